@@ -1,0 +1,148 @@
+/** What the application needs of the outside world, in its own words; adapters provide it, `bin` connects them. */
+import type { Catalog } from '../domain/shared/catalog.js';
+import type { DomainEvent } from '../domain/shared/decider.js';
+
+/** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
+export type Position = bigint;
+
+/** Who caused an event, and on whose request; kept with every event. Never an address, user agent or email. */
+export interface CommandContext {
+  /** Derived from an `Idempotency-Key` and its caller, else fresh. Event ids are derived from it. */
+  readonly commandId: string;
+  /** A keyed digest of the request, given only with an `Idempotency-Key`: another one is a misuse (422). */
+  readonly fingerprint?: string;
+  readonly actor: string;
+  readonly correlationId: string;
+  readonly causationId?: string;
+  readonly traceparent?: string;
+}
+
+/** An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. */
+export interface RecordedEvent {
+  readonly id: string;
+  readonly stream: string;
+  /** Counted from 0 within the stream. */
+  readonly revision: number;
+  readonly position: Position;
+  /** The catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`). */
+  readonly type: string;
+  readonly version: number;
+  /** Unix ms at which the store took it. */
+  readonly recordedAt: number;
+  readonly data: { readonly [key: string]: unknown };
+  readonly metadata: EventMetadata;
+}
+
+export interface EventMetadata {
+  readonly $correlationId?: string;
+  readonly $causationId?: string;
+  readonly commandId?: string;
+  readonly fingerprint?: string;
+  readonly actor?: string;
+  readonly service?: string;
+  readonly release?: string;
+  readonly traceparent?: string;
+}
+
+/** A recorded event with its secret opened, or replaced by the declared fallback (`erased` is then true). */
+export type RevealedEvent<E extends DomainEvent = DomainEvent> = Omit<RecordedEvent, 'type' | 'data'> &
+  E & { readonly erased: boolean };
+
+/** An event on its way into the log. */
+export interface NewEvent {
+  readonly id: string;
+  readonly event: DomainEvent;
+  readonly metadata: EventMetadata;
+}
+
+/** The last revision a stream must have for an append to be taken; `none` for a stream that must not exist. */
+export type Expected = number | 'none';
+
+export type AppendOutcome =
+  | { readonly outcome: 'appended'; readonly revision: number; readonly position: Position }
+  /** Somebody else was there first: read on and decide again. */
+  | { readonly outcome: 'conflict' }
+  /** The stream is tombstoned, for ever. */
+  | { readonly outcome: 'deleted' };
+
+export interface ReadOptions {
+  /** First revision to read, default 0 (or the last, backwards). */
+  readonly from?: number;
+  readonly backwards?: boolean;
+  readonly limit?: number;
+}
+
+/** The log: streams of events with optimistic concurrency. Every method may reject when the store is away. */
+export interface EventLog {
+  /** Resolves only when flushed. The events' service decides the codec. */
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
+  /** The events of a stream in order; `missing` or `deleted` when there is no such stream (any more). */
+  read(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[] | 'missing' | 'deleted'>;
+  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`. */
+  retain(
+    stream: string,
+    rule: { readonly maxCount?: number; readonly maxAgeSeconds?: number },
+  ): Promise<void>;
+  /** Ends a stream for ever. Doing it again is fine. */
+  tombstone(stream: string): Promise<void>;
+}
+
+/** The keys of the subjects, outside the log. A destroyed key never comes back. */
+export interface Vault {
+  /** Makes the subject's key if it never had one. */
+  create(subject: string): Promise<void>;
+  /** Destroys the subject's key for ever: whatever it sealed is gone. Doing it again is fine. */
+  destroy(subject: string): Promise<void>;
+  /** Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). */
+  seal(subject: string, secret: object): Promise<string | undefined>;
+  /** Opens what `seal` made; undefined when the key is destroyed. Throws on a forged or damaged text. */
+  open(subject: string, sealed: string): Promise<object | undefined>;
+}
+
+/** Opens the secrets of recorded events by their catalog. */
+export type Reveal = <E extends DomainEvent>(
+  catalog: Catalog,
+  event: RecordedEvent,
+) => Promise<RevealedEvent<E>>;
+
+/** Values that look random to everyone without the installation's own key, and come out the same again for the
+ * same parts: that is how a repeated command finds what its first run made. */
+export interface Derivation {
+  /** 32 bytes for a purpose and its parts. */
+  secret(purpose: string, ...parts: readonly string[]): Buffer;
+  /** A URL-safe identifier of 128 bits. */
+  id(purpose: string, ...parts: readonly string[]): string;
+}
+
+export interface Clock {
+  /** Unix ms. */
+  now(): number;
+}
+
+/** Rows of the served read models. */
+export interface Rows {
+  find<Row>(projection: string, query: RowQuery): Promise<readonly Row[]>;
+}
+
+export interface RowQuery {
+  /** MongoDB filter over the row's fields. */
+  readonly filter: { readonly [field: string]: unknown };
+  readonly sort?: { readonly [field: string]: 1 | -1 };
+  readonly limit?: number;
+}
+
+/** Read-your-writes: waits until the projections of a service have seen a position. */
+export interface Settled {
+  /** True once seen; false when 2 s have passed first (the answer then says `Consistency: pending`). */
+  wait(service: string, position: Position): Promise<boolean>;
+  /** The last position this node appended to any of these streams and that may not be projected yet. */
+  latest(streams: readonly string[]): Position;
+}
+
+/** One line about one thing, with fields; never a token, a body or a name. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
