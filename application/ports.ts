@@ -72,7 +72,13 @@ export interface ReadOptions {
   readonly limit?: number;
 }
 
-/** The log: streams of events with optimistic concurrency. Every method may reject when the store is away. */
+/** The log or the rows can't be reached now: a 503, not a refusal. What was asked may have been done or not. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+}
+
+/** The log: streams of events with optimistic concurrency. Every method rejects with `Unavailable` when the
+ * store is away. */
 export interface EventLog {
   /** Resolves only when flushed. The events' service decides the codec. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
@@ -146,3 +152,18 @@ export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** Some events in log order, and how far the log has been seen with them. */
+export interface Batch {
+  readonly events: readonly RecordedEvent[];
+  readonly position?: Position;
+  /** The subscription was at the head of the log for a moment; may be said any number of times. */
+  readonly caughtUp: boolean;
+}
+
+/** Follows streams by name prefix from just after a position, for ever: ends only by its signal. */
+export type Follow = (options: {
+  readonly prefixes: readonly string[];
+  readonly from: Position | 'start';
+  readonly signal: AbortSignal;
+}) => AsyncGenerator<Batch>;

@@ -26,6 +26,8 @@ export interface EventSpec {
   /** Version 1 first; the last is what writers write. */
   readonly versions: readonly EventVersion[];
   readonly sealed?: Sealing;
+  /** The subject whose key this event says is destroyed: every node forgets its copy when it sees the event. */
+  readonly erases?: (data: never) => string;
 }
 
 /** The only list of a service's events: codec, documents and tests derive from it. */

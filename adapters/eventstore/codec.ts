@@ -1,0 +1,90 @@
+/** Between the domain's events and the log's: names, versions, schemas, sealing. The only place that knows versions. */
+import { type JSONEventData, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
+import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
+import type { DomainEvent } from '../../domain/shared/decider.js';
+
+export interface Codec {
+  /**
+   * The stored form of an event of this stream's service, checked against its schema and sealed.
+   * Undefined when the subject's key is destroyed. Throws when the event is not of the catalog.
+   */
+  encode(stream: string, event: NewEvent): Promise<JSONEventData | undefined>;
+  /**
+   * The events a stored one stands for, of the newest version: several where an upcaster splits it, none where
+   * its type is unknown. System events (`$streamDeleted`) keep their type and have no data.
+   */
+  decode(resolved: ResolvedEvent): RecordedEvent[];
+}
+
+const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'));
+
+export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
+  const byService = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const validators = new Map<EventSpec, ValidateFunction>();
+
+  const check = (name: string, spec: EventSpec, data: object) => {
+    let validate = validators.get(spec);
+    if (!validate) {
+      validate = ajv.compile(spec.versions.at(-1)!.schema);
+      validators.set(spec, validate);
+    }
+    if (!validate(data))
+      throw new Error(`${name} does not fit its schema: ${ajv.errorsText(validate.errors)}`);
+  };
+
+  const encode: Codec['encode'] = async (stream, { id, event, metadata }) => {
+    const service = serviceOf(stream);
+    const spec = byService.get(service)?.events[event.type];
+    if (!spec) throw new Error(`${event.type} is not in the catalog of ${service}`);
+    const type = `${service}.${event.type}.v${spec.versions.length}`;
+    check(type, spec, event.data);
+    const data = spec.sealed ? await seal(vault, spec, event.data) : event.data;
+    return data && jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
+  };
+
+  const decode: Codec['decode'] = ({ event: stored }) => {
+    if (!stored?.position) return [];
+    const common = {
+      id: stored.id,
+      stream: stored.streamId,
+      revision: Number(stored.revision),
+      position: stored.position.commit,
+      recordedAt: stored.created.getTime(),
+    };
+    if (stored.type.startsWith('$'))
+      return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
+    const [, service = '', type = '', number = ''] = /^([a-z]+)\.(\w+)\.v(\d+)$/.exec(stored.type) ?? [];
+    const spec = byService.get(service)?.events[type];
+    const version = Number(number);
+    if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
+    const metadata = isRecord(stored.metadata) ? stored.metadata : {};
+    return upcast(spec, version, { type, data: stored.data }).map((event) => ({
+      ...common,
+      type: event.type,
+      version,
+      data: event.data as RecordedEvent['data'],
+      metadata,
+    }));
+  };
+
+  return { encode, decode };
+}
+
+const isRecord = (value: unknown): value is { [key: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+
+async function seal(vault: Vault, spec: EventSpec, data: object & { secret?: object }) {
+  const sealed = await vault.seal(spec.sealed!.subject(data as never), data.secret ?? {});
+  return sealed === undefined ? undefined : { ...data, secret: sealed };
+}
+
+function upcast(spec: EventSpec, version: number, stored: DomainEvent): readonly DomainEvent[] {
+  let events: readonly DomainEvent[] = [stored];
+  for (const { upcast: next } of spec.versions.slice(version - 1)) {
+    if (next) events = events.flatMap((event) => next(event));
+  }
+  return events;
+}

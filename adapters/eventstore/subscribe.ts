@@ -1,0 +1,139 @@
+/** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AllStreamSubscription,
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import type { Batch, Follow, Log, Position } from '../../application/ports.js';
+import type { Codec } from './codec.js';
+
+const BATCH = 1000;
+const BACKOFF_MS = { first: 50, most: 5000 };
+
+/** The position of the last event of the whole log. */
+export async function headOf(client: EventStoreDBClient, back = 1): Promise<Position | undefined> {
+  let position: Position | undefined;
+  for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: back })) {
+    position = event?.position?.commit ?? position;
+  }
+  return position;
+}
+
+/**
+ * Follows every stream whose name begins with one of the prefixes, from just after `from`. A real server drops a
+ * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
+ */
+export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log): Follow {
+  return async function* follow({ prefixes, from, signal }) {
+    let position = from;
+    let wait = BACKOFF_MS.first;
+    while (!signal.aborted) {
+      try {
+        for await (const batch of connect(client, codec, prefixes, position, signal)) {
+          position = batch.position ?? position;
+          wait = BACKOFF_MS.first;
+          yield batch;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: error, prefixes, position: String(position), retryMs: wait }, 'subscription dropped');
+      }
+      await pause(wait * (0.5 + Math.random()), signal);
+      wait = Math.min(wait * 2, BACKOFF_MS.most);
+    }
+  };
+}
+
+async function* connect(
+  client: EventStoreDBClient,
+  codec: Codec,
+  prefixes: readonly string[],
+  from: Position | 'start',
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  let scanned: Position | undefined;
+  let caughtUp = false;
+  let failed: unknown;
+  let wake = () => {};
+  const checkpointReached = async (_: unknown, { commit }: { commit: bigint }) => {
+    scanned = commit;
+    wake();
+  };
+  const subscription: AllStreamSubscription = client.subscribeToAll(
+    {
+      fromPosition: from === 'start' ? START : { commit: from, prepare: from },
+      filter: streamNameFilter({ prefixes: [...prefixes], checkpointInterval: 32, checkpointReached }),
+    },
+    { highWaterMark: BATCH },
+  );
+  const ended = (error?: unknown) => {
+    failed ??= error ?? new Error('the server closed the subscription');
+    wake();
+  };
+  subscription.on('readable', () => wake());
+  subscription.on('caughtUp', () => {
+    caughtUp = true;
+    wake();
+  });
+  subscription
+    .once('error', ended)
+    .once('end', () => ended())
+    .once('close', () => ended());
+  const abort = () => ended(new Error('stopped'));
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    let last: Position | undefined;
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      // Taken before the buffer is drained: a checkpoint or "caught up" is told while events still wait in it.
+      const until = scanned;
+      const atHead = caughtUp;
+      const batch = drain(subscription, codec);
+      const idle = batch.taken < BATCH;
+      const position = idle ? later(batch.position, until) : batch.position;
+      if (batch.taken > 0 || (position !== undefined && position !== last) || (idle && atHead)) {
+        if (idle) caughtUp = false;
+        last = position ?? last;
+        yield {
+          events: batch.events,
+          ...(position === undefined ? {} : { position }),
+          caughtUp: idle && atHead,
+        };
+      }
+      if (signal.aborted) return;
+      if (idle) {
+        if (failed) throw failed;
+        await woken;
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', abort);
+    subscription.on('error', () => {});
+    await subscription.unsubscribe().catch(() => {});
+  }
+}
+
+function drain(subscription: AllStreamSubscription, codec: Codec) {
+  const events = [];
+  let taken = 0;
+  let position: Position | undefined;
+  while (taken < BATCH) {
+    const resolved = subscription.read();
+    if (resolved === null) break;
+    taken++;
+    position = resolved.event?.position?.commit ?? position;
+    events.push(...codec.decode(resolved));
+  }
+  return { events, taken, position };
+}
+
+const later = (a: Position | undefined, b: Position | undefined) =>
+  a === undefined || (b !== undefined && b > a) ? b : a;
+
+const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});

@@ -1,0 +1,68 @@
+/** Read-your-writes: what this node has acknowledged, what its projections have seen, and waiting for the gap. */
+import type { Position, Settled } from './ports.js';
+
+/** How long a reader waits before it is answered with `Consistency: pending` (answers-common, design section 8). */
+const PATIENCE_MS = 2000;
+const POLL_MS = 25;
+
+export interface SettledTracker extends Settled {
+  /** An append of this node was acknowledged. */
+  appended(stream: string, position: Position): void;
+  /** The projections of a service have seen everything up to here. */
+  reached(service: string, position: Position): void;
+}
+
+/** `stored` reads how far a service's projections are when another node runs them. */
+export function createSettled(stored: (service: string) => Promise<Position | undefined>): SettledTracker {
+  const pending = new Map<string, Position>();
+  const seen = new Map<string, Position>();
+  const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
+
+  const has = (service: string, position: Position) => (seen.get(service) ?? -1n) >= position;
+
+  const reached: SettledTracker['reached'] = (service, position) => {
+    if (has(service, position)) return;
+    seen.set(service, position);
+    for (const [stream, at] of pending) {
+      if (at <= position && stream.startsWith(`${service}.`)) pending.delete(stream);
+    }
+    for (const waiter of waiting.get(service) ?? []) if (waiter.position <= position) waiter.wake();
+  };
+
+  return {
+    reached,
+    appended: (stream, position) => void pending.set(stream, position),
+
+    latest(streams) {
+      let latest = 0n;
+      for (const stream of streams) {
+        const at = pending.get(stream) ?? 0n;
+        if (at > latest) latest = at;
+      }
+      return latest;
+    },
+
+    async wait(service, position) {
+      if (position === 0n || has(service, position)) return true;
+      const group = waiting.get(service) ?? new Set();
+      waiting.set(service, group);
+      await new Promise<void>((resolve) => {
+        const waiter = { position, wake: () => done() };
+        const patience = setTimeout(() => done(), PATIENCE_MS);
+        const poll = setInterval(() => {
+          stored(service)
+            .then((at) => at !== undefined && reached(service, at))
+            .catch(() => {});
+        }, POLL_MS);
+        const done = () => {
+          clearTimeout(patience);
+          clearInterval(poll);
+          group.delete(waiter);
+          resolve();
+        };
+        group.add(waiter);
+      });
+      return has(service, position);
+    },
+  };
+}

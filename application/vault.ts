@@ -1,0 +1,78 @@
+/** Keys of subjects and what they seal: the only way a secret in the log or in a row is ever read. */
+import { LRUCache } from 'lru-cache';
+import type { Vault } from './ports.js';
+
+/** Where keys are kept: outside the log and its backups. */
+export interface KeyStore {
+  /** The subject's key, made now if it never had one; undefined when it was destroyed. */
+  create(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
+  read(subject: string): Promise<Buffer | undefined>;
+  destroy(subject: string): Promise<void>;
+}
+
+/** Authenticated encryption of a text under a 256-bit key. */
+export interface Cipher {
+  newKey(): Buffer;
+  seal(key: Buffer, text: string): string;
+  /** Throws when the text is forged, damaged or sealed under another key. */
+  open(key: Buffer, sealed: string): string;
+}
+
+export interface CachingVault extends Vault {
+  /** Drops what this process remembers of a subject: its key was destroyed, perhaps by another node. */
+  forget(subject: string): void;
+}
+
+const KEYS_CACHED = 50_000;
+/** Opened secrets are remembered by their sealed text: it never changes, and opening costs more than parsing. */
+const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
+
+export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
+  const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
+  const opened = new LRUCache<string, { subject: string; secret: object }>({
+    maxSize: OPENED_CACHED_CHARACTERS,
+    sizeCalculation: (_, sealed) => sealed.length * 2,
+  });
+
+  const keyOf = async (subject: string) => {
+    const key = await keys.read(subject);
+    if (key) known.set(subject, key);
+    return key;
+  };
+
+  const forget = (subject: string) => {
+    known.delete(subject);
+    for (const [sealed, entry] of opened.entries()) if (entry.subject === subject) opened.delete(sealed);
+  };
+
+  return {
+    async create(subject) {
+      if (known.has(subject)) return;
+      const key = await keys.create(subject, cipher.newKey());
+      if (key) known.set(subject, key);
+    },
+
+    async destroy(subject) {
+      forget(subject);
+      await keys.destroy(subject);
+      forget(subject);
+    },
+
+    async seal(subject, secret) {
+      const key = known.get(subject) ?? (await keyOf(subject));
+      return key && cipher.seal(key, JSON.stringify(secret));
+    },
+
+    async open(subject, sealed) {
+      const key = known.get(subject) ?? (await keyOf(subject));
+      if (!key) return undefined;
+      const seen = opened.get(sealed);
+      if (seen?.subject === subject) return seen.secret;
+      const secret: object = JSON.parse(cipher.open(key, sealed));
+      opened.set(sealed, { subject, secret });
+      return secret;
+    },
+
+    forget,
+  };
+}
