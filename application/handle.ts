@@ -2,14 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v5 as uuidFrom } from 'uuid';
 import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
-import type {
-  AppendOutcome,
-  CommandContext,
-  EventLog,
-  Log,
-  NewEvent,
-  Position,
-  RecordedEvent,
+import {
+  type AppendOutcome,
+  type CommandContext,
+  type EventLog,
+  type Log,
+  type NewEvent,
+  type Position,
+  type RecordedEvent,
+  Unavailable,
 } from './ports.js';
 import type { Aggregate, KeyedCommand, Loaded, Streams } from './streams.js';
 

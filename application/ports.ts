@@ -167,3 +167,26 @@ export type Follow = (options: {
   readonly from: Position | 'start';
   readonly signal: AbortSignal;
 }) => AsyncGenerator<Batch>;
+
+/** The right to be the only active one of a name, for as long as it is renewed. */
+export interface Lease {
+  /** Grows with every new holder: what a former holder still writes is refused by it. */
+  readonly fence: bigint;
+  /** Aborted when the lease is lost or released. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+export interface Leases {
+  /** The lease, or undefined while another node holds it. */
+  acquire(name: string): Promise<Lease | undefined>;
+  /** The node that holds it now. */
+  holder(name: string): Promise<string | undefined>;
+}
+
+export interface Checkpoints {
+  read(name: string): Promise<Position | undefined>;
+  /** Moves checkpoints on; false when a newer lease has done so meanwhile. */
+  advance(names: readonly string[], position: Position, fence: bigint): Promise<boolean>;
+  forget(name: string): Promise<void>;
+}

@@ -8,18 +8,14 @@ import {
   type JSONEventData,
   MaxAppendSizeExceededError,
   NO_STREAM,
+  type ReadStreamOptions,
   type ResolvedEvent,
   START,
   StreamDeletedError,
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import {
-  type AppendOutcome,
-  type EventLog,
-  type RecordedEvent,
-  Unavailable,
-} from '../../application/ports.js';
+import { type EventLog, Unavailable } from '../../application/ports.js';
 import type { Codec } from './codec.js';
 
 /** The driver sends an append's deadline but does not enforce it: a frozen server would hold it for 20 s. */
@@ -60,7 +56,7 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): EventL
   const read: EventLog['read'] = async (stream, { from, backwards = false, limit } = {}) => {
     const found: ResolvedEvent[] = [];
     const missing = await asked(async () => {
-      const options = {
+      const options: ReadStreamOptions = {
         direction: backwards ? BACKWARDS : FORWARDS,
         fromRevision: from === undefined ? (backwards ? END : START) : BigInt(from),
         ...(limit === undefined ? {} : { maxCount: limit }),

@@ -1,0 +1,83 @@
+/** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from './ports.js';
+
+export interface Reaction {
+  /** `<service>.<what>`, for example `rooms.erase`. */
+  readonly name: string;
+  /** By event type. Must do no harm when done again; a rejection is tried again until it succeeds. */
+  readonly on: { readonly [type: string]: (event: RecordedEvent) => Promise<void> };
+}
+
+export interface ReactionOptions {
+  readonly service: string;
+  readonly reaction: Reaction;
+  readonly follow: Follow;
+  readonly checkpoints: Checkpoints;
+  readonly leases: Leases;
+  /** Where a reaction that never ran begins: now, not at the beginning of history. */
+  readonly head: () => Promise<Position>;
+  readonly reacted: (reaction: string) => void;
+  readonly logger: Log;
+  readonly signal: AbortSignal;
+}
+
+const CHECKPOINT_EVERY_MS = 1000;
+const STANDBY_MS = 500;
+const BACKOFF_MS = { first: 100, most: 30_000 };
+
+/** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
+export async function runReaction(options: ReactionOptions): Promise<void> {
+  const { reaction, leases, logger, signal } = options;
+  while (!signal.aborted) {
+    try {
+      const lease = await leases.acquire(`reaction:${reaction.name}`);
+      if (lease) await lead(options, lease).finally(() => lease.release());
+    } catch (error) {
+      if (!signal.aborted)
+        logger.error({ err: error, reaction: reaction.name }, 'reaction stopped, starting again');
+    }
+    await pause(STANDBY_MS, signal);
+  }
+}
+
+async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
+  const { service, reaction, follow, checkpoints, head, signal } = options;
+  const name = `reaction:${reaction.name}`;
+  const stop = AbortSignal.any([signal, lease.lost]);
+  let from = await checkpoints.read(name);
+  if (from === undefined) {
+    from = await head();
+    await checkpoints.advance([name], from, lease.fence);
+  }
+  let saved = Date.now();
+  for await (const { events, position } of follow({ prefixes: [`${service}.`], from, signal: stop })) {
+    let reacted = false;
+    for (const event of events) reacted = (await react(options, event, stop)) || reacted;
+    if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;
+    saved = Date.now();
+    if (!(await checkpoints.advance([name], position, lease.fence))) return;
+  }
+}
+
+async function react(options: ReactionOptions, event: RecordedEvent, stop: AbortSignal): Promise<boolean> {
+  const { reaction, reacted, logger } = options;
+  const work = reaction.on[event.type];
+  if (!work) return false;
+  for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    try {
+      await work(event);
+      reacted(reaction.name);
+      return true;
+    } catch (error) {
+      stop.throwIfAborted();
+      logger.error(
+        { err: error, reaction: reaction.name, event: event.id, retryMs: wait },
+        'reaction failed',
+      );
+      await pause(wait, stop);
+    }
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});

@@ -1,0 +1,78 @@
+/** Builds a read model from the log into a collection of its own, beside the one that is served. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Checkpoints, Follow, Leases, Position } from '../application/ports.js';
+import { type Builds, type Projection, serviceOf, writesOf } from './projection.js';
+
+export interface Progress {
+  readonly events: number;
+  readonly position: Position;
+}
+
+export interface CatchUpOptions {
+  readonly projection: Projection;
+  readonly collection: string;
+  /** Stops when everything up to here is in the rows and the checkpoint says so. */
+  readonly until: Position;
+  /** Of the builder's lease: what a builder that lost it writes to the checkpoint is refused. */
+  readonly fence: bigint;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface CatchUpPorts {
+  readonly follow: Follow;
+  readonly builds: Builds;
+  readonly checkpoints: Checkpoints;
+}
+
+export const buildLease = (projection: string): string => `build:${projection}`;
+
+/** Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it. */
+export async function catchUp(
+  { follow, builds, checkpoints }: CatchUpPorts,
+  { projection, collection, until, fence, signal, onProgress }: CatchUpOptions,
+): Promise<void> {
+  const from = (await checkpoints.read(collection)) ?? 'start';
+  if (from !== 'start' && from >= until) return;
+  await builds.prepare(projection, collection);
+  let events = 0;
+  for await (const batch of follow({ prefixes: [`${serviceOf(projection)}.`], from, signal })) {
+    await builds.write(
+      collection,
+      batch.events.flatMap((event) => writesOf(projection, event)),
+    );
+    events += batch.events.length;
+    // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
+    const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
+    if (position === undefined) continue;
+    if (!(await checkpoints.advance([collection], position, fence)))
+      throw new Error('another builder took over');
+    onProgress?.({ events, position });
+    if (position >= until) return;
+  }
+  throw new Error('the build was stopped');
+}
+
+/**
+ * Waits until somebody's build has come to `until`, and finishes it when its builder has died.
+ * Rejects when the signal stops it.
+ */
+export async function built(
+  ports: CatchUpPorts & { readonly leases: Leases },
+  { projection, collection, until, signal }: Omit<CatchUpOptions, 'fence' | 'onProgress'>,
+): Promise<void> {
+  while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
+    signal.throwIfAborted();
+    const lease = await ports.leases.acquire(buildLease(projection.name));
+    if (!lease) {
+      await delay(50, undefined, { signal });
+      continue;
+    }
+    try {
+      const stop = AbortSignal.any([signal, lease.lost]);
+      await catchUp(ports, { projection, collection, until, fence: lease.fence, signal: stop });
+    } finally {
+      await lease.release();
+    }
+  }
+}

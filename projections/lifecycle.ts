@@ -1,0 +1,187 @@
+/** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Handle } from '../application/handle.js';
+import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
+import type { Streams } from '../application/streams.js';
+import { isRejection } from '../domain/shared/decider.js';
+import {
+  type ServedState,
+  served as servedDecider,
+  servedEvents,
+  servedStream,
+} from '../domain/shared/served.js';
+import { buildLease, catchUp, type Progress } from './catch-up.js';
+import { type Builds, collectionName, type Projection, type Row, serviceOf } from './projection.js';
+import type { Served } from './served.js';
+
+export interface LifecyclePorts {
+  readonly follow: Follow;
+  readonly builds: Builds;
+  readonly checkpoints: Checkpoints;
+  readonly leases: Leases;
+  readonly streams: Streams;
+  readonly handle: Handle;
+  /** The position of the last event of the log. */
+  readonly head: () => Promise<Position>;
+  /** A name for a new build, sortable by time. */
+  readonly newRun: () => string;
+  readonly context: () => CommandContext;
+}
+
+export interface BuildOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress, head: Position) => void;
+}
+
+export interface Difference {
+  readonly id: string;
+  readonly problem: 'missing' | 'superfluous' | 'different';
+}
+
+/** Another process is building this projection. */
+export class BuildInProgress extends Error {
+  override readonly name = 'BuildInProgress';
+}
+
+export function createLifecycle(ports: LifecyclePorts) {
+  const { builds, checkpoints, leases, streams, handle, head } = ports;
+  const kindOf = (projection: Projection) => ({
+    catalog: { service: serviceOf(projection), events: servedEvents },
+    decider: servedDecider,
+  });
+
+  async function current(projection: Projection): Promise<{ state: ServedState; revision: number }> {
+    return streams.refresh(kindOf(projection), servedStream(projection.name));
+  }
+
+  /** Makes the log say that a collection is served; answers the position of that fact. */
+  async function switchTo(projection: Projection, collection: string): Promise<Position> {
+    const { name, version } = projection;
+    const command = { type: 'SwitchProjection' as const, projection: name, version, collection };
+    const outcome = await handle(kindOf(projection), servedStream(name), command, ports.context());
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    return outcome.position;
+  }
+
+  /**
+   * Learns what is served. A projection that never was gets an empty collection, filled by the projector; one of
+   * an older version is rebuilt first. Resolves when every projection has a build of its present version.
+   */
+  async function open(
+    projections: readonly Projection[],
+    served: Served,
+    options: BuildOptions,
+  ): Promise<void> {
+    for (const projection of projections) {
+      const before = await current(projection);
+      if (!before.state) await switchTo(projection, collectionName(projection, ports.newRun()));
+      else if (before.state.version !== projection.version) await rebuild(projection, options);
+      const { state, revision } = await current(projection);
+      if (state) served.adopt({ ...state, revision });
+    }
+  }
+
+  /**
+   * Builds the projection anew (or goes on with a build that was stopped) and switches to it. The served one
+   * answers all queries meanwhile. Rejects with `BuildInProgress` when another process is at it.
+   */
+  async function rebuild(projection: Projection, { signal, onProgress }: BuildOptions): Promise<string> {
+    return asBuilder(projection, signal, async (fence, stop) => {
+      const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
+      const to = (until: Position) =>
+        catchUp(ports, {
+          projection,
+          collection,
+          until,
+          fence,
+          signal: stop,
+          onProgress: (progress) => onProgress?.(progress, until),
+        });
+      await to(await head());
+      await to(await switchTo(projection, collection));
+      return collection;
+    });
+  }
+
+  /** Builds the projection anew, compares it with the served rows, and throws it away. */
+  async function check(
+    projection: Projection,
+    { signal, onProgress }: BuildOptions,
+  ): Promise<readonly Difference[]> {
+    return asBuilder(projection, signal, async (fence, stop) => {
+      const { state } = await current(projection);
+      if (!state) return [];
+      const collection = `${collectionName(projection, ports.newRun())}_check`;
+      try {
+        let differences: readonly Difference[] | undefined;
+        // The served rows move on while they are compared: what differs is looked at again, a little later.
+        for (let round = 0; round < 4 && (differences === undefined || differences.length > 0); round++) {
+          const until = await head();
+          const progress = (at: Progress) => onProgress?.(at, until);
+          await catchUp(ports, { projection, collection, until, fence, signal: stop, onProgress: progress });
+          const found = await compare(builds, state.collection, collection, until);
+          const before = differences && new Set(differences.map(({ id }) => id));
+          differences = before ? found.filter(({ id }) => before.has(id)) : found;
+        }
+        return differences ?? [];
+      } finally {
+        await builds.drop(collection);
+        await checkpoints.forget(collection);
+      }
+    });
+  }
+
+  async function asBuilder<T>(
+    projection: Projection,
+    signal: AbortSignal,
+    work: (fence: bigint, stop: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const lease = await leases.acquire(buildLease(projection.name));
+    if (!lease) throw new BuildInProgress(`${projection.name} is being built by another process`);
+    try {
+      return await work(lease.fence, AbortSignal.any([signal, lease.lost]));
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async function unfinished(projection: Projection): Promise<string | undefined> {
+    const { state } = await current(projection);
+    for (const collection of await builds.list(collectionName(projection, ''))) {
+      if (collection !== state?.collection && (await checkpoints.read(collection))) return collection;
+    }
+    return undefined;
+  }
+
+  return { open, rebuild, check, current };
+}
+
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
+/** Rows that differ, leaving out those that events after `until` have touched. */
+async function compare(
+  builds: Builds,
+  live: string,
+  rebuilt: string,
+  until: Position,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const lives = builds.scan(live)[Symbol.asyncIterator]();
+  const rebuilts = builds.scan(rebuilt)[Symbol.asyncIterator]();
+  let [a, b] = [await lives.next(), await rebuilts.next()];
+  while (!a.done || !b.done) {
+    const order = a.done
+      ? 1
+      : b.done
+        ? -1
+        : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
+    const row: Row = order <= 0 && !a.done ? a.value : b.value;
+    const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
+    const touched = order <= 0 && row._at.toBigInt() > until;
+    if (!touched && (order !== 0 || !isDeepStrictEqual(a.value, b.value)))
+      differences.push({ id: row._id, problem });
+    if (order <= 0) a = await lives.next();
+    if (order >= 0) b = await rebuilts.next();
+  }
+  return differences;
+}

@@ -1,0 +1,76 @@
+/** The shape of a read model: events become guarded updates of rows, safe to redeliver without transactions. */
+import { type AnyBulkWriteOperation, type IndexDescription, Long, type UpdateFilter } from 'mongodb';
+import type { Position, RecordedEvent } from '../application/ports.js';
+
+/** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
+export interface Row {
+  readonly _id: string;
+  readonly _at: Long;
+  readonly gone?: true;
+  readonly goneAt?: Date;
+  readonly [field: string]: unknown;
+}
+
+/** What an event does to a row. One event, at most one update per row. */
+export type RowChange =
+  /** Updates the row, making it if need be. */
+  | { readonly put: string; readonly update: UpdateFilter<Row> }
+  /** Updates the row if it is there. */
+  | { readonly patch: string; readonly update: UpdateFilter<Row> }
+  /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
+  | { readonly remove: string }
+  /** Deletes all rows that match; only for rows that an event after it never touches again. */
+  | { readonly purge: { readonly [field: string]: unknown } };
+
+export interface Projection {
+  /** `<service>.<question>`, for example `rooms.state`. */
+  readonly name: string;
+  /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
+  readonly version: number;
+  readonly indexes: readonly IndexDescription[];
+  /** By event type (`$streamDeleted` included). Secrets arrive sealed and are stored sealed. */
+  readonly on: { readonly [type: string]: (event: RecordedEvent) => readonly RowChange[] };
+}
+
+/** Every build of every projection has it: the remains of removed rows go after a day. */
+export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 };
+
+export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.slice(0, name.indexOf('.'));
+
+/** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
+export const collectionName = ({ name, version }: Projection, run: string): string =>
+  `${name.replaceAll('.', '_')}_v${version}_${run}`;
+
+/** The changes an event asks for, as writes that do nothing when they were done before. */
+export function writesOf(projection: Projection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
+  return (projection.on[event.type]?.(event) ?? []).map((change) => guarded(change, event));
+}
+
+function guarded(change: RowChange, { position, recordedAt }: RecordedEvent): AnyBulkWriteOperation<Row> {
+  const at = longOf(position);
+  const untouched = { $lt: at };
+  if ('purge' in change) return { deleteMany: { filter: { ...change.purge, _at: untouched } } };
+  if ('remove' in change) {
+    const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
+    return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
+  }
+  const [_id, upsert] = 'put' in change ? [change.put, true] : [change.patch, false];
+  const update = { ...change.update, $set: { ...change.update.$set, _at: at } } as UpdateFilter<Row>;
+  return { updateOne: { filter: { _id, _at: untouched }, update, upsert } };
+}
+
+export const longOf = (position: Position): Long => Long.fromBigInt(position);
+
+export type RowWrite = AnyBulkWriteOperation<Row>;
+
+/** The collections that builds of read models stand in. */
+export interface Builds {
+  /** Makes the collection and its indexes, if they are not there. */
+  prepare(projection: Projection, collection: string): Promise<void>;
+  /** Applies writes in order; those already done do nothing. */
+  write(collection: string, writes: readonly RowWrite[]): Promise<void>;
+  /** All rows that are not gone, by `_id`. */
+  scan(collection: string): AsyncIterable<Row>;
+  list(prefix: string): Promise<readonly string[]>;
+  drop(collection: string): Promise<void>;
+}

@@ -1,0 +1,201 @@
+/** The loop that keeps a service's read models up with the log: one node of all runs it, held by a lease. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  Batch,
+  Checkpoints,
+  Follow,
+  Lease,
+  Leases,
+  Log,
+  Position,
+  RecordedEvent,
+} from '../application/ports.js';
+import type { ServedBuild } from '../domain/shared/served.js';
+import { built } from './catch-up.js';
+import { type Builds, type Projection, writesOf } from './projection.js';
+import type { Served } from './served.js';
+
+export interface ProjectorOptions {
+  readonly service: string;
+  readonly projections: readonly Projection[];
+  readonly follow: Follow;
+  readonly builds: Builds;
+  readonly checkpoints: Checkpoints;
+  readonly leases: Leases;
+  readonly served: Served;
+  /** Told as soon as the rows show everything up to a position. */
+  readonly reached: (service: string, position: Position) => void;
+  readonly logger: Log;
+  readonly signal: AbortSignal;
+}
+
+export type ProjectorStatus = 'standby' | 'catching-up' | 'live' | 'failing';
+
+export interface Projector {
+  status(): { readonly status: ProjectorStatus; readonly position: Position; readonly lagMs: number };
+  /** Settles when the signal has stopped the loop and its lease is released. */
+  readonly stopped: Promise<void>;
+}
+
+/** How often the checkpoint is moved on while events stream by: replaying a second of them does no harm. */
+const CHECKPOINT_EVERY_MS = 250;
+const RETIRE_AFTER_MS = 60_000;
+const STANDBY_MS = 500;
+const BACKOFF_MS = { first: 100, most: 5000 };
+
+interface Target {
+  readonly projection: Projection;
+  collection: string;
+  position: Position;
+}
+
+export function runProjector(options: ProjectorOptions): Projector {
+  const { service, projections, follow, builds, checkpoints, leases, served, reached, logger, signal } =
+    options;
+  let status: ProjectorStatus = 'standby';
+  let position: Position = 0n;
+  let lastEventAt = Date.now();
+
+  async function loop() {
+    while (!signal.aborted) {
+      try {
+        const lease = await leases.acquire(`projector:${service}`);
+        if (lease) await lead(lease);
+        else status = 'standby';
+      } catch (error) {
+        if (!signal.aborted) logger.error({ err: error, service }, 'projector stopped, starting again');
+      }
+      await pause(STANDBY_MS);
+    }
+  }
+
+  async function lead(lease: Lease) {
+    const stop = AbortSignal.any([signal, lease.lost]);
+    try {
+      const targets = await Promise.all(projections.map(target));
+      await removeRetired();
+      status = 'catching-up';
+      const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
+      let saved = Date.now();
+      for await (const batch of follow({
+        prefixes: [`${service}.`],
+        from: from === 0n ? 'start' : from,
+        signal: stop,
+      })) {
+        await apply(batch, targets, stop);
+        if (batch.caughtUp) status = 'live';
+        if (batch.position === undefined) continue;
+        position = batch.position;
+        reached(service, position);
+        if (!batch.caughtUp && Date.now() - saved < CHECKPOINT_EVERY_MS) continue;
+        saved = Date.now();
+        if (!(await save(targets, lease))) return;
+      }
+      await save(targets, lease);
+    } finally {
+      await lease.release().catch(() => {});
+    }
+  }
+
+  async function target(projection: Projection): Promise<Target> {
+    const collection = served.collection(projection.name);
+    if (!collection) throw new Error(`nothing is served of ${projection.name}`);
+    await builds.prepare(projection, collection);
+    return { projection, collection, position: (await checkpoints.read(collection)) ?? 0n };
+  }
+
+  const save = async (targets: readonly Target[], { fence }: Lease) => {
+    const names = targets.filter((each) => each.position <= position).map((each) => each.collection);
+    return position === 0n || (await checkpoints.advance(names, position, fence));
+  };
+
+  /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
+  async function apply(batch: Batch, targets: readonly Target[], stop: AbortSignal) {
+    for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+      try {
+        await applyOnce(batch.events, targets, stop);
+        if (status === 'failing') status = 'catching-up';
+        lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
+        return;
+      } catch (error) {
+        stop.throwIfAborted();
+        status = 'failing';
+        logger.error({ err: error, service, after: String(position), retryMs: wait }, 'projecting failed');
+        await pause(wait);
+      }
+    }
+  }
+
+  async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
+    let done = 0;
+    for (const [index, event] of events.entries()) {
+      const switched = event.type === 'ProjectionSwitched' && newerBuild(event, targets);
+      if (!switched) continue;
+      await write(events.slice(done, index + 1), targets);
+      done = index + 1;
+      await switchTo(switched, event, stop);
+    }
+    await write(events.slice(done), targets);
+  }
+
+  async function write(events: readonly RecordedEvent[], targets: readonly Target[]) {
+    const last = events.at(-1)?.position;
+    if (last === undefined) return;
+    await Promise.all(
+      targets.map(async (each) => {
+        const news = events.filter((event) => event.position > each.position);
+        const writes = news.flatMap((event) => writesOf(each.projection, event));
+        if (writes.length > 0) await builds.write(each.collection, writes);
+        if (last > each.position) each.position = last;
+      }),
+    );
+  }
+
+  function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
+    const build = event.data as unknown as ServedBuild;
+    const known = served.known(build.projection);
+    if (known && event.revision <= known.revision) return undefined;
+    return targets.find(
+      ({ projection }) => projection.name === build.projection && projection.version === build.version,
+    );
+  }
+
+  /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
+  async function switchTo(from: Target, event: RecordedEvent, stop: AbortSignal) {
+    const build = event.data as unknown as ServedBuild;
+    const { collection } = build;
+    const ports = { follow, builds, checkpoints, leases };
+    await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
+    const old = from.collection;
+    from.collection = collection;
+    from.position = event.position;
+    served.adopt({ ...build, revision: event.revision });
+    logger.info({ projection: build.projection, collection, old }, 'projection switched');
+    await checkpoints.forget(old);
+    setTimeout(() => removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
+  }
+
+  /** Drops builds that are neither served nor being built: those without a checkpoint. */
+  async function removeRetired() {
+    for (const projection of projections) {
+      if (await leases.holder(`build:${projection.name}`)) continue;
+      for (const collection of await builds.list(`${projection.name.replaceAll('.', '_')}_v`)) {
+        if (collection === served.collection(projection.name) || (await checkpoints.read(collection)))
+          continue;
+        await builds.drop(collection);
+        logger.info({ projection: projection.name, collection }, 'retired build dropped');
+      }
+    }
+  }
+
+  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
+
+  return {
+    status: () => ({
+      status,
+      position,
+      lagMs: status === 'live' ? 0 : Math.max(0, Date.now() - lastEventAt),
+    }),
+    stopped: loop(),
+  };
+}
