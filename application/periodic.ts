@@ -1,5 +1,5 @@
 /** Work by the clock that one node of all does: sweeping what has expired, retention. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from './pause.js';
 import type { Leases, Log } from './ports.js';
 
 export interface PeriodicOptions {
@@ -41,5 +41,3 @@ export async function runPeriodically({
     await pause(Math.min(everyMs, 5000), signal);
   }
 }
-
-const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});

@@ -1,5 +1,5 @@
 /** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from './pause.js';
 import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from './ports.js';
 
 export interface Reaction {
@@ -79,5 +79,3 @@ async function react(options: ReactionOptions, event: RecordedEvent, stop: Abort
     }
   }
 }
-
-const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});

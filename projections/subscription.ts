@@ -1,5 +1,5 @@
 /** The loop that keeps a service's read models up with the log: one node of all runs it, held by a lease. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../application/pause.js';
 import type {
   Batch,
   Checkpoints,
@@ -65,7 +65,7 @@ export function runProjector(options: ProjectorOptions): Projector {
       } catch (error) {
         if (!signal.aborted) logger.error({ err: error, service }, 'projector stopped, starting again');
       }
-      await pause(STANDBY_MS);
+      await pause(STANDBY_MS, signal);
     }
   }
 
@@ -121,7 +121,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         stop.throwIfAborted();
         status = 'failing';
         logger.error({ err: error, service, after: String(position), retryMs: wait }, 'projecting failed');
-        await pause(wait);
+        await pause(wait, stop);
       }
     }
   }
@@ -187,8 +187,6 @@ export function runProjector(options: ProjectorOptions): Projector {
       }
     }
   }
-
-  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
 
   return {
     status: () => ({

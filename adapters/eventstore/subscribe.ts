@@ -1,5 +1,5 @@
 /** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import {
   type AllStreamSubscription,
   BACKWARDS,
@@ -8,6 +8,7 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
+import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Log, Position } from '../../application/ports.js';
 import type { Codec } from './codec.js';
 
@@ -135,5 +136,3 @@ function drain(subscription: AllStreamSubscription, codec: Codec) {
 
 const later = (a: Position | undefined, b: Position | undefined) =>
   a === undefined || (b !== undefined && b > a) ? b : a;
-
-const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});

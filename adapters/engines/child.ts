@@ -1,0 +1,50 @@
+/** The process an engine runs in: `node child.js <eventstore|mongo> <directory> <port>`, forked by `start.ts`. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEventStoreEngine } from './eventstore/engine.js';
+import { DirectoryInUse, lockDirectory } from './lock.js';
+import { startMongoEngine } from './mongo/engine.js';
+
+/** What the child tells its parent. */
+export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
+
+const PREDECESSOR_MS = 10_000;
+const [, , kind, directory = '', port = '0'] = process.argv;
+const start = kind === 'mongo' ? startMongoEngine : startEventStoreEngine;
+
+const tell = (message: ChildMessage) =>
+  new Promise<void>((resolve) => process.send?.(message, () => resolve()));
+
+/** The engine of a killed parent may still be going down: it is given a moment. */
+async function lock() {
+  for (const deadline = Date.now() + PREDECESSOR_MS; ; await delay(20)) {
+    try {
+      return lockDirectory(directory);
+    } catch (error) {
+      if (!(error instanceof DirectoryInUse) || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+// Ctrl-C reaches the whole process group: the parent decides when the engines go.
+process.on('SIGINT', () => {});
+
+try {
+  await lock();
+  const onFatal = (error: Error) => {
+    process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
+    process.exit(1);
+  };
+  const engine = await start({ directory, port: Number(port), onFatal });
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    engine.stop().finally(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('disconnect', stop);
+  await tell({ ready: { url: engine.url, port: engine.port } });
+} catch (error) {
+  await tell({ failed: error instanceof Error ? error.message : String(error) });
+  process.exit(1);
+}

@@ -1,0 +1,31 @@
+/** `runtime.json` in the data directory: how other processes find the engines that run on it. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLocked } from './lock.js';
+
+export interface Runtime {
+  readonly pid: number;
+  readonly eventStoreUrl: string;
+  readonly mongoUrl: string;
+  readonly startedAt: string;
+}
+
+const pathIn = (dataDir: string) => join(dataDir, 'runtime.json');
+
+export function writeRuntime(dataDir: string, runtime: Runtime): void {
+  const path = pathIn(dataDir);
+  writeFileSync(`${path}.new`, `${JSON.stringify(runtime, null, 2)}\n`);
+  renameSync(`${path}.new`, path);
+}
+
+export const removeRuntime = (dataDir: string): void => rmSync(pathIn(dataDir), { force: true });
+
+/** The engines that run on the directory now; what a killed process left behind does not count. */
+export function findRuntime(dataDir: string): Runtime | undefined {
+  if (!isLocked(dataDir)) return undefined;
+  try {
+    return JSON.parse(readFileSync(pathIn(dataDir), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+/** Starts the two embedded engines, each in a child process of its own, and starts one again when it dies. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Log } from '../../application/ports.js';
+import type { ChildMessage } from './child.js';
+import { lockDirectory } from './lock.js';
+import { removeRuntime, writeRuntime } from './runtime.js';
+
+export interface Engines {
+  readonly eventStoreUrl: string;
+  readonly mongoUrl: string;
+  /** Stops both cleanly; forces them after 5 s. */
+  stop(): Promise<void>;
+}
+
+export interface EnginesOptions {
+  readonly dataDir: string;
+  /** 0 picks a free port. */
+  readonly eventStorePort?: number;
+  readonly mongoPort?: number;
+  readonly logger: Log;
+}
+
+const STOP_MS = 5000;
+const RESTART_MS = 100;
+
+/** Rejects with `DirectoryInUse` when another process runs engines on the directory. */
+export async function startEngines(options: EnginesOptions): Promise<Engines> {
+  const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
+  const lock = lockDirectory(dataDir);
+  const started: Engine[] = [];
+  try {
+    started.push(
+      ...(await Promise.all([
+        startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, logger),
+        startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, logger),
+      ])),
+    );
+  } catch (error) {
+    await Promise.all(started.map((engine) => engine.stop()));
+    lock.release();
+    throw error;
+  }
+  const [eventStore, mongo] = started as [Engine, Engine];
+  const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
+  writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
+  return {
+    ...runtime,
+    async stop() {
+      removeRuntime(dataDir);
+      await Promise.all([eventStore.stop(), mongo.stop()]);
+      lock.release();
+    },
+  };
+}
+
+interface Engine {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function startEngine(
+  kind: 'eventstore' | 'mongo',
+  directory: string,
+  port: number,
+  logger: Log,
+): Promise<Engine> {
+  let child = launch(kind, directory, port);
+  const first = await ready(child, kind);
+  let stopping = false;
+
+  const watch = () =>
+    child.once('exit', async (code, signal) => {
+      if (stopping) return;
+      logger.error({ engine: kind, code, signal }, 'engine died, starting it again');
+      for (;;) {
+        try {
+          child = launch(kind, directory, first.port);
+          await ready(child, kind);
+          logger.warn({ engine: kind, url: first.url }, 'engine is back');
+          return watch();
+        } catch (error) {
+          if (stopping) return;
+          logger.error({ err: error, engine: kind }, 'engine does not start');
+          await delay(RESTART_MS * 10);
+        }
+      }
+    });
+  watch();
+  logger.info({ engine: kind, url: first.url, directory, pid: child.pid }, 'engine started');
+
+  return {
+    url: first.url,
+    async stop() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      child.kill('SIGTERM');
+      await gone;
+      clearTimeout(force);
+    },
+  };
+}
+
+const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+
+const launch = (kind: string, directory: string, port: number): ChildProcess =>
+  fork(CHILD, [kind, directory, String(port)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+
+async function ready(child: ChildProcess, kind: string): Promise<{ url: string; port: number }> {
+  const died = once(child, 'exit').then(([code, signal]) => ({
+    failed: `it died at start (${signal ?? code})`,
+  }));
+  const [message] = await Promise.race([
+    once(child, 'message') as Promise<[ChildMessage]>,
+    died.then((failed): [ChildMessage] => [failed]),
+  ]);
+  if ('ready' in message) return message.ready;
+  throw new Error(`the ${kind} engine did not start: ${message.failed}`);
+}

@@ -1,0 +1,136 @@
+/** Connects the ports of the application to their adapters: what every command of the program stands on. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { aes256gcm } from '../adapters/crypto/cipher.js';
+import { createDerivation } from '../adapters/crypto/derivation.js';
+import { createCodec } from '../adapters/eventstore/codec.js';
+import { createEventLog } from '../adapters/eventstore/log.js';
+import { createFollow, headOf } from '../adapters/eventstore/subscribe.js';
+import { createCheckpoints } from '../adapters/mongo/checkpoints.js';
+import { connectMongo } from '../adapters/mongo/client.js';
+import { createKeyStore } from '../adapters/mongo/keys.js';
+import { createLeases } from '../adapters/mongo/leases.js';
+import { createBuilds, createRows } from '../adapters/mongo/rows.js';
+import { createHandle } from '../application/handle.js';
+import type { CommandContext, Log } from '../application/ports.js';
+import { createReveal } from '../application/reveal.js';
+import { createSettled } from '../application/settled.js';
+import { createStreams } from '../application/streams.js';
+import { createVault } from '../application/vault.js';
+import type { Catalog } from '../domain/shared/catalog.js';
+import { servedEvents } from '../domain/shared/served.js';
+import { createLifecycle } from '../projections/lifecycle.js';
+import { type Projection, serviceOf } from '../projections/projection.js';
+import { createServed } from '../projections/served.js';
+
+export interface KernelOptions {
+  readonly eventStoreUrl: string;
+  readonly mongoUrl: string;
+  readonly mongoDatabase: string;
+  /** Names this process in leases. */
+  readonly node: string;
+  readonly release: string;
+  readonly catalogs: readonly Catalog[];
+  readonly projections: readonly Projection[];
+  readonly logger: Log;
+  readonly onAppended?: (stream: string, events: number) => void;
+  readonly onConflict?: (stream: string) => void;
+}
+
+export type Kernel = Awaited<ReturnType<typeof createKernel>>;
+
+/** Connects to both servers and waits until they answer. */
+export async function createKernel(options: KernelOptions) {
+  const { logger, node, release } = options;
+  const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
+  const client = EventStoreDBClient.connectionString(options.eventStoreUrl);
+  const catalogs = options.catalogs.map(({ service, events }) => ({
+    service,
+    events: { ...servedEvents, ...events },
+  }));
+
+  const keys = createKeyStore(mongo.keys);
+  const installation = await keys.create('installation', randomBytes(32));
+  if (!installation) throw new Error('the key of this installation was destroyed');
+
+  const vault = createVault(keys, aes256gcm);
+  const codec = createCodec(catalogs, vault);
+  const log = createEventLog(client, codec);
+  const follow = createFollow(client, codec, logger);
+  const reveal = createReveal(vault);
+  const streams = createStreams(log, reveal);
+  const served = createServed();
+  const checkpoints = createCheckpoints(mongo.models);
+  const leases = createLeases(mongo.models, node);
+  const builds = createBuilds(mongo.models);
+
+  const settled = createSettled(async (service) => {
+    const mine = options.projections.filter((projection) => serviceOf(projection) === service);
+    const positions = await Promise.all(
+      mine.map(({ name }) => checkpoints.read(served.collection(name) ?? '')),
+    );
+    return positions.reduce((least, each) =>
+      least === undefined || each === undefined || each > least ? least : each,
+    );
+  });
+
+  const handle = createHandle({
+    log,
+    streams,
+    release,
+    logger,
+    appended(stream, position, events) {
+      settled.appended(stream, position);
+      options.onAppended?.(stream, events);
+    },
+    conflicted: (stream) => options.onConflict?.(stream),
+  });
+
+  /** The position of the last event of the log; one is there from birth. */
+  const head = async () => (await headOf(client)) ?? 0n;
+  /** For what the program itself does, on nobody's request. */
+  const systemContext = (actor: string): CommandContext => {
+    const commandId = randomUUID();
+    return { commandId, actor, correlationId: commandId };
+  };
+
+  const lifecycle = createLifecycle({
+    follow,
+    builds,
+    checkpoints,
+    leases,
+    streams,
+    handle,
+    head,
+    newRun: () => Date.now().toString(36),
+    context: () => systemContext('system'),
+  });
+
+  return {
+    node,
+    catalogs,
+    mongo,
+    client,
+    log,
+    follow,
+    vault,
+    reveal,
+    streams,
+    handle,
+    settled,
+    served,
+    rows: createRows(mongo.models, served.collection),
+    builds,
+    checkpoints,
+    leases,
+    lifecycle,
+    derivation: createDerivation(installation),
+    head,
+    headOf: (back: number) => headOf(client, back),
+    systemContext,
+    async close() {
+      await client.dispose();
+      await mongo.close();
+    },
+  };
+}
