@@ -1,7 +1,9 @@
 /** The CORS headers of an answer, by the request's origin and path. */
 
 /** Gives the headers to add to the answer, on preflights (`OPTIONS`) and errors too. */
-export type Cors = (request: CorsRequest) => { readonly [name: string]: string };
+export type Cors = (request: CorsRequest) => Headers;
+
+type Headers = { readonly [name: string]: string };
 
 export interface CorsRequest {
   readonly origin: string | undefined;
@@ -24,21 +26,21 @@ export const sameOrigin: Cors = () => ({});
 export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 86_400 }: CorsRules): Cors {
   const anyOrigin = origins.includes('*');
   const listed = new Set(origins);
-  const exposed = expose.length ? { 'Access-Control-Expose-Headers': expose.join(', ') } : {};
-  const preflightOnly = {
+  // Caches must know that another origin gets another answer.
+  const always: Headers = anyOrigin ? {} : { Vary: 'Origin' };
+  const actual: Headers = {
+    ...always,
+    ...(expose.length ? { 'Access-Control-Expose-Headers': expose.join(', ') } : {}),
+  };
+  const preflights: Headers = {
+    ...actual,
     'Access-Control-Allow-Methods': methods.join(', '),
     'Access-Control-Allow-Headers': headers.join(', '),
     'Access-Control-Max-Age': String(maxAgeSeconds),
   };
   return ({ origin, preflight }) => {
-    const vary = anyOrigin ? undefined : { Vary: 'Origin' };
     const allowed = anyOrigin ? '*' : origin !== undefined && listed.has(origin) ? origin : undefined;
-    if (allowed === undefined) return { ...vary };
-    return {
-      'Access-Control-Allow-Origin': allowed,
-      ...vary,
-      ...exposed,
-      ...(preflight ? preflightOnly : {}),
-    };
+    if (allowed === undefined) return always;
+    return { 'Access-Control-Allow-Origin': allowed, ...(preflight ? preflights : actual) };
   };
 }

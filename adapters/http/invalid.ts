@@ -41,7 +41,10 @@ function titleOf({ parentSchema }: ErrorObject, missing: string | undefined): st
 function humanise(path: readonly string[], where: 'body' | 'query'): string {
   const name = path.findLast((part) => !/^\d+$/.test(part));
   if (name === undefined) return where === 'body' ? 'The body' : 'The query';
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' ').toLowerCase();
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

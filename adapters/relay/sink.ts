@@ -12,6 +12,8 @@ export interface Frame {
 export interface Sink {
   /** Takes the frame at once, in order; nothing happens once the connection is over. */
   send(frame: Frame): void;
+  /** Shows that the connection lives, and where in the log everything sent so far has brought the client. */
+  beat(position?: Position): void;
   /** Bytes taken from us that the network has not taken yet. */
   buffered(): number;
   /** Ends once everything sent is delivered. With `resume`, the client is told to come back. */
