@@ -1,5 +1,5 @@
 /** Documents and their index entries: one insert, replace or remove touches exactly the keys that change. */
-import { compoundKey, keyOf } from '../bson/key.js';
+import { compoundKey, END, keyOf } from '../bson/key.js';
 import { join, NULL } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, type Value } from '../bson/value.js';
@@ -38,9 +38,6 @@ export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
 
 export const documentKey = (collection: Collection, idKey: Buffer): Buffer =>
   Buffer.concat([collection.head, idKey]);
-
-/** Ends the key of a unique entry, so that no key is the beginning of another. */
-const END = Buffer.of(0x04);
 
 /** The `_id` part of an entry, given its key and value. */
 export function idKeyOfEntry(index: Index, key: Buffer, value: Buffer): Buffer {
