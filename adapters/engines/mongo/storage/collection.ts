@@ -19,13 +19,15 @@ export interface Collection {
   count: number;
   flushedCount: number;
   dropped: boolean;
+  /** Whether any `_id` was too long to be stored whole as a key; such keys are not in order. */
+  longIds: boolean;
 }
 
 /** What a write must tell the catalog about. */
 export interface Marks {
   /** The count of documents changed. */
   counted(collection: Collection): void;
-  /** An index has become multikey or long. */
+  /** An index has become multikey or long, or the ids have. */
   widened(collection: Collection): void;
 }
 
@@ -75,6 +77,10 @@ export class Documents {
       this.#requireUnique(collection, index, added[i]!, idKey);
     });
     this.store.put(key, document);
+    if (!collection.longIds && isLong(keyOf(id))) {
+      collection.longIds = true;
+      this.marks.widened(collection);
+    }
     collection.indexes.forEach((index, i) => {
       this.#putEntries(index, added[i]!, idKey);
     });
