@@ -11,12 +11,27 @@ export interface Row {
   readonly [field: string]: unknown;
 }
 
+type Fields<Value = unknown> = { readonly [path: string]: Value };
+
+/** The update operators that read models may use: those every MongoDB and the embedded engine do alike. */
+export interface RowUpdate {
+  readonly $set?: Fields;
+  readonly $setOnInsert?: Fields;
+  readonly $unset?: Fields<''>;
+  readonly $inc?: Fields<number>;
+  readonly $min?: Fields;
+  readonly $max?: Fields;
+  readonly $push?: Fields;
+  readonly $pull?: Fields;
+  readonly $addToSet?: Fields;
+}
+
 /** What an event does to a row. One event, at most one update per row. */
 export type RowChange =
   /** Updates the row, making it if need be. */
-  | { readonly put: string; readonly update: UpdateFilter<Row> }
+  | { readonly put: string; readonly update: RowUpdate }
   /** Updates the row if it is there. */
-  | { readonly patch: string; readonly update: UpdateFilter<Row> }
+  | { readonly patch: string; readonly update: RowUpdate }
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
   | { readonly remove: string }
   /** Deletes all rows that match; only for rows that an event after it never touches again. */

@@ -1,0 +1,80 @@
+/** Reads history back for auditors: events in log order, opened where their keys still exist, picked by filters. */
+import type { Catalog } from '../domain/shared/catalog.js';
+import type { EventLog, Follow, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+
+export interface ReplayFilter {
+  readonly services: readonly string[];
+  /** One stream, whole name. */
+  readonly stream?: string;
+  readonly types?: readonly string[];
+  readonly actor?: string;
+  readonly correlation?: string;
+  /** Unix ms, inclusive, by the time the store took the event. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Events after this position only; it must be one that the log gave. */
+  readonly after?: Position;
+}
+
+export interface ReplayPorts {
+  readonly log: EventLog;
+  readonly follow: Follow;
+  readonly reveal: Reveal;
+  readonly catalogs: readonly Catalog[];
+}
+
+export interface ReplayOptions {
+  /** Goes on with what comes, until the signal. */
+  readonly live: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Ends at the head of the log, or with `live` only by its signal. */
+export async function* replay(
+  { log, follow, reveal, catalogs }: ReplayPorts,
+  filter: ReplayFilter,
+  options: ReplayOptions,
+): AsyncGenerator<RevealedEvent> {
+  const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
+  for await (const event of history(log, follow, filter, options)) {
+    if (!matches(filter, event)) continue;
+    const catalog = catalogOf.get(event.stream.slice(0, event.stream.indexOf('.')));
+    if (catalog) yield await reveal(catalog, event);
+  }
+}
+
+async function* history(
+  log: EventLog,
+  follow: Follow,
+  { services, stream, after }: ReplayFilter,
+  { live, signal }: ReplayOptions,
+): AsyncGenerator<RecordedEvent> {
+  if (stream !== undefined && !live) {
+    const events = await log.read(stream);
+    if (events === 'missing') throw new Error(`there is no stream ${stream}`);
+    if (events === 'deleted')
+      throw new Error(`the stream ${stream} was ended for ever; read it without --stream`);
+    yield* events;
+    return;
+  }
+  const prefixes = stream === undefined ? services.map((service) => `${service}.`) : [stream];
+  for await (const { events, caughtUp } of follow({ prefixes, from: after ?? 'start', signal })) {
+    yield* events;
+    if (caughtUp && !live) return;
+  }
+}
+
+function matches(
+  filter: ReplayFilter,
+  { stream, type, metadata, recordedAt, position }: RecordedEvent,
+): boolean {
+  return (
+    (filter.stream === undefined || filter.stream === stream) &&
+    (filter.types === undefined || filter.types.includes(type)) &&
+    (filter.actor === undefined || filter.actor === metadata.actor) &&
+    (filter.correlation === undefined || filter.correlation === metadata.$correlationId) &&
+    (filter.from === undefined || recordedAt >= filter.from) &&
+    (filter.to === undefined || recordedAt <= filter.to) &&
+    (filter.after === undefined || position > filter.after)
+  );
+}

@@ -1,0 +1,108 @@
+/** Commands on the road to the log: decided again on a conflict, done once however often they are sent. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Handled } from '../../application/handle.js';
+import type { Kernel } from '../../bin/kernel.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { type Servers, startServers } from '../support/engines.js';
+import { type Box, box, context, startToys } from '../support/toys.js';
+
+const done = (outcome: Handled<Box> | Rejection): Handled<Box> => {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome;
+};
+
+describe('handling a command', () => {
+  let servers: Servers;
+  let one: Kernel;
+  let other: Kernel;
+  let id: string;
+  let stream: string;
+
+  before(async () => {
+    servers = await startServers();
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    [one, other] = await Promise.all([startToys(servers, database), startToys(servers, database)]);
+  });
+  after(async () => {
+    await Promise.all([one?.close(), other?.close()]);
+    await servers?.stop();
+  });
+  beforeEach(async () => {
+    id = randomUUID();
+    stream = `toys.box-${id}`;
+    await one.vault.create(stream);
+  });
+
+  const put = (kernel: Kernel, toy: string, more = {}, how = context()) =>
+    kernel.handle(box, stream, { box: id, toy, ...more }, how);
+
+  it('keeps every rule when two processes decide on one stream at once', async () => {
+    const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
+    const outcomes = await Promise.all(
+      toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })),
+    );
+    expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
+    const { state } = await other.streams.refresh(box, stream);
+    expect(state.toys).to.have.length(10);
+  });
+
+  it('writes nothing for what is already so', async () => {
+    const first = done(await put(one, 'bear'));
+    const second = done(await put(one, 'bear'));
+    expect(second.position).to.equal(first.position);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('answers a repeated command with what its first run made', async () => {
+    const how = context(randomUUID(), 'body-1');
+    const first = done(await put(one, 'bear', {}, how));
+    await put(one, 'car');
+    const again = done(await put(one, 'bear', {}, how));
+    expect(again).to.deep.include({ repeated: true, position: first.position });
+    expect(again.state.toys).to.deep.equal(['bear']);
+    const elsewhere = done(await put(other, 'bear', {}, how));
+    expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  it('refuses a key that comes again with another request', async () => {
+    const commandId = randomUUID();
+    await put(one, 'bear', {}, context(commandId, 'body-1'));
+    const outcome = await put(one, 'car', {}, context(commandId, 'body-2'));
+    expect(outcome).to.include({ rejected: 'toys/idempotency-key-reused' });
+  });
+
+  it('runs the same command sent many times at once one time', async () => {
+    const how = context(randomUUID(), 'body');
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put(index % 2 ? one : other, `any-${index}`, {}, how)),
+    );
+    const fresh = outcomes.filter((outcome) => !isRejection(outcome) && !outcome.repeated);
+    expect(fresh).to.have.length(1);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('gives readers the fallback once the key is destroyed, and takes nothing more', async () => {
+    await put(one, 'bear', { note: 'for Ada' });
+    expect(done(await put(one, 'car')).state.notes).to.deep.equal(['for Ada', '']);
+    await one.vault.destroy(stream);
+    const { loaded } = await one.streams.asOf(box, stream, 1);
+    expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
+    expect(await put(one, 'kite')).to.include({ kind: 'not-found' });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  it('never makes a destroyed key again', async () => {
+    await one.vault.destroy(stream);
+    await one.vault.create(stream);
+    expect(await one.vault.seal(stream, { note: 'x' })).to.equal(undefined);
+  });
+
+  it('refuses an event that does not fit its schema, and stores nothing', async () => {
+    const misfit = { box: id, toy: 7 as unknown as string };
+    const outcome = await one.handle(box, stream, misfit, context()).catch((error: Error) => error.message);
+    expect(outcome).to.match(/does not fit its schema/);
+    expect(await one.log.read(stream)).to.equal('missing');
+  });
+});
