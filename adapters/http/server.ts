@@ -1,6 +1,6 @@
 /** Listens for a service's requests, and stops without dropping what is under way. */
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import { type AppDeps, createApp } from './app.js';
@@ -42,6 +42,8 @@ export async function listen(
     deps.opened?.(sink);
   };
   const respond = createApp(policy, routes, { ...deps, opened }).callback();
+  /** Connections that never asked anything: node does not count them as idle. */
+  const silent = new Set<Socket>();
   let closing = false;
   const server = createServer(
     // A client that trickles its header or body has this long; streams have sent theirs.
@@ -52,10 +54,15 @@ export async function listen(
       connectionsCheckingInterval: 5_000,
     },
     (request, response) => {
+      silent.delete(request.socket);
       if (closing) response.setHeader('Connection', 'close');
       void respond(request, response);
     },
   );
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
   if (upgrade) server.on('upgrade', upgrade);
   server.on('clientError', refuse);
 
@@ -75,6 +82,7 @@ export async function listen(
     close() {
       closing = true;
       for (const sink of streams) sink.end('resume');
+      for (const socket of silent) socket.destroy();
       return new Promise((resolve) => {
         // A connection that turns idle later than now would stay open for its keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
