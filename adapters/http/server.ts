@@ -42,7 +42,8 @@ export async function listen(
     deps.opened?.(sink);
   };
   const respond = createApp(policy, routes, { ...deps, opened }).callback();
-  /** Connections that never asked anything: node does not count them as idle. */
+  const sockets = new Set<Socket>();
+  /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
   let closing = false;
   const server = createServer(
@@ -60,10 +61,19 @@ export async function listen(
     },
   );
   server.on('connection', (socket) => {
+    sockets.add(socket);
     silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
   });
-  if (upgrade) server.on('upgrade', upgrade);
+  if (upgrade) {
+    server.on('upgrade', (request, socket, head) => {
+      silent.delete(request.socket);
+      upgrade(request, socket, head);
+    });
+  }
   server.on('clientError', refuse);
 
   await new Promise<void>((resolve, reject) => {
@@ -86,7 +96,9 @@ export async function listen(
       return new Promise((resolve) => {
         // A connection that turns idle later than now would stay open for its keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
-        const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        const deadline = setTimeout(() => {
+          for (const socket of sockets) socket.destroy();
+        }, GRACE_MS);
         server.close(() => {
           clearInterval(sweep);
           clearTimeout(deadline);
