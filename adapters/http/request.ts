@@ -35,6 +35,7 @@ export function createRequest(
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
   const query = parseQuery(ctx.querystring);
+  let signal: AbortSignal | undefined;
 
   const request: PendingRequest = {
     method,
@@ -63,7 +64,8 @@ export function createRequest(
       return withRequestId(log, requestId);
     },
     get signal() {
-      return abortedWhenGone(ctx);
+      signal ??= abortedWhenGone(ctx);
+      return signal;
     },
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);
