@@ -35,6 +35,8 @@ export function createRequest(
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
   const query = parseQuery(ctx.querystring);
+  // Taken now: the route's schema may not name it, and would drop it.
+  const { lastEventId } = query;
   let signal: AbortSignal | undefined;
 
   const request: PendingRequest = {
@@ -57,7 +59,6 @@ export function createRequest(
       return basicOf(headers.authorization);
     },
     get cursor() {
-      const { lastEventId } = query;
       return cursorOf(headers['last-event-id'] ?? (lastEventId === undefined ? '' : String(lastEventId)));
     },
     get log() {
