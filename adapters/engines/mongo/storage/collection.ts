@@ -38,15 +38,39 @@ export const idOf = (document: Value): Value => fieldNamed(document, ID)!;
 /** The part of a document's key, and of its index entries, that stands for its `_id`. */
 export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
 
-export const documentKey = (collection: Collection, idKey: Buffer): Buffer =>
-  Buffer.concat([collection.head, idKey]);
-
-/** The `_id` part of an entry, given its key and value. */
-export function idKeyOfEntry(index: Index, key: Buffer, value: Buffer): Buffer {
-  if (index.unique) return value;
-  const length = key.readUInt16BE(key.length - 2);
-  return key.subarray(key.length - 2 - length, key.length - 2);
+export function documentKey({ head }: Collection, idKey: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(head.length + idKey.length);
+  head.copy(key, 0);
+  idKey.copy(key, head.length);
+  return key;
 }
+
+/** The key of the document that an index entry, given by its key and value, leads to. */
+export function documentKeyOfEntry(collection: Collection, index: Index, key: Buffer, value: Buffer): Buffer {
+  if (index.unique) return documentKey(collection, value);
+  const { head } = collection;
+  const end = key.length - 2;
+  const length = key.readUInt16BE(end);
+  const whole = Buffer.allocUnsafe(head.length + length);
+  head.copy(whole, 0);
+  key.copy(whole, head.length, end - length, end);
+  return whole;
+}
+
+/** A document where it was found. */
+export class Candidate {
+  constructor(
+    readonly key: Buffer,
+    readonly document: Buffer,
+  ) {}
+
+  /** The part of the key that stands for the `_id`; made only when something is to be written. */
+  get idKey(): Buffer {
+    return this.key.subarray(HEAD_LENGTH);
+  }
+}
+
+const HEAD_LENGTH = 5;
 
 /** One entry: the fields' part decides about uniqueness, the whole is the key. */
 interface Entry {
