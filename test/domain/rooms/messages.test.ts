@@ -14,7 +14,8 @@ import { NOON, posted, postMessage } from '../../support/rooms.js';
 
 const { given, after, run } = specOf(messages);
 const MINUTE = 60_000;
-const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
 
 describe('posting messages', () => {
   it('stores the envelope as it came', () => {
@@ -72,7 +73,10 @@ describe('posting messages', () => {
     fc.assert(
       fc.property(posts, (list) => {
         let at = NOON;
-        const commands = list.map(([by, gap], index) => postMessage(`m-${index}`, by, (at += gap)));
+        const commands = list.map(([by, gap], index) => {
+          at += gap;
+          return postMessage(`m-${index}`, by, at);
+        });
         const { events, state } = run(commands);
         const next = postMessage('next', 'ada', at);
         const outcome = messages.decide(next, state);
@@ -95,7 +99,10 @@ describe('posting messages', () => {
       fc.property(posts, (list) => {
         let at = NOON;
         const { events } = run(
-          list.map(([by, gap, digest], index) => postMessage(`m-${index}`, by, (at += gap), `${by}-${digest}`)),
+          list.map(([by, gap, digest], index) => {
+            at += gap;
+            return postMessage(`m-${index}`, by, at, `${by}-${digest}`);
+          }),
         );
         expect(new Set(events.map(({ data }) => data.digest)).size).to.equal(events.length);
         for (const [index, { data }] of events.entries()) {

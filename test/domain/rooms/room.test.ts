@@ -31,7 +31,8 @@ import {
 
 const { given, after, run } = specOf(room);
 const ada = [created, joined('ada')];
-const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
 
 describe('a room', () => {
   it('is entered by whoever creates it', () => {
@@ -114,7 +115,9 @@ describe('a room', () => {
   });
 
   it('is burned by anyone inside, for ever', () => {
-    given(...ada).when(burnRoom()).then(burned);
+    given(...ada)
+      .when(burnRoom())
+      .then(burned);
     for (const command of [burnRoom(), createInvite('one'), joinRoom('one', 'bob')]) {
       given(...ada, invited('one'), burned)
         .when(command)
