@@ -1,6 +1,5 @@
 /** The cursors that clients hold, and the answers that carry their batches. */
-import { Long } from 'bson';
-import { join, type Named, toValue } from '../bson/make.js';
+import { join, longValue, type Named, textValue } from '../bson/make.js';
 import { documentValue, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, project } from '../query/projection.js';
@@ -122,8 +121,8 @@ function cursorAnswer(
   );
   const cursor = join([
     [field, { type: Type.array, bytes: array, start: 0, end: array.length }],
-    ['id', toValue(Long.fromBigInt(id))],
-    ['ns', toValue(namespace)],
+    ['id', longValue(id)],
+    ['ns', textValue(namespace)],
   ]);
   return join([['cursor', documentValue(cursor)]]);
 }
