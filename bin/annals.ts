@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { toCommander } from './command.js';
 import { commands } from './commands.js';
+import { outsideCause } from './failure.js';
 import { release } from './release.js';
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
@@ -55,7 +56,7 @@ function failed(error: unknown): number {
     complain(error.message);
     return USAGE;
   }
-  complain(error instanceof Error ? (error.stack ?? error.message) : 'failed');
+  complain(outsideCause(error) ?? (error instanceof Error ? (error.stack ?? error.message) : 'failed'));
   return 1;
 }
 
