@@ -24,6 +24,14 @@ export interface Sink {
   onClose(listener: () => void): void;
 }
 
-/** The frame of a message, ready for every sink. */
-export const frame = (message: object, position?: Position): Frame =>
-  position === undefined ? { json: JSON.stringify(message) } : { json: JSON.stringify(message), position };
+/** The frame of a message; serialised when it is first sent, for nobody listens to most of the log. */
+export function frame(message: object, position?: Position): Frame {
+  let json: string | undefined;
+  return {
+    get json() {
+      json ??= JSON.stringify(message);
+      return json;
+    },
+    ...(position === undefined ? {} : { position }),
+  };
+}
