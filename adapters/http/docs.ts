@@ -24,8 +24,7 @@ const PAGE_HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    // The reference sets styles of single elements.
-    "style-src 'self' 'unsafe-inline'",
+    "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
