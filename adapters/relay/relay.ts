@@ -10,7 +10,8 @@ import { type Frame, frame, type Sink } from './sink.js';
 export interface Connect<State> {
   /** The stream gets what is delivered to any of these. */
   readonly keys: readonly string[];
-  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago. */
+  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago (or
+   * negative: a cursor that nobody gave). */
   readonly after?: Position;
   /** Whether the client may still see what it was entitled to then. Asked only for what it missed. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
@@ -87,7 +88,7 @@ export function createRelay<State, Event extends DomainEvent>({
 
   function replay(after: Position, { keys, entitled }: Connect<State>): readonly Frame[] {
     const reset = [frame({ type: 'RESET' }, position)];
-    const items = ring.since(after);
+    const items = after < 0n ? 'too-old' : ring.since(after);
     if (items === 'too-old') return reset;
     const mine = new Set(keys);
     const frames = inSequence(
