@@ -22,6 +22,8 @@ export interface Delivery {
   /** Further attempts after the first, each after twice the wait of the one before. */
   readonly retries: number;
   readonly backoffMs: number;
+  /** Gives up when so much time has passed in all; without it, when the retries are used up. */
+  readonly deadlineMs?: number;
   /** Rejects when aborted. */
   readonly signal: AbortSignal;
 }
@@ -64,15 +66,19 @@ export function createWebhooks({ secret, userAgent, ...rest }: WebhookOptions) {
   }
 
   async function deliver(delivery: Delivery): Promise<Outcome> {
-    const { retries, backoffMs, signal } = delivery;
+    const { retries, backoffMs, deadlineMs = Number.POSITIVE_INFINITY, signal } = delivery;
+    const deadline = performance.now() + deadlineMs;
     for (let attempts = 1; ; attempts++) {
-      const outcome = await attempt(delivery);
+      const timeoutMs = Math.max(1, Math.min(delivery.timeoutMs, deadline - performance.now()));
+      const outcome = await attempt({ ...delivery, timeoutMs: Math.ceil(timeoutMs) });
       if ('answered' in outcome) return { delivered: true, status: outcome.answered, attempts };
       signal.throwIfAborted();
       const { final, waitMs = 0, ...failure } = outcome;
-      if (final || attempts > retries) return { delivered: false, ...failure, attempts };
       const backoff = backoffMs * 2 ** (attempts - 1) * (1 + Math.random() / 4);
-      await pause(Math.min(Math.max(backoff, waitMs), PATIENCE_MS), signal);
+      const wait = Math.min(Math.max(backoff, waitMs), PATIENCE_MS);
+      const late = performance.now() + wait > deadline;
+      if (final || late || attempts > retries) return { delivered: false, ...failure, attempts };
+      await pause(wait, signal);
       signal.throwIfAborted();
     }
   }

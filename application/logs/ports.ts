@@ -20,6 +20,8 @@ export interface WebhookRequest {
   /** Further attempts after the first, each twice as long after the one before. */
   readonly retries: number;
   readonly backoffMs: number;
+  /** Gives up when so much time has passed in all. */
+  readonly deadlineMs?: number;
   /** Rejects when aborted: the outcome is then unknown. */
   readonly signal: AbortSignal;
 }

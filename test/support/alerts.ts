@@ -1,0 +1,114 @@
+/** A node that does alerting and nothing else, over HTTP; the counts of records are the test's. */
+import { randomUUID } from 'node:crypto';
+import { startEngines } from '../../adapters/engines/start.js';
+import { sameOrigin } from '../../adapters/http/cors.js';
+import { alertRoutes } from '../../adapters/http/logs/alerts.js';
+import { listen } from '../../adapters/http/server.js';
+import { createWebhooks } from '../../adapters/webhook/deliver.js';
+import { createAlerts } from '../../application/logs/alerts.js';
+import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
+import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
+import { createAlertHistory } from '../../application/logs/alerts-history.js';
+import type { RecordCounts } from '../../application/logs/ports.js';
+import { runPeriodically } from '../../application/periodic.js';
+import { runReaction } from '../../application/reactions.js';
+import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { alertEvents } from '../../domain/logs/alert-events.js';
+import { alertHistory } from '../../projections/logs/alerts.js';
+import { runProjector } from '../../projections/subscription.js';
+import { quiet, type Servers, temporaryDirectory } from './engines.js';
+
+/** Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. */
+export async function startOwnServers(): Promise<Servers> {
+  const directory = temporaryDirectory();
+  const engines = await startEngines({ dataDir: directory.path, logger: quiet });
+  return {
+    ...engines,
+    async stop() {
+      await engines.stop();
+      directory.remove();
+    },
+  };
+}
+
+export interface AlertNode {
+  readonly kernel: Kernel;
+  readonly evaluate: () => Promise<unknown>;
+  /** A request and its answer, JSON both. */
+  ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Asked>;
+  stop(): Promise<void>;
+}
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
+  readonly body: any;
+}
+
+export interface NodeOptions {
+  readonly servers: Servers;
+  readonly counts: RecordCounts;
+  readonly secret?: string;
+  readonly allowPrivate?: boolean;
+}
+
+export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
+  const { servers, counts, secret, allowPrivate = true } = options;
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: 'annals',
+    node: randomUUID(),
+    release: 'test',
+    catalogs: [{ service: 'logs', events: alertEvents }],
+    projections: [alertHistory],
+    logger: quiet,
+  });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const { leases, settled, derivation } = kernel;
+  const common = { ...kernel, clock: { now: Date.now }, logger: quiet, signal };
+  await kernel.lifecycle.open([alertHistory], kernel.served, { signal });
+  const webhooks = createWebhooks({ allowPrivate, userAgent: 'annals/test', ...(secret ? { secret } : {}) });
+  const serviceUrl = () => 'http://logs.example';
+  const { evaluate, watch } = createEvaluation({ ...common, counts, context: kernel.systemContext });
+  const alerts = createAlerts({ ...common, webhooks, evaluate, serviceUrl });
+  const reaction = deliveryReaction({ ...common, webhooks, serviceUrl });
+  const running = [
+    runProjector({ ...common, service: 'logs', projections: [alertHistory], reached: settled.reached })
+      .stopped,
+    runReaction({ ...common, service: 'logs', reaction, reacted: () => {} }),
+    runPeriodically({ name: 'logs.alerts', everyMs: 1000, run: watch, leases, logger: quiet, signal }),
+  ];
+  const routes = alertRoutes({
+    alerts,
+    history: createAlertHistory(kernel),
+    admit: () => ({ actor: 'tester' }),
+  });
+  const policy = { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin };
+  const clientAddress = (address: string) => address;
+  const http = await listen(policy, routes, {
+    host: '127.0.0.1',
+    port: 0,
+    log: quiet,
+    derivation,
+    clientAddress,
+  });
+
+  return {
+    kernel,
+    evaluate,
+    async ask(method, path, body, headers = {}) {
+      const init = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+      const sent = { 'Content-Type': 'application/json', ...headers };
+      const response = await fetch(`${http.url}${path}`, { method, headers: sent, ...init });
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+    async stop() {
+      await http.close();
+      stop.abort();
+      await Promise.all(running);
+      await kernel.close();
+    },
+  };
+}
