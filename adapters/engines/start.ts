@@ -80,7 +80,7 @@ async function startEngine(
         try {
           child = launch(kind, directory, first.port);
           await ready(child, kind);
-          logger.warn({ engine: kind, url: first.url }, 'engine is back');
+          logger.warn({ engine: kind, url: first.url, pid: child.pid }, 'engine is back');
           return watch();
         } catch (error) {
           if (stopping) return;

@@ -21,12 +21,13 @@ export interface Listening {
   readonly port: number;
   /**
    * Stops accepting, tells streams to come back, and resolves once all is answered and every connection closed;
-   * what takes longer than 10 s is cut.
+   * what takes longer than 7 s is cut.
    */
   close(): Promise<void>;
 }
 
-const GRACE_MS = 10_000;
+/** Less than the process has for stopping, so that what comes after can still be done. */
+const GRACE_MS = 7_000;
 
 /** Rejects if the address is taken or not ours. */
 export async function listen(

@@ -25,6 +25,11 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   /** Takes the events of the service in log order; one seen before does nothing. */
   publish(event: RevealedEvent<Event>): void;
   connect(options: Connect<State>, sink: Sink): void;
+  /**
+   * Tells something that is in no log (a signal, somebody typing) to the streams under these keys that are open now.
+   * Nobody can resume it. Returns how many streams got it.
+   */
+  tell(keys: readonly string[], message: Message): number;
   /** Ends all streams connected under a key, after a last message if there is one. */
   end(key: string, message?: Message): void;
   /** The fold just now: who may see what, fresher than any read model. */
@@ -80,6 +85,7 @@ export function createRelay<State, Event extends DomainEvent>({
       connections.add({ keys, sink, since: start }, until);
     },
 
+    tell: (keys, message) => connections.tell(keys, frame(message)),
     end: (key, message) => connections.end(key, message && frame(message)),
     state: () => state,
     position: () => position,

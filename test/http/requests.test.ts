@@ -23,6 +23,7 @@ describe('a request', () => {
         echo({
           path: '/me',
           method: 'GET',
+          query: { type: 'object', properties: {} },
           handle: ({ bearer, basic, address, ifPosition, cursor }) => ({
             status: 200,
             body: { bearer, basic, address, ifPosition: ifPosition?.toString(), cursor: cursor?.toString() },

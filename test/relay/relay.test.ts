@@ -222,6 +222,20 @@ describe('the relay', () => {
     relay.close();
   });
 
+  it('tells what is in no log to whoever listens now, once and without a cursor', () => {
+    const { relay } = relayWith([entered('ann')]);
+    const [ann, bob] = [record(), record()];
+    relay.connect({ keys: ['person:ann', 'ward:w'] }, ann);
+    relay.connect(connectAs('bob'), bob);
+    expect(relay.tell(['person:ann', 'ward:w', 'person:eve'], { type: 'TYPING' })).to.equal(1);
+    expect(ann.sent).to.deep.equal([{ message: { type: 'TYPING' } }]);
+    expect(bob.sent).to.deep.equal([]);
+    const late = record();
+    relay.connect({ keys: ['person:ann'], after: 0n }, late);
+    expect(types(late)).to.deep.equal(['Ward', 'Entered']);
+    relay.close();
+  });
+
   it('ends the streams of a key when told to', () => {
     const { relay } = relayWith([]);
     const [one, other] = [record(), record()];

@@ -10,7 +10,7 @@ import { removalHandler } from './services/removing.js';
 import { HISTORY_AGE, openScavenger } from './services/scavenging.js';
 import { subscribe } from './services/subscribing.js';
 import { toGrpcError } from './wire/failures.js';
-import { type Call, type Handler, serveGrpc } from './wire/grpc.js';
+import { type GrpcServer, type Handler, serveGrpc, single } from './wire/grpc.js';
 import { decodeRead } from './wire/read-request.js';
 import { parseUuid } from './wire/uuid.js';
 
@@ -48,7 +48,13 @@ export async function startEventStoreEngine(options: {
     ['/event_store.client.server_features.ServerFeatures/GetSupportedMethods', featuresHandler],
     ['/event_store.client.gossip.Gossip/Read', gossipHandler(parseUuid(randomUUID()), () => server.port)],
   ]);
-  const server = await serveGrpc(options.port ?? 0, handlers, toGrpcError);
+  const server: GrpcServer = await serveGrpc(options.port ?? 0, handlers, toGrpcError).catch(
+    async (error) => {
+      await scavenger.close();
+      await log.close();
+      throw error;
+    },
+  );
   return {
     url: `esdb://127.0.0.1:${server.port}?tls=false`,
     port: server.port,
@@ -67,21 +73,9 @@ async function writeBirth(log: EventLog): Promise<void> {
   await log.submit((now) => writeMetadata(log, '$scavenges', metadata, now));
 }
 
-const readHandler =
-  (log: EventLog): Handler =>
-  (call: Call) => {
-    let request: Buffer | undefined;
-    call.receive(
-      (bytes) => {
-        request ??= bytes;
-      },
-      () => {
-        const decoded = decodeRead(request ?? Buffer.alloc(0));
-        const work =
-          decoded.count === undefined
-            ? subscribe(log, call, decoded)
-            : read(log, call, decoded, Number(decoded.count));
-        work.catch((error) => call.fail(error));
-      },
-    );
-  };
+const readHandler = (log: EventLog): Handler =>
+  single(async (bytes, call) => {
+    const request = decodeRead(bytes);
+    if (request.count === undefined) await subscribe(log, call, request);
+    else await read(log, call, request, Number(request.count));
+  });

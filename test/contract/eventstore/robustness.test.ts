@@ -104,6 +104,19 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await call(`${STREAMS}/BatchAppend`, huge)).grpcStatus).equal('8');
     });
 
+    it('refuses to stop a scavenge that is not running, and to start one in a way of its own', async () => {
+      const operations = '/event_store.client.operations.Operations';
+      const stop = field(1, field(1, randomUUID()));
+      expect((await call(`${operations}/StopScavenge`, frame([stop]))).grpcStatus).equal('5');
+      for (const options of [
+        message(numberField(1, 4)),
+        message(numberField(1, 1), numberField(2, 7)),
+        NOTHING,
+      ]) {
+        expect((await call(`${operations}/StartScavenge`, frame([field(1, options)]))).grpcStatus).equal('3');
+      }
+    });
+
     it('refuses fields that it does not know rather than to ignore them', async () => {
       const unknown = message(field(1, message(target(freshStream()), numberField(15, 1))));
       expect((await call(`${STREAMS}/Delete`, frame([unknown]))).grpcStatus).equal('3');
@@ -126,6 +139,7 @@ if (!process.env.EVENTSTORE_URL) {
         batchAppend(randomUUID(), '$$', [proposed(randomUUID(), 'T')], true),
         batchAppend(randomUUID(), 'x'.repeat(5000), [proposed(randomUUID(), 'T')], true),
         batchAppend(randomUUID(), stream, [proposed(randomUUID(), 'T'.repeat(5000))], true),
+        batchAppend(randomUUID(), stream, [message(field(1, uuid(randomUUID())), entry('type', 'T'))], true),
       ];
       request.write(frame([...bad, batchAppend(randomUUID(), stream, [proposed(randomUUID(), 'T')], true)]));
       request.end();

@@ -64,6 +64,7 @@ describe('MongoDB: durability and fairness', () => {
     const { port } = mongo.server;
     for (let round = 0; round < 3; round++) {
       const acknowledged: number[] = [];
+      let restarted: Promise<void> | undefined;
       let next = round * 1_000_000;
       const clients = await Promise.all(Array.from({ length: 16 }, () => rawClient(port)));
       const writing = clients.map(async (client) => {
@@ -77,11 +78,11 @@ describe('MongoDB: durability and fairness', () => {
           });
           if (reply?.body.ok !== 1 || reply.body.n !== 1) return;
           acknowledged.push(_id);
-          if (acknowledged.length === 500) void mongo.server.restart('SIGKILL');
+          if (acknowledged.length === 500) restarted = mongo.server.restart('SIGKILL');
         }
       });
       await Promise.all(writing);
-      await mongo.db.command({ ping: 1 });
+      await restarted;
       const found = new Set(
         (await rows.find({ _id: { $gte: round * 1_000_000 } as never }).toArray()).map(({ _id }) =>
           Number(_id),

@@ -60,6 +60,8 @@ function scavengeSlice(
   }
   for (const { key, record } of dead) {
     const stream = log.streams.written(streamNameOf(record))!;
+    // The index no longer tells the last revision: the stream's row must.
+    if (revisionOf(record) === stream.lastRevision) log.streams.put(stream);
     store.log.remove(key);
     store.revisions.remove(pairKey(stream.number, revisionOf(record)));
     if (stream.category !== 0) store.categoryPositions.remove(pairKey(stream.category, readPosition(key)));

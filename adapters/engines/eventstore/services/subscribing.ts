@@ -140,8 +140,8 @@ function firstPosition(log: EventLog, from: Position | 'start' | 'end'): number 
 }
 
 function scan(log: EventLog, filter: Filter | undefined, from: number, limit: number) {
-  if (filter?.category === undefined) return scanForwards(log, from, limit);
-  return scanCategory(log, log.streams.categoryNumber(filter.category) ?? 0, from, limit);
+  const category = filter?.category === undefined ? undefined : log.streams.categoryNumber(filter.category);
+  return category === undefined ? scanForwards(log, from, limit) : scanCategory(log, category, from, limit);
 }
 
 interface Checkpoints {

@@ -12,6 +12,9 @@ import { GrpcError, Status } from './status.js';
 /** Bytes of the largest message that is taken. */
 export const MAX_MESSAGE = 16 << 20;
 
+/** What one connection may make the engine hold, answers that are not read included. */
+const MAX_SESSION_MEGABYTES = 256;
+
 export interface Call {
   /** Aborted when the client is gone, or the call's deadline has passed, or it was answered. */
   readonly signal: AbortSignal;
@@ -41,7 +44,10 @@ export async function serveGrpc(
   describe: (error: unknown) => GrpcError,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
-  const server = createServer({ settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 } });
+  const server = createServer({
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
+    settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
+  });
   server.on('session', (session) => {
     sessions.add(session);
     session.setLocalWindowSize(16 << 20);
@@ -252,9 +258,9 @@ function unframe(message: (bytes: Buffer) => void): { push(chunk: Buffer): void;
   };
 }
 
-/** A handler for calls of one request message and one answer. */
-export const unary =
-  (answer: (bytes: Buffer, call: Call) => Promise<Buffer> | Buffer): Handler =>
+/** A handler for calls of one request message; what `answer` throws or rejects with fails the call. */
+export const single =
+  (answer: (bytes: Buffer, call: Call) => Promise<void>): Handler =>
   (call) => {
     let request: Buffer | undefined;
     call.receive(
@@ -264,11 +270,14 @@ export const unary =
       },
       () => {
         if (!request) throw new GrpcError(Status.INTERNAL, 'Incomplete message.');
-        void Promise.resolve(request)
-          .then((bytes) => answer(bytes, call))
-          .then((bytes) => call.send([bytes]))
-          .then(() => call.end())
-          .catch((error) => call.fail(error));
+        answer(request, call).catch((error) => call.fail(error));
       },
     );
   };
+
+/** A handler for calls of one request message and one answer. */
+export const unary = (answer: (bytes: Buffer, call: Call) => Promise<Buffer> | Buffer): Handler =>
+  single(async (bytes, call) => {
+    await call.send([await answer(bytes, call)]);
+    call.end();
+  });

@@ -1,9 +1,9 @@
 /** Statements that change what they find: one document or all, and what to do when there is none. */
 import { decode, join } from '../bson/make.js';
 import { documentValue, type Value } from '../bson/value.js';
-import { type Candidate, matchesDocument, type Query } from '../query/scan.js';
-import type { Collection } from '../storage/collection.js';
-import type { Statement } from './batch.js';
+import { matchesDocument, type Query } from '../query/scan.js';
+import { Candidate, type Collection, documentKey } from '../storage/collection.js';
+import type { Once, Statement } from './batch.js';
 import type { Engine } from './engine.js';
 import { findNow, findSlowly } from './lookup.js';
 
@@ -51,7 +51,7 @@ export function changeOne(
     if (found === 'slow') return 'slow';
     return tally(there && found[0] ? change(there, found[0]) : (instead?.() ?? NOTHING));
   };
-  const slowly = async (done: (result: Buffer) => void): Promise<Buffer> => {
+  const slowly = async (once: Once): Promise<Buffer> => {
     for (;;) {
       const there = engine.catalog.find(namespace);
       const [idKey] = there ? await findSlowly(engine, there, query, true) : [];
@@ -60,10 +60,9 @@ export function changeOne(
         const current = engine.catalog.find(namespace);
         const document = idKey && current && engine.documents.get(current, idKey);
         if (document && matchesDocument(query, document))
-          result = tally(change(current, { idKey, document }));
+          result = once(() => tally(change(current, new Candidate(documentKey(current, idKey), document))));
         // What was found has changed meanwhile: look again. What was not found is taken as not there.
-        else if (!idKey) result = tally(instead?.() ?? NOTHING);
-        if (result) done(result);
+        else if (!idKey) result = once(() => tally(instead?.() ?? NOTHING));
         return true;
       });
       if (result) return result;
@@ -114,7 +113,8 @@ export function changeAll(
         const found: Candidate[] = [];
         for (const idKey of idKeys.slice(at, at + PAGE)) {
           const document = engine.documents.get(current, idKey);
-          if (document && matchesDocument(query, document)) found.push({ idKey, document });
+          if (document && matchesDocument(query, document))
+            found.push(new Candidate(documentKey(current, idKey), document));
         }
         const part = sum(current, found);
         n += part.n;

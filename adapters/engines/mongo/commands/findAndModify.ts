@@ -3,9 +3,8 @@ import { decode, encode, join, type Named, NULL, toValue } from '../bson/make.js
 import { documentValue, fieldsOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, parseProjection, project } from '../query/projection.js';
-import { type Candidate, matchesDocument } from '../query/scan.js';
-import type { Collection } from '../storage/collection.js';
-import { idOf } from '../storage/collection.js';
+import { matchesDocument } from '../query/scan.js';
+import { Candidate, type Collection, documentKey, idOf } from '../storage/collection.js';
 import { applyUpdate, parseUpdate } from '../update/update.js';
 import { upsertedDocument } from '../update/upsert.js';
 import { attemptOf } from './batch.js';
@@ -84,8 +83,8 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
         result = collection && found[0] ? change(collection, found[0]) : instead();
       } else {
         const document = idKey && collection && engine.documents.get(collection, idKey);
-        if (document && matchesDocument(query, document))
-          result = change(collection, { idKey: idKey!, document });
+        if (idKey && collection && document && matchesDocument(query, document))
+          result = change(collection, new Candidate(documentKey(collection, idKey), document));
         else if (!idKey) result = instead();
       }
       if (result) attempt?.results.set(0, result);

@@ -27,7 +27,9 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
       31368,
       "A request with 'maxAwaitTimeMS' must include 'topologyVersion', and the other way round",
     );
-  if (wait !== undefined && version && isCurrent(version)) await elapse(wait, request);
+  const current = version && isCurrent(version);
+  // A stream of answers goes on from the topology of the first.
+  if (wait !== undefined && (current || request.message.repeated)) await elapse(wait, request);
   const now = new Date();
   const opTime = { ts: engine.clock.now(), t: Long.ONE };
   const modern = request.name === 'hello';

@@ -1,9 +1,8 @@
 /** Finding documents to write: at once inside a transaction when that is quick, else in turns outside it. */
 import { documentValue } from '../bson/value.js';
-import { type Candidate, type Query, scanFor } from '../query/scan.js';
+import { type Query, scanFor } from '../query/scan.js';
 import { Sorter, sortKey } from '../query/sort.js';
-import type { Collection } from '../storage/collection.js';
-import { idKeyOf, idOf } from '../storage/collection.js';
+import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/collection.js';
 import { type Engine, pacer } from './engine.js';
 
 /** So many keys may be looked at inside a transaction before the search has to leave it. */

@@ -13,7 +13,7 @@ import { parseSort } from '../query/sort.js';
 import { indexValues } from '../storage/keys.js';
 import { type Deadline, deadlineAfter, listSource, Search, type Source } from './cursors.js';
 import type { Engine } from './engine.js';
-import { type Arguments, argumentsOf, checkNamespace, namespaceOf, type Request } from './request.js';
+import { Arguments, argumentsOf, checkNamespace, named, namespaceOf, type Request } from './request.js';
 
 const DEFAULT_BATCH = 101;
 const EVERYTHING = documentValue(EMPTY_DOCUMENT);
@@ -180,9 +180,7 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
       9,
       "The 'cursor' option is required, except for aggregate with the explain argument",
     );
-  for (const { name } of fieldsOf(cursor))
-    if (name !== 'batchSize')
-      throw new CommandError(9, `cursor object can't contain fields other than batchSize`);
+  const batchSize = new Arguments('aggregate.cursor', named(cursor), ['batchSize'], 9).whole('batchSize');
   args.required('pipeline');
   const stages = (args.array('pipeline') ?? []).map(stageOf);
   const group = stages.pop();
@@ -200,13 +198,11 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
           ]),
         ]
       : [];
-  const size = fieldsOf(cursor)[0];
-  const batchSize = size ? toNumber(size) : DEFAULT_BATCH;
   return engine.cursors.first({
     namespace,
     collection: undefined,
     source: listSource(documents),
-    batchSize,
+    batchSize: batchSize ?? DEFAULT_BATCH,
     deadline: deadlineOf(args),
   });
 }
