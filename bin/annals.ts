@@ -5,6 +5,7 @@ import { ConfigError } from '../adapters/system/config-error.js';
 import { type CommandSpec, toCommander } from './command.js';
 import { config } from './config.js';
 import { engines } from './engines.js';
+import { logsCommands } from './logs/commands.js';
 import { reindex } from './reindex.js';
 import { release } from './release.js';
 import { replay } from './replay.js';
@@ -32,12 +33,13 @@ Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the confi
   .configureOutput({ outputError: (text) => complain(oneLine(text)) })
   .exitOverride();
 
+const exit = (code: number) => {
+  process.exitCode = code;
+};
 for (const spec of commands) {
-  const command = toCommander(spec, (code) => {
-    process.exitCode = code;
-  });
-  program.addCommand(command.copyInheritedSettings(program));
+  program.addCommand(toCommander(spec, exit).copyInheritedSettings(program));
 }
+program.addCommand(logsCommands(program, exit));
 
 // Whoever reads our output may have read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

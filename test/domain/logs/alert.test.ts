@@ -11,9 +11,9 @@ import {
 } from '../../../domain/logs/alert.js';
 import { verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { policy } from '../../../domain/logs/policy.js';
-import { specification } from '../../support/specification.js';
+import { specOf } from '../../support/decider-spec.js';
 
-const { given } = specification(alert);
+const { given } = specOf(alert);
 const rule = 'error_threshold';
 const details = { errorCount: 21 };
 const breach = { breached: true, severity: 'critical', details } satisfies Verdict;
@@ -46,7 +46,7 @@ const outcome = (alertId: string, failure?: string): RecordDelivery => ({
 });
 
 describe('an alert', () => {
-  it('is raised when its rule is breached', () => given().when(judge('a', 10)).thenEvents(raised('a', 10)));
+  it('is raised when its rule is breached', () => given().when(judge('a', 10)).then(raised('a', 10)));
 
   it('is not raised again within the cooldown, resolved or not', () => {
     given(raised('a', 10)).when(judge('b', 1009)).thenNothing();
@@ -59,15 +59,15 @@ describe('an alert', () => {
   it('repeats the one before when the trouble outlasts the cooldown', () =>
     given(raised('a', 10))
       .when(judge('b', 1010))
-      .thenEvents(raised('b', 1010, 'a')));
+      .then(raised('b', 1010, 'a')));
 
   it('stands for itself when the one before was resolved', () =>
-    given(raised('a', 10), resolved('a', 20)).when(judge('b', 1010)).thenEvents(raised('b', 1010)));
+    given(raised('a', 10), resolved('a', 20)).when(judge('b', 1010)).then(raised('b', 1010)));
 
   it('is resolved once when the trouble is over', () => {
     given(raised('a', 10))
       .when(judge('b', 20, fine))
-      .thenEvents(resolved('a', 20));
+      .then(resolved('a', 20));
     given(raised('a', 10), resolved('a', 20))
       .when(judge('b', 30, fine))
       .thenNothing();
@@ -81,7 +81,7 @@ describe('an alert', () => {
       type: 'WebhookDelivered',
       data: { rule, alertId: 'a', at: 50, attempts: 2, status: 204 },
     };
-    given(raised('a', 10)).when(outcome('a')).thenEvents(delivered);
+    given(raised('a', 10)).when(outcome('a')).then(delivered);
     given(raised('a', 10), delivered).when(outcome('a')).thenNothing();
     given(raised('a', 10), delivered).when(outcome('a', 'late')).thenNothing();
     given().when(outcome('unheard-of')).thenNothing();
@@ -90,7 +90,7 @@ describe('an alert', () => {
   it('has it recorded when its delivery is given up, and why', () =>
     given(raised('a', 10), raised('b', 1010))
       .when(outcome('a', 'the receiver answered 500'))
-      .thenEvents({
+      .then({
         type: 'WebhookFailed',
         data: { rule, alertId: 'a', at: 50, attempts: 2, status: 500, reason: 'the receiver answered 500' },
       }));

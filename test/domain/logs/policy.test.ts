@@ -9,9 +9,9 @@ import {
   policy,
 } from '../../../domain/logs/policy.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { specification } from '../../support/specification.js';
+import { specOf } from '../../support/decider-spec.js';
 
-const { given } = specification(policy);
+const { given } = specOf(policy);
 const URL = 'https://hooks.example.com/T0/secret';
 const change = (changes: ChangeAlertPolicy['changes'], refusedTarget?: string): ChangeAlertPolicy => ({
   type: 'ChangeAlertPolicy',
@@ -43,12 +43,12 @@ describe('the alert policy', () => {
   it('changes what is named and leaves the rest', () =>
     given(changed({ errorThreshold: 5 }))
       .when(change({ windowMinutes: 10 }))
-      .thenEvents(changed({ windowMinutes: 10 })));
+      .then(changed({ windowMinutes: 10 })));
 
   it('keeps the URL apart from the other settings, to be sealed', () =>
     given()
       .when(change({ enabled: true, webhookUrl: URL }))
-      .thenEvents(changed({ enabled: true }, { webhookUrl: URL })));
+      .then(changed({ enabled: true }, { webhookUrl: URL })));
 
   it('changes nothing that is already so', () =>
     given(changed({ enabled: true }, { webhookUrl: URL }))
@@ -65,7 +65,7 @@ describe('the alert policy', () => {
       for (const value of [min - 1, max + 1, min + 0.5, Number.NaN, `${min}`, null, true, [], {}]) {
         given()
           .when(change({ [key]: value }))
-          .thenRejected(INVALID, `${key} must be a whole number from ${min}`);
+          .thenRejected(INVALID, { detail: `${key} must be a whole number from ${min} to ${max}` });
       }
     });
   }
@@ -73,17 +73,19 @@ describe('the alert policy', () => {
   it('refuses a setting it does not know by its name', () => {
     for (const key of ['threshold', 'webhook', '__proto__', 'constructor', 'hasOwnProperty', '']) {
       const changes = JSON.parse(`{"windowMinutes":6,${JSON.stringify(key)}:1}`);
-      given().when(change(changes)).thenRejected(INVALID, `${key} is not a setting`);
+      given()
+        .when(change(changes))
+        .thenRejected(INVALID, { detail: `${key} is not a setting of the alert policy` });
     }
   });
 
   it('refuses a wrong type by the name of its key', () => {
     given()
       .when(change({ enabled: 'yes' }))
-      .thenRejected(INVALID, 'enabled must be');
+      .thenRejected(INVALID, { detail: 'enabled must be true or false' });
     given()
       .when(change({ enabled: null }))
-      .thenRejected(INVALID, 'enabled must be');
+      .thenRejected(INVALID, { detail: 'enabled must be true or false' });
     for (const webhookUrl of [
       7,
       true,
@@ -93,38 +95,42 @@ describe('the alert policy', () => {
       'https://',
       'javascript:1',
     ])
-      given().when(change({ webhookUrl })).thenRejected(INVALID, 'webhookUrl must be');
+      given()
+        .when(change({ webhookUrl }))
+        .thenRejected(INVALID, {
+          detail: `webhookUrl must be ${typeof webhookUrl === 'string' ? 'an http or https URL' : 'a URL or null'}`,
+        });
     given()
       .when(change({ webhookUrl: `${URL}/${'x'.repeat(2048)}` }))
-      .thenRejected(INVALID, 'webhookUrl must be at most');
+      .thenRejected(INVALID, { detail: 'webhookUrl must be at most 2048 characters' });
   });
 
   it('is not enabled without a URL', () => {
     given()
       .when(change({ enabled: true }))
-      .thenRejected(INVALID, 'enabled');
+      .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
     given(changed({}, { webhookUrl: URL }))
       .when(change({ enabled: true, webhookUrl: '' }))
-      .thenRejected(INVALID, 'enabled');
+      .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
   });
 
   it('is enabled by a URL that was given before', () =>
     given(changed({}, { webhookUrl: URL }))
       .when(change({ enabled: true }))
-      .thenEvents(changed({ enabled: true })));
+      .then(changed({ enabled: true })));
 
   it('is disabled when its URL is cleared, by null or by nothing', () => {
     for (const webhookUrl of [null, '', '  ']) {
       given(changed({ enabled: true }, { webhookUrl: URL }))
         .when(change({ webhookUrl }))
-        .thenEvents(changed({ enabled: false }, { webhookUrl: null }));
+        .then(changed({ enabled: false }, { webhookUrl: null }));
     }
   });
 
   it('refuses a URL whose target must not be called, and says why', () =>
     given()
       .when(change({ webhookUrl: 'http://169.254.169.254/' }, 'it leads to a link-local address'))
-      .thenRejected(INVALID, 'webhookUrl is refused: it leads to a link-local address'));
+      .thenRejected(INVALID, { detail: 'webhookUrl is refused: it leads to a link-local address' }));
 
   it('is disabled when the key that sealed its URL is destroyed', () => {
     const erased = { webhookUrl: null };
