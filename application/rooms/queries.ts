@@ -1,10 +1,12 @@
 /** Reads a room: the rows of the read model, their secrets opened on the way out. */
 import type { Envelope } from '../../domain/rooms/messages.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
-import { notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import type { Position, Rows, Settled, Vault } from '../ports.js';
+import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
+import type { Streams } from '../streams.js';
 import type { Admitted } from './admission.js';
+import { roomKind } from './kinds.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow {
@@ -40,11 +42,13 @@ export interface QueryPorts {
   readonly rows: Rows;
   readonly settled: Settled;
   readonly vault: Vault;
+  readonly streams: Streams;
+  readonly clock: Clock;
 }
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, settled, vault }: QueryPorts) {
+export function createRoomQueries({ rows, settled, vault, streams, clock }: QueryPorts) {
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
   async function state(
     { roomId, room }: Admitted,
@@ -59,16 +63,13 @@ export function createRoomQueries({ rows, settled, vault }: QueryPorts) {
 
     const open = async <Secret extends object>({ secret }: { secret: string }) =>
       (await vault.open(roomStream(roomId), secret)) as Secret | undefined;
-    // Where the room's row is still to come, the log's word on who is in it does.
-    const participants = found.some((row) => row.participants)
-      ? await all(
-          found.flatMap((row) => row.participants ?? []),
-          async (each) => {
-            const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
-            return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
-          },
-        )
-      : room.participants.map(participantView);
+    const people = found.find((row) => row.participants)?.participants;
+    const participants = people
+      ? await all(people, async (each) => {
+          const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
+          return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
+        })
+      : await participantsOf(roomId);
     const messages = await all(wanted, async (each) => {
       const said = await open<{ envelope: Envelope }>(each);
       const { id, senderId, createdAt, expiresAt } = each;
@@ -80,6 +81,12 @@ export function createRoomQueries({ rows, settled, vault }: QueryPorts) {
     const position = found.reduce((latest, { _at }) => max(latest, _at.toBigInt()), 0n);
     const body = { roomId, expiresAt: iso(room.expiresAt), participants, messages };
     return { body, position, ...(inStep ? {} : { consistency: 'pending' }) };
+  }
+
+  /** Where the room's row is still to come, or gone, the log has the last word. */
+  async function participantsOf(roomId: string): Promise<ParticipantView[] | undefined> {
+    const { state: room } = await streams.refresh(roomKind, roomStream(roomId));
+    return isOpen(room, clock.now()) ? room.participants.map(participantView) : undefined;
   }
 
   return { state };

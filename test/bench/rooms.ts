@@ -82,8 +82,11 @@ const posts = (people: readonly Person[]) => {
   };
 };
 
+/** Proportional set size in MB: pages shared between the processes count once. */
 const memory = (pids: readonly number[]) =>
-  pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+  pids.map(
+    (pid) => Number(/Pss:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024,
+  );
 
 function atRest(server: Server): string {
   const [own = 0, ...engines] = memory([server.child.pid ?? 0, ...server.enginePids]);

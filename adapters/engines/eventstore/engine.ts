@@ -1,4 +1,11 @@
-/** The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb. */
+/**
+ * The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb.
+ *
+ * It answers as a real server of 23.10 does, but for these: links are not resolved, ids are text and reads of $all
+ * take no filter (UNIMPLEMENTED); unknown fields are refused; subscribers are never dropped for being slow; a filter
+ * on one category skips the others and reports one checkpoint for what it skipped; a scavenge removes a stream's
+ * last event too when it may not be read.
+ */
 import { randomUUID } from 'node:crypto';
 import { rememberIds, writeMetadata } from './log/append.js';
 import { type EventLog, openEventLog } from './log/event-log.js';
@@ -36,7 +43,7 @@ export async function startEventStoreEngine(options: {
   await writeBirth(log);
   const recent = rememberIds();
   const append = openAppender(log, recent);
-  const scavenger = await openScavenger(log, recent, () => '127.0.0.1');
+  const scavenger = await openScavenger(log, recent);
   const handlers = new Map<string, Handler>([
     ['/event_store.client.streams.Streams/Read', readHandler(log)],
     ['/event_store.client.streams.Streams/Append', appendHandler(append)],

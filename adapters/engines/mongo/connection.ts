@@ -1,5 +1,4 @@
 /** One client's connection: messages in, answers out, one after another. */
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { type Answer, answer, failure } from './commands/dispatch.js';
 import type { Engine } from './commands/engine.js';
@@ -14,7 +13,6 @@ const MAX_WAITING = 64;
 export function serve(engine: Engine, socket: Socket, id: number): void {
   const connection: Connection = {
     id,
-    peer: `${socket.remoteAddress}:${socket.remotePort}`,
     closed: false,
     waiting: undefined,
   };
@@ -73,10 +71,20 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
     more: boolean,
   ): Promise<number> {
     const reply = writeReply(to, body, engine.clock.tail(ok), more);
-    if (!connection.closed && !socket.write(reply.bytes))
-      await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
+    if (!connection.closed && !socket.write(reply.bytes)) await drained(socket);
     return reply.id;
   }
+}
+
+/** Resolves when the client has taken what waits for it, or has gone. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
 }
 
 const AWAIT = Buffer.from('maxAwaitTimeMS\0');

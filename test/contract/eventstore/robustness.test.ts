@@ -1,7 +1,7 @@
 /** What no driver sends: raw bytes, broken frames and messages. One answer each, and the engine goes on. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -242,6 +242,33 @@ if (!process.env.EVENTSTORE_URL) {
         await once(socket, 'close');
         clearTimeout(timer);
       }
+    });
+
+    it('survives requests that are reset as soon as they are made', async () => {
+      const requests = Array.from({ length: 300 }, (_, n) => {
+        const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
+        const request = session.request({
+          ':method': 'POST',
+          ':path': path,
+          'content-type': 'application/grpc',
+        });
+        request.on('error', () => {});
+        request.write(
+          frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]),
+        );
+        request.close(constants.NGHTTP2_CANCEL);
+        return once(request, 'close');
+      });
+      await Promise.all(requests);
+    });
+
+    it('says any text in an error that a header cannot hold', async () => {
+      const name = `\u{1d11e}\n${randomUUID()}`;
+      const answer = await call(`${STREAMS}/Delete`, frame([field(1, target(name))]));
+      expect(answer.grpcStatus).equal('9');
+      const noUuid = '\u{1d11e}'.repeat(50);
+      const odd = batchAppend(`x${noUuid}`, freshStream(), [], true);
+      expect((await call(`${STREAMS}/BatchAppend`, frame([odd]))).grpcStatus).equal('3');
     });
 
     it('survives clients that leave in the middle of everything', async () => {

@@ -53,8 +53,8 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
   let closed = false;
 
   async function drain(): Promise<void> {
-    // Let what arrives in the same turn join the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
+    // What came with the same bytes joins the first batch.
+    await Promise.resolve();
     while (queue.length > 0 && !closed) await writeBatch(takeBatch());
     writing = undefined;
   }

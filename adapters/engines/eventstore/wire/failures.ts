@@ -56,7 +56,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
 }
 
 /** Header values are visible ASCII. */
-const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, (c) => encodeURIComponent(c));
+const headerText = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, (character) => encodeURIComponent(character));
 
 /** A google.rpc.Status whose details the client knows by their type. */
 export function batchStatus(error: unknown, stream: Buffer): Buffer {

@@ -115,17 +115,23 @@ function openCall(
     abort.abort();
   }
 
+  /** A client may have reset the stream before its handler even begins. */
+  const gone = (): boolean => answered || stream.closed || stream.destroyed;
+
   function respond(): void {
     if (!stream.headersSent) stream.respond(HEADERS, { waitForTrailers: true });
   }
 
-  stream.on('wantTrailers', () => stream.sendTrailers(trailers));
+  stream.on('wantTrailers', () => {
+    if (!stream.closed && !stream.destroyed) stream.sendTrailers(trailers);
+  });
   stream.on('close', finish);
 
   const call: Call = {
     signal: abort.signal,
     deadline: timeout === undefined ? undefined : Date.now() + timeout,
     receive(message, end) {
+      if (gone()) return;
       respond();
       const frames = unframe((bytes) => !answered && message(bytes));
       const guarded = (step: () => void) => {
@@ -145,7 +151,7 @@ function openCall(
       );
     },
     send(messages) {
-      if (answered || stream.destroyed) return Promise.resolve();
+      if (gone()) return Promise.resolve();
       respond();
       if (stream.write(frame(messages))) return Promise.resolve();
       return new Promise((resolve) => {
@@ -164,9 +170,9 @@ function openCall(
       queueMicrotask(() => {
         const messages = soon;
         soon = [];
-        if (answered || stream.destroyed) return;
+        if (gone()) return;
         respond();
-        if (stream.write(frame(messages))) return;
+        if (stream.write(frame(messages)) || stream.isPaused()) return;
         // Who does not read the answers is not asked for more.
         stream.pause();
         stream.once('drain', () => stream.resume());
@@ -174,17 +180,17 @@ function openCall(
     },
     end() {
       queueMicrotask(() => {
-        if (answered || stream.destroyed) return;
+        if (gone()) return;
         finish();
         respond();
         stream.end();
       });
     },
     fail(error) {
-      if (answered || stream.destroyed) return;
+      if (gone()) return;
       finish();
       const { code, message, metadata } = describe(error);
-      trailers = { ...metadata, 'grpc-status': String(code), 'grpc-message': encodeURI(message) };
+      trailers = { ...metadata, 'grpc-status': String(code), 'grpc-message': encodeURI(wellFormed(message)) };
       if (stream.headersSent) stream.end();
       else stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
       // The client may still be sending: what it sends now is nobody's.
@@ -193,6 +199,9 @@ function openCall(
   };
   return call;
 }
+
+/** Half a surrogate pair, which encodeURI throws on, becomes U+FFFD. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** What setTimeout can hold. */
 const MAX_TIMER = 2 ** 31 - 1;

@@ -6,6 +6,7 @@ import { Candidate, type Collection, documentKey } from '../storage/collection.j
 import type { Once, Statement } from './batch.js';
 import type { Engine } from './engine.js';
 import { findNow, findSlowly } from './lookup.js';
+import type { Deadline } from './search.js';
 
 /** What one statement did; `id` is that of an upserted document. */
 export interface Tally {
@@ -32,6 +33,8 @@ export interface Target {
   readonly engine: Engine;
   readonly namespace: string;
   readonly query: Query;
+  /** When to give up a search that takes long. */
+  readonly deadline?: Deadline;
 }
 
 type Change = (collection: Collection, candidate: Candidate) => Tally;
@@ -41,7 +44,7 @@ const NOTHING: Tally = { n: 0, nModified: 0 };
 
 /** Changes the first match. */
 export function changeOne(
-  { engine, namespace, query }: Target,
+  { engine, namespace, query, deadline }: Target,
   change: Change,
   instead: Instead = undefined,
 ): Statement {
@@ -54,7 +57,7 @@ export function changeOne(
   const slowly = async (once: Once): Promise<Buffer> => {
     for (;;) {
       const there = engine.catalog.find(namespace);
-      const [idKey] = there ? await findSlowly(engine, there, query, true) : [];
+      const [idKey] = there ? await findSlowly(engine, there, query, true, deadline) : [];
       let result: Buffer | undefined;
       await engine.catalog.store.write(() => {
         const current = engine.catalog.find(namespace);
@@ -76,7 +79,7 @@ const PAGE = 200;
 
 /** Changes all matches. */
 export function changeAll(
-  { engine, namespace, query }: Target,
+  { engine, namespace, query, deadline }: Target,
   change: Change,
   instead: Instead = undefined,
 ): Statement {
@@ -98,7 +101,7 @@ export function changeAll(
   };
   const slowly = async (): Promise<Buffer> => {
     const there = engine.catalog.find(namespace);
-    const idKeys = there ? await findSlowly(engine, there, query, false) : [];
+    const idKeys = there ? await findSlowly(engine, there, query, false, deadline) : [];
     let [n, nModified] = [0, 0];
     let upserted: Tally | undefined;
     if (idKeys.length === 0 && instead)

@@ -1,15 +1,16 @@
 /** explain: which index a command would use, and on request how much it looks at. */
 import { decode, encode } from '../bson/make.js';
-import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { documentValue, fieldsByName, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { type Plan, planFor } from '../query/plan.js';
 import { type Query, queryOf, Scan } from '../query/scan.js';
 import type { Collection } from '../storage/collection.js';
+import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { pacer } from './engine.js';
 import { FIND, hintOf, queryFrom } from './read.js';
-import { Arguments, argumentsOf, checkNamespace, named, type Request } from './request.js';
+import { checkNamespace, type Request } from './request.js';
 
 /** Where each command has its filter, and what else it may carry. */
 const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
@@ -50,7 +51,7 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
   };
   if (verbosity === 'queryPlanner') return encode({ queryPlanner });
   const [skip, limit] = ['skip', 'limit'].map(
-    (name) => new Arguments(name, named(inner), [...named(inner).keys()]).whole(name) ?? 0,
+    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).whole(name) ?? 0,
   );
   const examined =
     collection && plan
@@ -82,7 +83,7 @@ async function examine(engine: Engine, collection: Collection, plan: Plan, query
 }
 
 function explainedQuery(name: string, inner: Value): Query {
-  const fields = named(inner);
+  const fields = fieldsByName(inner);
   const generic = ['$db', 'lsid', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS'];
   const known = EXPLAINED[name];
   if (known) return queryFrom(new Arguments(name, fields, [name, ...known.known, ...generic]), known.filter);
@@ -98,7 +99,7 @@ function explainedQuery(name: string, inner: Value): Query {
     ...generic,
   ]);
   const statements = args.array(list) ?? [];
-  const first = statements[0] && isObject(statements[0]) ? named(statements[0]) : new Map();
+  const first = statements[0] && isObject(statements[0]) ? fieldsByName(statements[0]) : new Map();
   const filter = first.get(name === 'aggregate' ? '$match' : 'q') ?? documentValue(encode({}));
   return queryOf(parseFilter(filter), [], name === 'aggregate' ? hintOf(args) : first.get('hint'));
 }

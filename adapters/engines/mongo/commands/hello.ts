@@ -6,9 +6,9 @@ import { fieldsOf, isObject, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import { ELECTION } from '../wire/clock.js';
+import { argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
-import { argumentsOf } from './request.js';
 
 export const SET_NAME = 'annals';
 /** What MongoDB 4.4 speaks, the oldest that the driver accepts. */

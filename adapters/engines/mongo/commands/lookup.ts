@@ -4,6 +4,7 @@ import { type Query, scanFor } from '../query/scan.js';
 import { Sorter, sortKey } from '../query/sort.js';
 import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/collection.js';
 import { type Engine, pacer } from './engine.js';
+import type { Deadline } from './search.js';
 
 /** So many keys may be looked at inside a transaction before the search has to leave it. */
 const BUDGET = 256;
@@ -44,6 +45,7 @@ export async function findSlowly(
   collection: Collection,
   query: Query,
   one: boolean,
+  deadline: Deadline | undefined,
 ): Promise<Buffer[]> {
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const idKeys: Buffer[] = [];
@@ -57,6 +59,7 @@ export async function findSlowly(
       else idKeys.push(idKey);
       if (one && !sorter) return idKeys;
     }
+    deadline?.check();
     await pace();
   }
   return sorter ? sorter.sorted().map((document) => idKeyOf(idOf(documentValue(document)))) : idKeys;

@@ -50,7 +50,7 @@ interface Candidate {
 }
 
 /** An `$in` multiplies ranges; beyond this the rest of the index is left to the filter. */
-const MAX_RANGES = 1000;
+const MAX_RANGES = 10_000;
 
 /** Errors: 2 for a hint that names no index. */
 export function planFor(
