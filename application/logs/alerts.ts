@@ -1,4 +1,5 @@
 /** What people do with alerts: read and change the policy, try the webhook, and ask how things stand. */
+import { LRUCache } from 'lru-cache';
 import { alertStream, RULES } from '../../domain/logs/alert.js';
 import { type AlertPolicy, type ChangeAlertPolicy, POLICY_STREAM } from '../../domain/logs/policy.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
@@ -33,15 +34,28 @@ export interface WebhookTested {
   readonly targetUrl: string;
 }
 
+export interface TestAsked {
+  readonly webhookUrl?: string | null;
+}
+
 /** A change is answered when its first evaluation is through, but not much later than it was made. */
 const EVALUATION_PATIENCE_MS = 1000;
 /** A person waits for the outcome of a test, retries included. */
 const TEST_PATIENCE_MS = 25_000;
 
+/** A test leaves no trace in the log: that it was sent is remembered here, for as long as somebody may ask again. */
+const TESTS = { max: 1000, ttl: 600_000 };
+
+interface KeptTest {
+  readonly fingerprint: string;
+  readonly outcome: Promise<WebhookTested | Rejection>;
+}
+
 export type Alerts = ReturnType<typeof createAlerts>;
 
 export function createAlerts(ports: AlertPorts) {
   const { handle, streams, vault, webhooks, evaluate, clock, logger, serviceUrl } = ports;
+  const tests = new LRUCache<string, KeptTest>(TESTS);
 
   async function policy(): Promise<PolicyRead> {
     const { state, position } = await currentPolicy(streams);
@@ -72,10 +86,16 @@ export function createAlerts(ports: AlertPorts) {
   }
 
   /** Sends a test to the given URL or the policy's; like an alert, but of no rule. */
-  async function test(
-    { webhookUrl }: { webhookUrl?: string | null },
-    { commandId }: CommandContext,
-  ): Promise<WebhookTested | Rejection> {
+  async function test(asked: TestAsked, context: CommandContext): Promise<WebhookTested | Rejection> {
+    const { commandId, fingerprint = '' } = context;
+    const earlier = tests.get(commandId);
+    if (earlier) return earlier.fingerprint === fingerprint ? earlier.outcome : keyReused;
+    const outcome = send(asked, commandId);
+    tests.set(commandId, { fingerprint, outcome });
+    return outcome;
+  }
+
+  async function send({ webhookUrl }: TestAsked, deliveryId: string): Promise<WebhookTested | Rejection> {
     const { state } = await currentPolicy(streams);
     const url = webhookUrl?.trim() || state.webhookUrl;
     if (!url) return invalid('There is no webhookUrl: give one, or set it in the alert policy');
@@ -90,7 +110,7 @@ export function createAlerts(ports: AlertPorts) {
         raisedAt: now,
         details: { message: 'A test of the alert webhook' },
       }),
-      deliveryId: commandId,
+      deliveryId,
       timeoutMs: state.webhookTimeoutMs,
       retries: state.webhookRetryAttempts,
       backoffMs: state.webhookBackoffMs,
@@ -119,6 +139,12 @@ export function createAlerts(ports: AlertPorts) {
 
   return { policy, change, test, health };
 }
+
+const keyReused: Rejection = {
+  rejected: 'logs/idempotency-key-reused',
+  kind: 'conflict',
+  detail: 'This Idempotency-Key was used before with another request',
+};
 
 const invalid = (detail: string): Rejection => ({
   rejected: 'logs/invalid-webhook-url',

@@ -11,9 +11,10 @@ import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
 import { createAlertHistory } from '../../application/logs/alerts-history.js';
 import type { RecordCounts } from '../../application/logs/ports.js';
 import { runPeriodically } from '../../application/periodic.js';
-import { runReaction } from '../../application/reactions.js';
+import { type Reaction, runReaction } from '../../application/reactions.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
@@ -34,6 +35,7 @@ export async function startOwnServers(): Promise<Servers> {
 export interface AlertNode {
   readonly kernel: Kernel;
   readonly evaluate: () => Promise<unknown>;
+  readonly reaction: Reaction;
   /** A request and its answer, JSON both. */
   ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Asked>;
   stop(): Promise<void>;
@@ -42,8 +44,28 @@ export interface AlertNode {
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
-  readonly body: any;
+  readonly body: Body;
+}
+
+/** What one or another of the routes answers. */
+interface Body {
+  readonly error: string;
+  readonly policy: AlertPolicy;
+  readonly alerts: readonly AlertView[];
+  readonly hasMore: boolean;
+  readonly limit: number;
+  readonly nextCursor?: string;
+  readonly sentAt: string;
+}
+
+interface AlertView {
+  readonly id: string;
+  readonly rule: string;
+  readonly state: string;
+  readonly triggeredAt: string;
+  readonly resolvedAt: string | null;
+  readonly repeatedBy?: string;
+  readonly webhook: { readonly delivered: boolean; readonly attempts: number; readonly reason?: string };
 }
 
 export interface NodeOptions {
@@ -98,11 +120,12 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   return {
     kernel,
     evaluate,
+    reaction,
     async ask(method, path, body, headers = {}) {
       const init = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
       const sent = { 'Content-Type': 'application/json', ...headers };
       const response = await fetch(`${http.url}${path}`, { method, headers: sent, ...init });
-      return { status: response.status, headers: response.headers, body: await response.json() };
+      return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
     },
     async stop() {
       await http.close();
