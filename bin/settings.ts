@@ -24,4 +24,11 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
+  (values) =>
+    !values['eventStore.url'] === !values['mongo.url']
+      ? undefined
+      : {
+          key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
+          reason: 'must be given as well: both servers are yours, or both are embedded',
+        },
 ];

@@ -4,15 +4,11 @@ import { startEngines } from '../../adapters/engines/start.js';
 import { sameOrigin } from '../../adapters/http/cors.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { listen } from '../../adapters/http/server.js';
-import { createWebhooks } from '../../adapters/webhook/deliver.js';
-import { createAlerts } from '../../application/logs/alerts.js';
-import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
-import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
-import { createAlertHistory } from '../../application/logs/alerts-history.js';
 import type { RecordCounts } from '../../application/logs/ports.js';
 import { runPeriodically } from '../../application/periodic.js';
 import { type Reaction, runReaction } from '../../application/reactions.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { connectAlerting } from '../../bin/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
@@ -88,34 +84,34 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   });
   const stop = new AbortController();
   const { signal } = stop;
-  const { leases, settled, derivation } = kernel;
-  const common = { ...kernel, clock: { now: Date.now }, logger: quiet, signal };
+  const common = { ...kernel, service: 'logs', logger: quiet, signal };
   await kernel.lifecycle.open([alertHistory], kernel.served, { signal });
-  const webhooks = createWebhooks({ allowPrivate, userAgent: 'annals/test', ...(secret ? { secret } : {}) });
-  const serviceUrl = () => 'http://logs.example';
-  const { evaluate, watch } = createEvaluation({ ...common, counts, context: kernel.systemContext });
-  const alerts = createAlerts({ ...common, webhooks, evaluate, serviceUrl });
-  const reaction = deliveryReaction({ ...common, webhooks, serviceUrl });
+  const { alerts, history, evaluate, reaction, periodic } = connectAlerting({
+    kernel,
+    counts,
+    logger: quiet,
+    release: 'test',
+    allowPrivateWebhooks: allowPrivate,
+    ...(secret ? { webhookSecret: secret } : {}),
+    serviceUrl: () => 'http://logs.example',
+    signal,
+  });
   const running = [
-    runProjector({ ...common, service: 'logs', projections: [alertHistory], reached: settled.reached })
-      .stopped,
-    runReaction({ ...common, service: 'logs', reaction, reacted: () => {} }),
-    runPeriodically({ name: 'logs.alerts', everyMs: 1000, run: watch, leases, logger: quiet, signal }),
+    runProjector({ ...common, projections: [alertHistory], reached: kernel.settled.reached }).stopped,
+    runReaction({ ...common, reaction, reacted: () => {} }),
+    runPeriodically({ ...common, ...periodic }),
   ];
-  const routes = alertRoutes({
-    alerts,
-    history: createAlertHistory(kernel),
-    admit: () => ({ actor: 'tester' }),
-  });
-  const policy = { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin };
-  const clientAddress = (address: string) => address;
-  const http = await listen(policy, routes, {
-    host: '127.0.0.1',
-    port: 0,
-    log: quiet,
-    derivation,
-    clientAddress,
-  });
+  const http = await listen(
+    { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin },
+    alertRoutes({ alerts, history, admit: () => ({ actor: 'tester' }) }),
+    {
+      host: '127.0.0.1',
+      port: 0,
+      log: quiet,
+      derivation: kernel.derivation,
+      clientAddress: (address) => address,
+    },
+  );
 
   return {
     kernel,
