@@ -29,6 +29,7 @@ export async function startOwnServers(): Promise<Servers> {
 }
 
 export interface AlertNode {
+  readonly url: string;
   readonly kernel: Kernel;
   readonly evaluate: () => Promise<unknown>;
   readonly reaction: Reaction;
@@ -114,6 +115,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   );
 
   return {
+    url: http.url,
     kernel,
     evaluate,
     reaction,

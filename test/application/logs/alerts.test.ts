@@ -1,5 +1,9 @@
 /** Alerting over HTTP and both stores: policy, one alert whatever the number of nodes, delivery that survives. */
+
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type AlertNode, startAlertNode, startOwnServers } from '../../support/alerts.js';
 import type { Servers } from '../../support/engines.js';
@@ -273,6 +277,29 @@ describe('alerting', () => {
       alerts[0]?.id,
       alerts[0]?.id,
     ]);
+  });
+
+  it('delivers what a node that was killed in the middle of it has raised', async () => {
+    const program = fileURLToPath(new URL('../../support/alert-process.js', import.meta.url));
+    const child = spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]);
+    const [url] = await once(child.stdout, 'data');
+    receiver.respond = () => {};
+    await fetch(`${String(url).trim()}/api/alerts/config`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...on(), webhookTimeoutMs: 60_000 }),
+    });
+    await receiver.came(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    receiver.respond = answer(200);
+    const survivor = await start();
+    const { alerts } = await until(
+      () => history(survivor),
+      (page) => page.alerts[0]?.webhook.delivered,
+    );
+    expect(alerts).to.have.length(1);
+    expect(receiver.received).to.have.length(2);
   });
 
   it('delivers nothing a second time, though its reaction is run again', async () => {
