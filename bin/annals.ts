@@ -3,7 +3,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { toCommander } from './command.js';
-import { commands } from './commands.js';
 import { logsCommands } from './logs/commands.js';
 import { release } from './release.js';
 
@@ -29,6 +28,9 @@ Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the confi
 const exit = (code: number) => {
   process.exitCode = code;
 };
+const given = process.argv.slice(2);
+// The commands of the log service stand in pipes and need no driver of a server: without those they start sooner.
+const { commands } = given[0] === 'logs' ? { commands: [] } : await import('./commands.js');
 for (const spec of commands) {
   program.addCommand(toCommander(spec, exit).copyInheritedSettings(program));
 }
@@ -40,7 +42,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const given = process.argv.slice(2);
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);

@@ -18,8 +18,8 @@ export interface AlertRouteDeps {
   readonly history: AlertHistory;
   /** Of every route here. */
   readonly admit: NonNullable<Route<AlertCaller>['admit']>;
-  /** Name of the policy's security scheme. */
-  readonly security?: string;
+  /** For the document. */
+  readonly security?: Route['security'];
 }
 
 const TAGS = ['Alerts'];

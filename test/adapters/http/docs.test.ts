@@ -23,12 +23,16 @@ const policy: ServicePolicy = {
   },
 };
 
+interface OpenApi {
+  readonly paths: { readonly [path: string]: { readonly post: { readonly security: unknown } } };
+}
+
 const counted: Route = {
   method: 'POST',
   path: '/api/boxes/:box',
   summary: 'Put toys into a box',
   tags: ['Boxes'],
-  security: 'bearer',
+  security: ['bearer', 'basic'],
   query: { type: 'object', properties: { dry: { type: 'boolean' } } },
   body: {
     type: 'object',
@@ -36,7 +40,10 @@ const counted: Route = {
     properties: { toys: { type: 'array', items: { type: 'string' } } },
   },
   answers: { 201: { description: 'They are in', schema: { type: 'object' } } },
-  admit: ({ bearer }) => (bearer === 'let-me-in' ? 'Ada' : problem(401, 'Who are you?')),
+  admit: ({ bearer, basic }) => {
+    if (basic?.password === 'let-me-in') return basic.username;
+    return bearer === 'let-me-in' ? 'Ada' : problem(401, 'Who are you?');
+  },
   handle: ({ params: { box } }, caller) => ({ status: 201, body: { box, by: caller } }),
 };
 
@@ -56,11 +63,12 @@ describe('the documents of a service', () => {
   after(() => service?.close());
 
   it('say the same in JSON and in YAML, and name themselves', async () => {
-    const json = await (await fetch(`${origin}/openapi.json`)).json();
+    const json = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApi;
     const yaml = await fetch(`${origin}/openapi.yaml`);
     expect(yaml.headers.get('content-type')).to.equal('application/yaml; charset=utf-8');
     expect(parse(await yaml.text())).to.deep.equal(json);
     expect(json).to.have.property('openapi', '3.1.0');
+    expect(json.paths['/api/boxes/{box}']?.post.security).to.deep.equal([{ bearer: [] }, { basic: [] }]);
     expect(json)
       .to.have.property('paths')
       .that.has.keys('/api/boxes/{box}', '/openapi.json', '/openapi.yaml', '/docs');
@@ -154,6 +162,16 @@ describe('the documents of a service', () => {
         [],
       );
       if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` });
+    });
+
+    it('takes a name and a password too', async () => {
+      await page.locator('.btn.authorize').first().click();
+      const basic = page.locator('.dialog-ux .auth-container', { hasText: 'basic' });
+      await basic.locator('input[name=username]').fill('Bob');
+      await basic.locator('input[name=password]').fill('let-me-in');
+      await basic.locator('.btn.authorize').click();
+      await page.locator('.dialog-ux .close-modal').click();
+      expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Bob' } });
     });
 
     it('keeps to the one origin even when the address names another document', async () => {
