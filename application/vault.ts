@@ -60,7 +60,11 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
 
     async seal(subject, secret) {
       const key = known.get(subject) ?? (await keyOf(subject));
-      return key && cipher.seal(key, JSON.stringify(secret));
+      if (!key) return undefined;
+      const sealed = cipher.seal(key, JSON.stringify(secret));
+      // What was sealed here is about to be read here: by the live feed, and then by people.
+      opened.set(sealed, { subject, secret });
+      return sealed;
     },
 
     async open(subject, sealed) {
