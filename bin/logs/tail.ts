@@ -63,6 +63,8 @@ async function follow(
   stop: AbortSignal,
 ): Promise<void> {
   let cursor = from;
+  // A batch that was cut short comes again whole: what was shown of it is known by its ids.
+  const shown = new Set<string>();
   let wait = BACKOFF_MS.first;
   let connected = false;
   while (!stop.aborted) {
@@ -76,8 +78,10 @@ async function follow(
       });
       [connected, wait] = [true, BACKOFF_MS.first];
       for await (const { id, data } of eventsOf(response)) {
-        cursor = id || cursor;
-        if (data) await show(data, shape, stop);
+        if (data) await show(data, shown, shape, stop);
+        if (!id) continue;
+        cursor = id;
+        shown.clear();
       }
     } catch (error) {
       if (stop.aborted) return;
@@ -93,10 +97,13 @@ async function follow(
 }
 
 /** A message that is no record tells of the stream itself. */
-async function show(data: string, shape: Shape, stop: AbortSignal): Promise<void> {
+async function show(data: string, shown: Set<string>, shape: Shape, stop: AbortSignal): Promise<void> {
   const message = JSON.parse(data) as Partial<Entry> & { readonly type?: string };
-  if (message.id !== undefined && message.timestamp !== undefined) await print(shape(message as Entry), stop);
-  else if (message.type === 'RESET') {
+  if (message.id !== undefined && message.timestamp !== undefined) {
+    if (shown.has(message.id)) return;
+    shown.add(message.id);
+    await print(shape(message as Entry), stop);
+  } else if (message.type === 'RESET') {
     process.stderr.write('annals: the connection was away for too long, some records are not shown\n');
   }
 }

@@ -200,15 +200,17 @@ describe('annals logs', () => {
           return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '17' });
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
         if (++streams === 1) {
-          response.write(`:\n\ndata: ${JSON.stringify(entry(3))}\n\nid: 18\n\ndata: {"cut`);
+          response.write(
+            `:\n\ndata: ${JSON.stringify(entry(3))}\n\nid: 18\n\ndata: ${JSON.stringify(entry(4))}\n\ndata: {"cut`,
+          );
           setImmediate(() => response.destroy());
         } else if (headers['last-event-id'] === '18') {
-          response.write(`data: ${JSON.stringify(entry(4))}\n\n`);
+          response.write([4, 5].map((id) => `data: ${JSON.stringify(entry(id))}\n\n`).join(''));
         }
         return undefined;
       };
       const running = start(['logs', 'tail', '-n', '2', '--url', service.url], { cwd: directory.path });
-      await running.printed(/order 4/);
+      await running.printed(/order 5/);
       running.process.kill('SIGINT');
       const { code, stdout } = await running.ended;
       expect(code).to.equal(130);
@@ -217,7 +219,7 @@ describe('annals logs', () => {
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line).message),
-      ).to.deep.equal(['order 1', 'order 2', 'order 3', 'order 4']);
+      ).to.deep.equal(['order 1', 'order 2', 'order 3', 'order 4', 'order 5']);
       const [, first] = service.asked;
       expect(first?.headers['last-event-id']).to.equal('17');
     });
