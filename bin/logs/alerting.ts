@@ -4,6 +4,7 @@ import { createAlerts } from '../../application/logs/alerts.js';
 import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
 import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
 import { createAlertHistory } from '../../application/logs/alerts-history.js';
+import { createTrial } from '../../application/logs/alerts-trial.js';
 import type { RecordCounts } from '../../application/logs/ports.js';
 import type { Log } from '../../application/ports.js';
 import type { Kernel } from '../kernel.js';
@@ -47,6 +48,7 @@ export function connectAlerting({
   return {
     alerts: createAlerts({ ...ports, evaluate }),
     history: createAlertHistory(kernel),
+    tryWebhook: createTrial(ports),
     evaluate,
     reaction: deliveryReaction(ports),
     periodic,

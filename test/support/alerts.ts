@@ -87,7 +87,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   const { signal } = stop;
   const common = { ...kernel, service: 'logs', logger: quiet, signal };
   await kernel.lifecycle.open([alertHistory], kernel.served, { signal });
-  const { alerts, history, evaluate, reaction, periodic } = connectAlerting({
+  const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
     kernel,
     counts,
     logger: quiet,
@@ -104,7 +104,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   ];
   const http = await listen(
     { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin },
-    alertRoutes({ alerts, history, admit: () => ({ actor: 'tester' }) }),
+    alertRoutes({ alerts, history, tryWebhook, admit: () => ({ actor: 'tester' }) }),
     {
       host: '127.0.0.1',
       port: 0,

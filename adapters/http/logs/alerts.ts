@@ -1,6 +1,7 @@
 /** The routes of alerting (answers-logs, Alerts). */
 import type { Alerts } from '../../../application/logs/alerts.js';
 import type { AlertHistory } from '../../../application/logs/alerts-history.js';
+import type { Trial, TrialAsked } from '../../../application/logs/alerts-trial.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
 import type { Request, Route } from '../route.js';
@@ -16,6 +17,7 @@ export interface AlertCaller {
 export interface AlertRouteDeps {
   readonly alerts: Alerts;
   readonly history: AlertHistory;
+  readonly tryWebhook: Trial;
   /** Of every route here. */
   readonly admit: NonNullable<Route<AlertCaller>['admit']>;
   /** For the document. */
@@ -24,7 +26,13 @@ export interface AlertRouteDeps {
 
 const TAGS = ['Alerts'];
 
-export function alertRoutes({ alerts, history, admit, security }: AlertRouteDeps): readonly Route[] {
+export function alertRoutes({
+  alerts,
+  history,
+  tryWebhook,
+  admit,
+  security,
+}: AlertRouteDeps): readonly Route[] {
   const common = { tags: TAGS, admit, ...(security ? { security } : {}) };
 
   const read: Route<AlertCaller> = {
@@ -60,7 +68,7 @@ export function alertRoutes({ alerts, history, admit, security }: AlertRouteDeps
     },
   };
 
-  const test: Route<AlertCaller, { readonly webhookUrl?: string | null }> = {
+  const test: Route<AlertCaller, TrialAsked> = {
     ...common,
     method: 'POST',
     path: '/api/alerts/test-webhook',
@@ -75,9 +83,9 @@ export function alertRoutes({ alerts, history, admit, security }: AlertRouteDeps
       502: { description: 'It could not be delivered, and why' },
     },
     async handle({ body, context }, { actor }) {
-      const tested = await alerts.test(body, context(actor, actor));
-      if (isRejection(tested)) return tested;
-      const { outcome, sentAt, targetUrl } = tested;
+      const tried = await tryWebhook(body, context(actor, actor));
+      if (isRejection(tried)) return tried;
+      const { outcome, sentAt, targetUrl } = tried;
       if (!outcome.delivered) return problem(502, `The webhook was not delivered: ${outcome.reason}`);
       const { status, attempts } = outcome;
       return { status: 200, body: { ok: true, sentAt, targetUrl, status, attempts } };
