@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { toCommander } from './command.js';
+import { outsideCause } from './failure.js';
 import { logsCommands } from './logs/commands.js';
 import { release } from './release.js';
 
@@ -58,7 +59,7 @@ function failed(error: unknown): number {
     complain(error.message);
     return USAGE;
   }
-  complain(error instanceof Error ? (error.stack ?? error.message) : 'failed');
+  complain(outsideCause(error) ?? (error instanceof Error ? (error.stack ?? error.message) : 'failed'));
   return 1;
 }
 

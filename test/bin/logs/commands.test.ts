@@ -1,4 +1,5 @@
 /** `annals logs` as a process: what it asks, prints and exits with, behind pipes and before a service in trouble. */
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -269,6 +270,26 @@ describe('annals logs', () => {
       running.process.stdin?.end('2}');
       expect((await running.ended).code).to.equal(0);
       expect(bodies()).to.deep.equal(['{"n":1}\n', '{"n":2}\n']);
+    });
+
+    it('takes what pino writes into a pipe', async () => {
+      const running = start(['logs', 'import', '--url', service.url], { cwd: directory.path });
+      const script = `import pino from 'pino';
+        const log = pino({ base: { app: 'shop' } });
+        for (let n = 0; n < 1500; n++) log.info({ n }, 'order paid');
+        log.error(new Error('out of stock'), 'order failed');`;
+      const app = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: process.cwd() });
+      app.stdout.pipe(running.process.stdin ?? process.stdout);
+      const { code, stderr } = await running.ended;
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: 'annals: 1,501 records imported\n' });
+      const records = bodies().flatMap((body) =>
+        body
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      );
+      expect(records.slice(0, -1).map(({ n }) => n)).to.deep.equal(Array.from({ length: 1500 }, (_, n) => n));
+      expect(records.at(-1)).to.include({ level: 50, app: 'shop', msg: 'order failed' });
     });
 
     it('needs no dash behind a pipe', async () => {
