@@ -20,7 +20,7 @@ import { createVault } from '../application/vault.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
-import { type Projection, serviceOf } from '../projections/projection.js';
+import { type ReadModel, serviceOf } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
 
 export interface KernelOptions {
@@ -31,7 +31,7 @@ export interface KernelOptions {
   readonly node: string;
   readonly release: string;
   readonly catalogs: readonly Catalog[];
-  readonly projections: readonly Projection[];
+  readonly projections: readonly ReadModel[];
   readonly logger: Log;
   readonly onAppended?: (stream: string, events: number) => void;
   readonly onConflict?: (stream: string) => void;
@@ -62,7 +62,7 @@ export async function createKernel(options: KernelOptions) {
   const served = createServed();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node);
-  const builds = createBuilds(mongo.models);
+  const builds = createBuilds(mongo.models, vault);
 
   const settled = createSettled(async (service) => {
     const mine = options.projections.filter((projection) => serviceOf(projection) === service);
