@@ -1,0 +1,81 @@
+/** The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb. */
+import { randomUUID } from 'node:crypto';
+import { rememberIds, writeMetadata } from './log/append.js';
+import { type EventLog, openEventLog } from './log/event-log.js';
+import { softDelete, tombstone } from './log/remove.js';
+import { appendHandler, batchAppendHandler, openAppender } from './services/appending.js';
+import { featuresHandler, gossipHandler } from './services/features.js';
+import { read } from './services/reading.js';
+import { removalHandler } from './services/removing.js';
+import { subscribe } from './services/subscribing.js';
+import { toGrpcError } from './wire/failures.js';
+import { type Call, type Handler, serveGrpc } from './wire/grpc.js';
+import { decodeRead } from './wire/read-request.js';
+import { parseUuid } from './wire/uuid.js';
+
+export interface EventStoreEngine {
+  /** `esdb://127.0.0.1:PORT?tls=false` */
+  readonly url: string;
+  readonly port: number;
+  /** Ends every connection, finishes what waits for a flush and closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the engine over the store in `directory`, which no other process may have open. Listens on 127.0.0.1 only;
+ * port 0 means a free one. `onFatal` is told when the store cannot be written any more; the engine then refuses
+ * everything and should be stopped.
+ */
+export async function startEventStoreEngine(options: {
+  directory: string;
+  port?: number;
+  onFatal?: (error: Error) => void;
+}): Promise<EventStoreEngine> {
+  const log = openEventLog(options.directory, options.onFatal ?? (() => {}));
+  await writeBirth(log);
+  const append = openAppender(log, rememberIds());
+  const handlers = new Map<string, Handler>([
+    ['/event_store.client.streams.Streams/Read', readHandler(log)],
+    ['/event_store.client.streams.Streams/Append', appendHandler(append)],
+    ['/event_store.client.streams.Streams/BatchAppend', batchAppendHandler(append)],
+    ['/event_store.client.streams.Streams/Delete', removalHandler(log, softDelete)],
+    ['/event_store.client.streams.Streams/Tombstone', removalHandler(log, tombstone)],
+    ['/event_store.client.server_features.ServerFeatures/GetSupportedMethods', featuresHandler],
+    ['/event_store.client.gossip.Gossip/Read', gossipHandler(parseUuid(randomUUID()), () => server.port)],
+  ]);
+  const server = await serveGrpc(options.port ?? 0, handlers, toGrpcError);
+  return {
+    url: `esdb://127.0.0.1:${server.port}?tls=false`,
+    port: server.port,
+    async stop() {
+      await server.close();
+      await log.close();
+    },
+  };
+}
+
+/** A log is never empty: its first event keeps the history of scavenges for 30 days. */
+async function writeBirth(log: EventLog): Promise<void> {
+  if (log.head().position > 0) return;
+  const metadata = Buffer.from(JSON.stringify({ $maxAge: 30 * 24 * 60 * 60 }));
+  await log.submit((now) => writeMetadata(log, '$scavenges', metadata, now));
+}
+
+const readHandler =
+  (log: EventLog): Handler =>
+  (call: Call) => {
+    let request: Buffer | undefined;
+    call.receive(
+      (bytes) => {
+        request ??= bytes;
+      },
+      () => {
+        const decoded = decodeRead(request ?? Buffer.alloc(0));
+        const work =
+          decoded.count === undefined
+            ? subscribe(log, call, decoded)
+            : read(log, call, decoded, Number(decoded.count));
+        work.catch((error) => call.fail(error));
+      },
+    );
+  };

@@ -1,0 +1,156 @@
+/**
+ * The log: one writer that gathers what waits into one lmdb transaction, flushed off the event loop; and what
+ * readers need to stay behind the last flush.
+ */
+import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
+import { type Head, openStore, pairKey, positionKey, readHead, readPosition, type Store } from './store.js';
+import { openStreams, type StreamState, type Streams } from './streams.js';
+
+export interface StoredEvent {
+  readonly position: number;
+  readonly record: Buffer;
+}
+
+export interface EventLog {
+  readonly store: Store;
+  readonly streams: Streams;
+  /** The end of what is flushed. */
+  head(): Head;
+  /**
+   * Runs `work` in the next batch and answers when that batch is on disk: its value, or what it threw. It must not
+   * wait for anything, and it must check everything before its first write.
+   */
+  submit<T>(work: (now: number) => T): Promise<T>;
+  /** Writes one event behind the stream's last; only inside `submit`. Returns the stream's new state. */
+  write(stream: StreamState, event: ProposedEvent, now: number): { stream: StreamState; position: number };
+  /** Writes the tombstone of a stream; only inside `submit`. */
+  writeTombstone(stream: StreamState, event: ProposedEvent, now: number): number;
+  /** The event at a revision, flushed or not; undefined when there is none (any more). */
+  find(stream: StreamState, revision: number): StoredEvent | undefined;
+  /** Calls back after every flush that wrote something; returns how to stop that. */
+  onFlush(listener: () => void): () => void;
+  /** Finishes what waits, then closes the store. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  /** Runs the work; the result is told by the function it returns. */
+  run(now: number): () => void;
+  fail(error: Error): void;
+}
+
+/** Opens the log in `directory`; `onFatal` is told when a batch cannot be written, after which nothing is accepted. */
+export function openEventLog(directory: string, onFatal: (error: Error) => void): EventLog {
+  const store = openStore(directory);
+  const streams = openStreams(store);
+  const unflushed = new Map<string, StoredEvent>();
+  const listeners = new Set<() => void>();
+  let head = readHead(store);
+  let next = head;
+  let queue: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let closed: Error | undefined;
+
+  async function drain(): Promise<void> {
+    // Let what arrives in the same turn join the first batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0 && !closed) await writeBatch(takeBatch());
+    writing = undefined;
+  }
+
+  function takeBatch(): Waiting[] {
+    const batch = queue.slice(0, MAX_BATCH);
+    queue = queue.slice(MAX_BATCH);
+    return batch;
+  }
+
+  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+    let answers: (() => void)[] = [];
+    try {
+      await store.environment.batch(() => {
+        const now = Date.now();
+        answers = batch.map((waiting) => waiting.run(now));
+      });
+      await store.environment.flushed;
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      closed = error;
+      for (const waiting of [...batch, ...queue]) waiting.fail(error);
+      queue = [];
+      return onFatal(error);
+    }
+    const grown = next !== head;
+    head = next;
+    unflushed.clear();
+    streams.settle();
+    for (const answer of answers) answer();
+    if (grown) for (const listener of listeners) listener();
+  }
+
+  function writeRecord(stream: StreamState, event: ProposedEvent, revision: number, now: number): number {
+    const position = next.nextPosition;
+    const place = {
+      name: Buffer.from(stream.name),
+      streamNumber: stream.number,
+      revision,
+      position,
+      ordinal: next.nextOrdinal,
+      created: now,
+    };
+    const record = encodeRecord(event, place);
+    store.log.put(positionKey(position), record);
+    if (stream.category !== 0) store.categoryPositions.put(pairKey(stream.category, position), NOTHING);
+    store.revisions.put(pairKey(stream.number, revision), positionKey(position));
+    unflushed.set(`${stream.number}/${revision}`, { position, record });
+    next = { position, nextPosition: position + record.length, nextOrdinal: next.nextOrdinal + 1 };
+    return position;
+  }
+
+  return {
+    store,
+    streams,
+    head: () => head,
+    submit: (work) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(closed);
+        queue.push({
+          run(now) {
+            try {
+              const value = work(now);
+              return () => resolve(value);
+            } catch (error) {
+              return () => reject(error);
+            }
+          },
+          fail: reject,
+        });
+        writing ??= drain();
+      }),
+    write(stream, event, now) {
+      const revision = stream.lastRevision + 1;
+      const position = writeRecord(stream, event, revision, now);
+      return { stream: { ...stream, lastRevision: revision }, position };
+    },
+    writeTombstone: (stream, event, now) => writeRecord(stream, event, TOMBSTONE, now),
+    find(stream, revision) {
+      const pending = unflushed.get(`${stream.number}/${revision}`);
+      if (pending) return pending;
+      const key = store.revisions.get(pairKey(stream.number, revision));
+      const record = key && store.log.get(key);
+      return record && { position: readPosition(key), record };
+    },
+    onFlush(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      await writing;
+      closed ??= new Error('the log is closed');
+      await store.environment.close();
+    },
+  };
+}
+
+const NOTHING: Buffer = Buffer.alloc(0);
+/** Submissions in one flush at most; bounds the memory of a batch. */
+const MAX_BATCH = 1024;

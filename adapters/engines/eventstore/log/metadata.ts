@@ -1,0 +1,56 @@
+/** Stream metadata: the three keys that decide which events of a stream may still be read. */
+
+/** What `$maxCount`, `$maxAge` and `$tb` say. */
+export interface Retention {
+  /** At most so many events; undefined means all. */
+  readonly maxCount: number | undefined;
+  /** Milliseconds that an event may be read. */
+  readonly maxAge: number | undefined;
+  /** The first revision that may be read; `SOFT_DELETED` for a soft-deleted stream. */
+  readonly truncateBefore: number;
+}
+
+/** The `$tb` of a soft-deleted stream, 2^63 - 1 as JSON.parse gives it. */
+export const SOFT_DELETED = 2 ** 63;
+
+const ALL: Retention = { maxCount: undefined, maxAge: undefined, truncateBefore: 0 };
+const METASTREAM: Retention = { ...ALL, maxCount: 1 };
+
+export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
+export const metastreamOf = (stream: string): string => `$$${stream}`;
+export const describedBy = (metastream: string): string => metastream.slice(2);
+
+/** What holds for a stream before anything was said: metastreams keep one event. */
+export const initialRetention = (stream: string): Retention => (isMetastream(stream) ? METASTREAM : ALL);
+
+/** Reads metadata as stored; a value that is no positive integer counts as absent, as does what is no JSON object. */
+export function parseRetention(json: Buffer): Retention {
+  const metadata = parseObject(json);
+  const maxAge = positive(metadata.$maxAge);
+  return {
+    maxCount: positive(metadata.$maxCount),
+    maxAge: maxAge && maxAge * 1000,
+    truncateBefore: positive(metadata.$tb) ?? 0,
+  };
+}
+
+/** The metadata with `$tb` set to the revision at which a soft-deleted stream begins again; other keys stay. */
+export const reopened = (json: Buffer, truncateBefore: number): Buffer =>
+  Buffer.from(JSON.stringify({ ...parseObject(json), $tb: truncateBefore }));
+
+/** What a soft delete writes: every other key is gone. */
+export const softDeletion = Buffer.from('{"$tb":9223372036854775807}');
+
+function parseObject(json: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json.toString());
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+const positive = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= SOFT_DELETED
+    ? value
+    : undefined;

@@ -1,0 +1,95 @@
+/** Pages of a stream and of the whole log, never past the last flush. */
+import type { EventLog } from './event-log.js';
+import { createdOf } from './record.js';
+import { pairKey, placeOfPair, positionKey, readPosition } from './store.js';
+import type { StreamState } from './streams.js';
+
+/** Records to send, and where to go on; `next` is undefined when there is no more in that direction. */
+export interface Page {
+  readonly records: readonly Buffer[];
+  readonly next: number | undefined;
+}
+
+/** The first revision of a stream that may still be read, `$maxAge` aside. */
+export const floorOf = (stream: StreamState): number =>
+  Math.max(
+    stream.truncateBefore,
+    stream.maxCount === undefined ? 0 : stream.lastRevision - stream.maxCount + 1,
+    0,
+  );
+
+/** Events of a stream from revision `from` upwards, at most `limit` looked at. */
+export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
+  const first = Math.max(from, floorOf(stream));
+  if (first > stream.lastRevision) return { records: [], next: undefined };
+  const start = pairKey(stream.number, first);
+  const end = pairKey(stream.number, stream.lastRevision + 1);
+  return page(log, stream, log.store.revisions.getRange({ start, end, limit }), limit, 1);
+}
+
+/** Events of a stream from revision `from` downwards. */
+export function readBackwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
+  const floor = floorOf(stream);
+  const first = Math.min(from, stream.lastRevision);
+  if (first < floor) return { records: [], next: undefined };
+  // lmdb leaves the end of a range out, and there is nothing below revision 0 of the stream.
+  const end = floor === 0 ? pairKey(stream.number - 1, MAX_PLACE) : pairKey(stream.number, floor - 1);
+  const start = pairKey(stream.number, first);
+  return page(log, stream, log.store.revisions.getRange({ start, end, limit, reverse: true }), limit, -1);
+}
+
+const MAX_PLACE = 2 ** 48 - 1;
+
+function page(
+  log: EventLog,
+  stream: StreamState,
+  entries: Iterable<{ key: Buffer; value: Buffer }>,
+  limit: number,
+  step: 1 | -1,
+): Page {
+  const oldest = stream.maxAge === undefined ? 0 : Date.now() - stream.maxAge;
+  const records: Buffer[] = [];
+  let looked = 0;
+  let last = 0;
+  for (const { key, value } of entries) {
+    looked++;
+    last = placeOfPair(key);
+    const record = log.store.log.get(value);
+    if (record && createdOf(record) >= oldest) records.push(record);
+  }
+  return { records, next: looked < limit ? undefined : last + step };
+}
+
+/** Events of the whole log from position `from` upwards, with their positions. */
+export function* scanForwards(log: EventLog, from: number, limit: number): Generator<[number, Buffer]> {
+  const { position } = log.head();
+  if (from > position) return;
+  const range = { start: positionKey(from), end: positionKey(position + 1), limit };
+  for (const { key, value } of log.store.log.getRange(range)) yield [readPosition(key), value];
+}
+
+/** Events of the whole log below position `before`, downwards. */
+export function* scanBackwards(log: EventLog, before: number, limit: number): Generator<[number, Buffer]> {
+  const first = Math.min(before - 1, log.head().position);
+  if (first < 0) return;
+  for (const { key, value } of log.store.log.getRange({ start: positionKey(first), limit, reverse: true })) {
+    yield [readPosition(key), value];
+  }
+}
+
+/** Events of one category from position `from` upwards; other services' events are not touched. */
+export function* scanCategory(
+  log: EventLog,
+  category: number,
+  from: number,
+  limit: number,
+): Generator<[number, Buffer]> {
+  const { position } = log.head();
+  if (from > position) return;
+  const range = { start: pairKey(category, from), end: pairKey(category, position + 1), limit };
+  for (const key of log.store.categoryPositions.getKeys(range)) {
+    const at = placeOfPair(key);
+    const record = log.store.log.get(positionKey(at));
+    if (record) yield [at, record];
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * One stored event: a fixed header for indexes and filters, then the `ReadResp` that is sent to readers, encoded
+ * once when the event is written. A read therefore encodes nothing and a filter decodes nothing.
+ */
+import { fieldSize, Reader, varintSize, Writer } from '../wire/protobuf.js';
+import { formatUuid } from '../wire/uuid.js';
+
+export interface ProposedEvent {
+  readonly id: Buffer;
+  readonly type: Buffer;
+  readonly contentType: Buffer;
+  readonly metadata: Buffer;
+  readonly data: Buffer;
+}
+
+/** Where an event stands: its stream (name and number), its revision there, its place in the log. */
+export interface Place {
+  readonly name: Buffer;
+  readonly streamNumber: number;
+  /** `TOMBSTONE` for the last event a stream can have. */
+  readonly revision: number;
+  readonly position: number;
+  /** How many events the log had taken before this one; scavenges leave gaps. */
+  readonly ordinal: number;
+  /** Unix ms. */
+  readonly created: number;
+}
+
+/** Stands for revision 2^63 - 1, which a number cannot hold. */
+export const TOMBSTONE = 2 ** 48 - 1;
+const TOMBSTONE_VARINT = Buffer.from('ffffffffffffffff7f', 'hex');
+
+const HEADER = 48;
+const STREAM = 0;
+const CREATED = 4;
+const ORDINAL = 12;
+const REVISION = 18;
+const ID = 24;
+const NAME = 40;
+const NAME_LENGTH = 42;
+const TYPE = 44;
+const TYPE_LENGTH = 46;
+
+const TYPE_KEY = Buffer.from('type');
+const CONTENT_TYPE_KEY = Buffer.from('content-type');
+const CREATED_KEY = Buffer.from('created');
+const UUID_TEXT = 36;
+
+/** Encodes an event for the log: ReadResp { event: ReadEvent { event: RecordedEvent, commit_position } }. */
+export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
+  const { name, position } = place;
+  const tombstone = place.revision === TOMBSTONE;
+  const created = Buffer.from(`${place.created}0000`, 'latin1');
+  const idSize = fieldSize(UUID_TEXT);
+  const nameSize = fieldSize(name.length);
+  const typeSize = fieldSize(TYPE_KEY.length) + fieldSize(event.type.length);
+  const contentTypeSize = fieldSize(CONTENT_TYPE_KEY.length) + fieldSize(event.contentType.length);
+  const createdSize = fieldSize(CREATED_KEY.length) + fieldSize(created.length);
+  const positionSize = 1 + varintSize(position);
+  const recordedSize =
+    fieldSize(idSize) +
+    fieldSize(nameSize) +
+    1 +
+    (tombstone ? TOMBSTONE_VARINT.length : varintSize(place.revision)) +
+    2 * positionSize +
+    fieldSize(typeSize) +
+    fieldSize(contentTypeSize) +
+    fieldSize(createdSize) +
+    fieldSize(event.metadata.length) +
+    fieldSize(event.data.length);
+  const eventSize = fieldSize(recordedSize) + positionSize;
+
+  const out = new Writer(HEADER + fieldSize(eventSize), HEADER);
+  const { bytes } = out;
+  bytes.writeUInt32LE(place.streamNumber, STREAM);
+  bytes.writeDoubleLE(place.created, CREATED);
+  bytes.writeUIntLE(place.ordinal, ORDINAL, 6);
+  bytes.writeUIntLE(place.revision, REVISION, 6);
+  event.id.copy(bytes, ID);
+
+  out.open(1, eventSize).open(1, recordedSize);
+  out.open(1, idSize).data(2, Buffer.from(formatUuid(event.id), 'latin1'));
+  out.open(2, nameSize).data(3, name);
+  bytes.writeUInt16LE(out.at - name.length, NAME);
+  bytes.writeUInt16LE(name.length, NAME_LENGTH);
+  if (tombstone) out.raw(Buffer.of(3 * 8)).raw(TOMBSTONE_VARINT);
+  else out.number(3, place.revision);
+  out.number(4, position).number(5, position);
+  out.open(6, typeSize).data(1, TYPE_KEY).data(2, event.type);
+  bytes.writeUInt16LE(out.at - event.type.length, TYPE);
+  bytes.writeUInt16LE(event.type.length, TYPE_LENGTH);
+  out.open(6, contentTypeSize).data(1, CONTENT_TYPE_KEY).data(2, event.contentType);
+  out.open(6, createdSize).data(1, CREATED_KEY).data(2, created);
+  out.data(7, event.metadata).data(8, event.data);
+  out.number(3, position);
+  return bytes;
+}
+
+/** The answer to send, not copied. */
+export const answerOf = (record: Buffer): Buffer => record.subarray(HEADER);
+export const streamNumberOf = (record: Buffer): number => record.readUInt32LE(STREAM);
+export const createdOf = (record: Buffer): number => record.readDoubleLE(CREATED);
+export const ordinalOf = (record: Buffer): number => record.readUIntLE(ORDINAL, 6);
+export const revisionOf = (record: Buffer): number => record.readUIntLE(REVISION, 6);
+export const hasId = (record: Buffer, id: Buffer): boolean => record.compare(id, 0, 16, ID, ID + 16) === 0;
+export const streamNameOf = (record: Buffer): string => text(record, NAME, NAME_LENGTH);
+export const eventTypeOf = (record: Buffer): string => text(record, TYPE, TYPE_LENGTH);
+
+function text(record: Buffer, offset: number, length: number): string {
+  const start = record.readUInt16LE(offset);
+  return record.toString('utf8', start, start + record.readUInt16LE(length));
+}
+
+/** The data of an event, decoded from its answer; only metadata is ever looked at. */
+export function dataOf(record: Buffer): Buffer {
+  const recorded = inside(inside(new Reader(record, HEADER), 1), 1);
+  let data: Buffer = Buffer.alloc(0);
+  while (recorded.next()) {
+    if (recorded.field === 8) data = recorded.data();
+    else recorded.skip();
+  }
+  return data;
+}
+
+function inside(reader: Reader, field: number): Reader {
+  while (reader.next()) {
+    if (reader.field === field) return reader.message();
+    reader.skip();
+  }
+  throw new Error('a record without an event');
+}

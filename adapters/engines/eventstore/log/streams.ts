@@ -1,0 +1,141 @@
+/**
+ * The state of each stream, in two views: what writers decide on (with what is being flushed right now), and what
+ * readers may see (flushed). A bounded cache in front of the `streams` table serves both.
+ */
+import { LRUCache } from 'lru-cache';
+import { describedBy, initialRetention, isMetastream, type Retention } from './metadata.js';
+import type { Store } from './store.js';
+
+export interface StreamState extends Retention {
+  readonly name: string;
+  readonly number: number;
+  /** Of the part of the name up to its first dot; 0 for names without one. */
+  readonly category: number;
+  /** -1 for a stream that has metadata only. */
+  readonly lastRevision: number;
+  readonly tombstoned: boolean;
+}
+
+export interface Streams {
+  /** For decisions: includes what is not flushed yet. */
+  written(name: string): StreamState | undefined;
+  /** For readers. */
+  flushed(name: string): StreamState | undefined;
+  /** Changes or creates a stream; to be called while a batch is written. */
+  put(state: StreamState): void;
+  /** A new stream, not yet put. */
+  create(name: string): StreamState;
+  /** What was put since the last call is on disk now. */
+  settle(): void;
+  /** Whether this stream, or the stream that it describes, was tombstoned. */
+  isTombstoned(name: string, view: 'written' | 'flushed'): boolean;
+  /** The number of a category, undefined when no stream has it. */
+  categoryNumber(category: string): number | undefined;
+}
+
+/** The part of a stream name up to and with its first dot; '' when it has none. */
+export const categoryOf = (name: string): string => name.slice(0, name.indexOf('.') + 1);
+
+const CACHED_STREAMS = 20_000;
+
+export function openStreams(store: Store): Streams {
+  const cache = new LRUCache<string, StreamState>({ max: CACHED_STREAMS });
+  /** Put but not flushed, with what readers still see. */
+  const unflushed = new Map<string, { before: StreamState | undefined; after: StreamState }>();
+  const categories = new Map<string, number>();
+  for (const { key, value } of store.categories.getRange())
+    categories.set(key.toString(), value.readUInt32LE());
+  let lastNumber = store.notes.get(LAST_STREAM)?.readUInt32LE() ?? 0;
+
+  function load(name: string): StreamState | undefined {
+    const cached = cache.get(name);
+    if (cached) return cached;
+    const bytes = name.length > MAX_NAME ? undefined : store.streams.get(Buffer.from(name));
+    if (!bytes) return undefined;
+    const state = decodeState(name, bytes);
+    cache.set(name, state);
+    return state;
+  }
+
+  function numberOfCategory(name: string): number {
+    const category = categoryOf(name);
+    if (category === '') return 0;
+    let number = categories.get(category);
+    if (number === undefined) {
+      number = categories.size + 1;
+      categories.set(category, number);
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(number);
+      store.categories.put(Buffer.from(category), bytes);
+    }
+    return number;
+  }
+
+  const streams: Streams = {
+    written: (name) => unflushed.get(name)?.after ?? load(name),
+    flushed: (name) => {
+      const pending = unflushed.get(name);
+      return pending ? pending.before : load(name);
+    },
+    put(state) {
+      const pending = unflushed.get(state.name);
+      const before = pending ? pending.before : load(state.name);
+      unflushed.set(state.name, { before, after: state });
+      store.streams.put(Buffer.from(state.name), encodeState(state));
+    },
+    create(name) {
+      lastNumber++;
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(lastNumber);
+      store.notes.put(LAST_STREAM, bytes);
+      return {
+        name,
+        number: lastNumber,
+        category: numberOfCategory(name),
+        lastRevision: -1,
+        tombstoned: false,
+        ...initialRetention(name),
+      };
+    },
+    settle() {
+      for (const { after } of unflushed.values()) cache.set(after.name, after);
+      unflushed.clear();
+    },
+    isTombstoned: (name, view) =>
+      streams[view](name)?.tombstoned === true ||
+      (isMetastream(name) && streams[view](describedBy(name))?.tombstoned === true),
+    categoryNumber: (category) => categories.get(category),
+  };
+  return streams;
+}
+
+/** Bytes of the longest stream name. */
+export const MAX_NAME = 1024;
+
+const LAST_STREAM = Buffer.from('last-stream');
+const NO_LIMIT = 0;
+
+function encodeState(state: StreamState): Buffer {
+  const bytes = Buffer.allocUnsafe(41);
+  bytes.writeUInt32LE(state.number, 0);
+  bytes.writeUInt32LE(state.category, 4);
+  bytes.writeDoubleLE(state.lastRevision, 8);
+  bytes.writeDoubleLE(state.truncateBefore, 16);
+  bytes.writeDoubleLE(state.maxCount ?? NO_LIMIT, 24);
+  bytes.writeDoubleLE(state.maxAge ?? NO_LIMIT, 32);
+  bytes.writeUInt8(state.tombstoned ? 1 : 0, 40);
+  return bytes;
+}
+
+function decodeState(name: string, bytes: Buffer): StreamState {
+  return {
+    name,
+    number: bytes.readUInt32LE(0),
+    category: bytes.readUInt32LE(4),
+    lastRevision: bytes.readDoubleLE(8),
+    truncateBefore: bytes.readDoubleLE(16),
+    maxCount: bytes.readDoubleLE(24) || undefined,
+    maxAge: bytes.readDoubleLE(32) || undefined,
+    tombstoned: bytes.readUInt8(40) === 1,
+  };
+}

@@ -1,0 +1,26 @@
+/** The gRPC status codes that the engine answers with, and an error that carries one. */
+
+export const Status = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+} as const;
+
+export class GrpcError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    /** Sent as trailers beside the status. */
+    readonly metadata: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,38 @@
+/** Event and correlation ids: 16 bytes inside, text on the wire. */
+import { Malformed, type Reader } from './protobuf.js';
+
+const PATTERN = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const NIL: Buffer = Buffer.alloc(16);
+
+/** Reads a UUID message, text or structured. */
+export function readUuid(reader: Reader): Buffer {
+  let id = NIL;
+  while (reader.next()) {
+    if (reader.field === 2) id = parseUuid(reader.string());
+    else if (reader.field === 1) id = readStructured(reader.message());
+    else reader.refuse('UUID');
+  }
+  return id;
+}
+
+function readStructured(reader: Reader): Buffer {
+  const id = Buffer.alloc(16);
+  while (reader.next()) {
+    if (reader.field === 1 || reader.field === 2)
+      id.writeBigUInt64BE(reader.uint64(), (reader.field - 1) * 8);
+    else reader.refuse('UUID.Structured');
+  }
+  return id;
+}
+
+export function parseUuid(text: string): Buffer {
+  if (!PATTERN.test(text)) throw new Malformed(`"${text.slice(0, 40)}" is no UUID`);
+  return Buffer.from(text.replaceAll('-', ''), 'hex');
+}
+
+export function formatUuid(id: Buffer): string {
+  const hex = id.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export const isNil = (id: Buffer): boolean => id.equals(NIL);

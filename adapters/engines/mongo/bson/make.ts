@@ -1,0 +1,46 @@
+/** Makes values and documents: small answers through `bson`, stored documents by joining bytes. */
+import { deserialize, serialize } from 'bson';
+import { documentValue, fieldsOf, Type, type Value } from './value.js';
+
+/** A document from plain JavaScript and `bson` classes. */
+export function encode(object: object): Buffer {
+  const bytes = serialize(object, { ignoreUndefined: true });
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** One value from JavaScript, for example `valueOf(new Date())`. */
+export const valueOf = (value: unknown): Value => fieldsOf(documentValue(encode({ value })))[0]!;
+
+export const NULL: Value = { type: Type.null, bytes: Buffer.alloc(0), start: 0, end: 0 };
+export const EMPTY_DOCUMENT = encode({});
+
+/** A named value, on its way into a document. */
+export type Named = readonly [name: string, value: Value];
+
+/** A document (or, named "0", "1", ..., the body of an array) of these fields in this order. */
+export function join(fields: readonly Named[]): Buffer {
+  let size = 5;
+  for (const [name, value] of fields) size += 2 + Buffer.byteLength(name) + value.end - value.start;
+  const bytes = Buffer.allocUnsafe(size);
+  let at = bytes.writeInt32LE(size, 0);
+  for (const [name, value] of fields) {
+    bytes[at++] = value.type;
+    at += bytes.write(name, at);
+    bytes[at++] = 0;
+    at += value.bytes.copy(bytes, at, value.start, value.end);
+  }
+  bytes[at] = 0;
+  return bytes;
+}
+
+export const arrayOf = (elements: readonly Value[]): Value => {
+  const bytes = join(elements.map((element, i) => [String(i), element] as const));
+  return { type: Type.array, bytes, start: 0, end: bytes.length };
+};
+
+/** A document as JavaScript that `encode` turns into the very same bytes. */
+export const decode = (document: Value): Record<string, unknown> =>
+  deserialize(document.bytes.subarray(document.start, document.end), {
+    promoteValues: false,
+    bsonRegExp: true,
+  });

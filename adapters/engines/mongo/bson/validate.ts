@@ -1,0 +1,75 @@
+/** Judges bytes from outside once, so that everything behind may trust that a document is whole. */
+import { endOf, int32, Type } from './value.js';
+
+/** Deeper nesting than the real server stores. */
+const MAX_DEPTH = 200;
+
+/**
+ * What is wrong with the document that starts at `start`, or undefined when it is a whole BSON document that
+ * ends at or before `limit`: lengths agree, strings end, types exist, nothing nests deeper than 200.
+ */
+export function faultOf(bytes: Buffer, start = 0, limit = bytes.length, depth = 0): string | undefined {
+  if (depth > MAX_DEPTH) return 'exceeded maximum nested object depth';
+  if (limit - start < 5) return 'not enough bytes for a document';
+  const length = int32(bytes, start);
+  const end = start + length;
+  if (length < 5 || end > limit || bytes[end - 1] !== 0) return 'invalid document length';
+  let at = start + 4;
+  while (at < end - 1) {
+    const type = bytes[at]!;
+    const name = bytes.indexOf(0, at + 1);
+    if (name < 0 || name >= end - 1) return 'field name without an end';
+    const from = name + 1;
+    const fault = faultOfValue(type, bytes, from, end - 1, depth);
+    if (fault) return fault;
+    at = endOf(type, bytes, from);
+  }
+  return at === end - 1 ? undefined : 'a value runs over the end of its document';
+}
+
+function faultOfValue(type: number, bytes: Buffer, at: number, limit: number, depth: number) {
+  switch (type) {
+    case Type.object:
+    case Type.array:
+      return faultOf(bytes, at, limit, depth + 1);
+    case Type.string:
+    case Type.symbol:
+    case Type.code:
+      return faultOfString(bytes, at, limit);
+    case Type.binary:
+      if (limit - at < 5 || int32(bytes, at) < 0 || at + 5 + int32(bytes, at) > limit)
+        return 'invalid binary';
+      return undefined;
+    case Type.dbPointer:
+      return faultOfString(bytes, at, limit - 12);
+    case Type.boolean:
+      return at < limit && bytes[at]! <= 1 ? undefined : 'invalid boolean value';
+    case Type.regex: {
+      const pattern = bytes.indexOf(0, at);
+      const flags = pattern < 0 ? -1 : bytes.indexOf(0, pattern + 1);
+      return flags < 0 || flags >= limit ? 'regular expression without an end' : undefined;
+    }
+    case Type.codeWithScope: {
+      if (limit - at < 14 || int32(bytes, at) < 14 || at + int32(bytes, at) > limit)
+        return 'invalid code with scope';
+      const end = at + int32(bytes, at);
+      const fault = faultOfString(bytes, at + 4, end);
+      if (fault) return fault;
+      const scope = at + 8 + int32(bytes, at + 4);
+      if (end - scope >= 5 && scope + int32(bytes, scope) !== end) return 'invalid code with scope';
+      return faultOf(bytes, scope, end, depth + 1);
+    }
+    default: {
+      const end = endOf(type, bytes, at);
+      if (Number.isNaN(end)) return `unrecognized BSON type ${type}`;
+      return end <= limit ? undefined : 'a value runs over the end of its document';
+    }
+  }
+}
+
+function faultOfString(bytes: Buffer, at: number, limit: number): string | undefined {
+  if (limit - at < 5) return 'not enough bytes for a string';
+  const length = int32(bytes, at);
+  const end = at + 4 + length;
+  return length < 1 || end > limit || bytes[end - 1] !== 0 ? 'invalid string' : undefined;
+}

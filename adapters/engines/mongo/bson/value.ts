@@ -1,0 +1,189 @@
+/** BSON where it lies: a value is a type byte and a range of bytes; nothing is decoded before it is needed. */
+
+/** The type bytes of the BSON specification. */
+export const Type = {
+  double: 1,
+  string: 2,
+  object: 3,
+  array: 4,
+  binary: 5,
+  undefined: 6,
+  objectId: 7,
+  boolean: 8,
+  date: 9,
+  null: 10,
+  regex: 11,
+  dbPointer: 12,
+  code: 13,
+  symbol: 14,
+  codeWithScope: 15,
+  int: 16,
+  timestamp: 17,
+  long: 18,
+  decimal: 19,
+  maxKey: 127,
+  minKey: 255,
+} as const;
+
+/** One value: `bytes[start..end)` is its body without type and name. Documents include their length and final zero. */
+export interface Value {
+  readonly type: number;
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A value with the name it has in its document or array; `from` is where its type byte stands. */
+export interface Field extends Value {
+  readonly name: string;
+  readonly from: number;
+}
+
+/** A whole document as a value. */
+export const documentValue = (bytes: Buffer): Value => ({
+  type: Type.object,
+  bytes,
+  start: 0,
+  end: bytes.length,
+});
+
+const FIXED = new Uint8Array(256).fill(255);
+for (const [type, size] of [
+  [Type.double, 8],
+  [Type.undefined, 0],
+  [Type.objectId, 12],
+  [Type.boolean, 1],
+  [Type.date, 8],
+  [Type.null, 0],
+  [Type.int, 4],
+  [Type.timestamp, 8],
+  [Type.long, 8],
+  [Type.decimal, 16],
+  [Type.maxKey, 0],
+  [Type.minKey, 0],
+] as const)
+  FIXED[type] = size;
+
+/** Where a value that starts at `at` ends; NaN for a type that does not exist. The bytes must be whole. */
+export function endOf(type: number, bytes: Buffer, at: number): number {
+  const fixed = FIXED[type]!;
+  if (fixed !== 255) return at + fixed;
+  switch (type) {
+    case Type.object:
+    case Type.array:
+    case Type.codeWithScope:
+      return at + int32(bytes, at);
+    case Type.string:
+    case Type.code:
+    case Type.symbol:
+      return at + 4 + int32(bytes, at);
+    case Type.binary:
+      return at + 5 + int32(bytes, at);
+    case Type.dbPointer:
+      return at + 16 + int32(bytes, at);
+    case Type.regex:
+      return bytes.indexOf(0, bytes.indexOf(0, at) + 1) + 1;
+    default:
+      return Number.NaN;
+  }
+}
+
+/** A little-endian int32, without the checks of Buffer's own reader. */
+export const int32 = (bytes: Buffer, at: number): number =>
+  bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+
+function afterName(bytes: Buffer, at: number): number {
+  let end = at;
+  while (bytes[end] !== 0) end++;
+  return end + 1;
+}
+
+/** The fields of a document or the elements of an array, in order. */
+export function fieldsOf(document: Value): Field[] {
+  const { bytes } = document;
+  const fields: Field[] = [];
+  let at = document.start + 4;
+  while (at < document.end - 1) {
+    const type = bytes[at]!;
+    const start = afterName(bytes, at + 1);
+    const end = endOf(type, bytes, start);
+    fields.push({ type, bytes, start, end, from: at, name: bytes.toString('utf8', at + 1, start - 1) });
+    at = end;
+  }
+  return fields;
+}
+
+/** The elements of an array; cheaper than `fieldsOf` because it reads no names. */
+export function elementsOf(array: Value): Value[] {
+  const { bytes } = array;
+  const elements: Value[] = [];
+  let at = array.start + 4;
+  while (at < array.end - 1) {
+    const type = bytes[at]!;
+    const start = afterName(bytes, at + 1);
+    const end = endOf(type, bytes, start);
+    elements.push({ type, bytes, start, end });
+    at = end;
+  }
+  return elements;
+}
+
+/** The first field of that name (as UTF-8 bytes), or undefined. */
+export function fieldNamed(document: Value, name: Buffer): Value | undefined {
+  const { bytes } = document;
+  const last = document.end - 1;
+  const length = name.length;
+  let at = document.start + 4;
+  while (at < last) {
+    const type = bytes[at]!;
+    let i = 0;
+    at++;
+    while (i < length && bytes[at + i] === name[i]) i++;
+    const found = i === length && bytes[at + i] === 0;
+    const start = afterName(bytes, at + i);
+    const end = endOf(type, bytes, start);
+    if (found) return { type, bytes, start, end };
+    at = end;
+  }
+  return undefined;
+}
+
+/** The bytes of a value's body. */
+export const bodyOf = (value: Value): Buffer => value.bytes.subarray(value.start, value.end);
+
+export const isObject = (value: Value): boolean => value.type === Type.object;
+export const isArray = (value: Value): boolean => value.type === Type.array;
+
+/** The text of a string, symbol or code. */
+export const textOf = (value: Value): string => value.bytes.toString('utf8', value.start + 4, value.end - 1);
+
+/** Whether two values are the same bytes of the same type: stricter than comparing equal. */
+export const identical = (a: Value, b: Value): boolean =>
+  a.type === b.type && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
+
+const NAMES: Record<number, string> = {
+  1: 'double',
+  2: 'string',
+  3: 'object',
+  4: 'array',
+  5: 'binData',
+  6: 'undefined',
+  7: 'objectId',
+  8: 'bool',
+  9: 'date',
+  10: 'null',
+  11: 'regex',
+  12: 'dbPointer',
+  13: 'javascript',
+  14: 'symbol',
+  15: 'javascriptWithScope',
+  16: 'int',
+  17: 'timestamp',
+  18: 'long',
+  19: 'decimal',
+  127: 'maxKey',
+  255: 'minKey',
+};
+
+/** The name of a value's type as it stands in error messages. */
+export const typeName = (value: Value): string => NAMES[value.type] ?? 'unknown';

@@ -1,0 +1,107 @@
+/** Runs the statements of a write command: as many as possible in one transaction, each done once. */
+import { decode } from '../bson/make.js';
+import { CommandError } from '../errors.js';
+import type { Attempt } from '../storage/sessions.js';
+import type { Engine } from './engine.js';
+import type { Request } from './request.js';
+
+/** A statement of a command; its result is kept as bytes, so that a retry can be answered with them. */
+export interface Statement {
+  /** Does it inside a transaction, or says that this would take too long. */
+  now(): Buffer | 'slow';
+  /** Does it in as many transactions as it takes. `done` is called in the one that does a retryable write. */
+  slowly(done: (result: Buffer) => void): Promise<Buffer>;
+}
+
+export interface WriteError {
+  readonly index: number;
+  readonly error: CommandError;
+}
+
+/** How long a batch may keep one transaction. */
+const TURN_MS = 12;
+
+/** The results by statement, with gaps where it failed, and the errors. An ordered batch ends with its first. */
+export async function runBatch(
+  engine: Engine,
+  request: Request,
+  statements: readonly Statement[],
+  ordered: boolean,
+): Promise<{ results: (Buffer | undefined)[]; errors: WriteError[] }> {
+  const results: (Buffer | undefined)[] = [];
+  const errors: WriteError[] = [];
+  let next = 0;
+  const remember = (attempt: Attempt | undefined, index: number, result: Buffer): void => {
+    results[index] = result;
+    attempt?.results.set(index, result);
+  };
+  const fail = (index: number, error: unknown): void => {
+    if (!(error instanceof CommandError)) throw error;
+    errors.push({ index, error });
+    next = ordered ? statements.length : index + 1;
+  };
+  while (next < statements.length) {
+    let slow: Statement | undefined;
+    await engine.catalog.store.write(() => {
+      const attempt = attemptOf(engine, request);
+      const until = performance.now() + TURN_MS;
+      let written = false;
+      slow = undefined;
+      while (next < statements.length && !slow && performance.now() < until) {
+        const index = next;
+        try {
+          const known = attempt?.results.get(index);
+          const result = known ?? statements[index]!.now();
+          if (result === 'slow') slow = statements[index];
+          else {
+            remember(attempt, index, result);
+            written ||= !known;
+            next++;
+          }
+        } catch (error) {
+          fail(index, error);
+        }
+      }
+      if (written) attempt?.save();
+      return slow !== undefined || next >= statements.length;
+    });
+    if (!slow) continue;
+    const index = next;
+    try {
+      results[index] = await slow.slowly((result) => {
+        const attempt = attemptOf(engine, request);
+        attempt?.results.set(index, result);
+        attempt?.save();
+      });
+      next++;
+    } catch (error) {
+      fail(index, error);
+    }
+  }
+  return { results, errors };
+}
+
+export function attemptOf(engine: Engine, request: Request): Attempt | undefined {
+  if (request.txnNumber === undefined) return undefined;
+  return engine.sessions.attempt(request.session!, request.txnNumber);
+}
+
+/** The `writeErrors` of an answer, or nothing. */
+export function writeErrors(errors: readonly WriteError[]): object {
+  if (errors.length === 0) return {};
+  return {
+    writeErrors: errors.map(({ index, error }) => ({
+      index,
+      code: error.code,
+      ...duplicateOf(error),
+      errmsg: error.message,
+    })),
+  };
+}
+
+/** The key pattern and value of a duplicate key error, as plain objects with exact types. */
+export function duplicateOf(error: CommandError): object {
+  if (!error.duplicate) return {};
+  const { keyPattern, keyValue } = error.duplicate;
+  return { keyPattern: decode(keyPattern), keyValue: decode(keyValue) };
+}

@@ -1,0 +1,35 @@
+/** What the commands share: the store and all that lives beside it while the engine runs. */
+import type { Catalog } from '../storage/catalog.js';
+import type { Documents } from '../storage/collection.js';
+import type { Sessions } from '../storage/sessions.js';
+import type { Clock } from '../wire/clock.js';
+import type { Cursors } from './cursors.js';
+
+export interface Engine {
+  readonly catalog: Catalog;
+  readonly documents: Documents;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly startedAt: number;
+  /** `127.0.0.1:<port>`, once listening. */
+  address: string;
+  connections: number;
+}
+
+/** How long a command may keep the event loop before others get a turn. */
+const TURN_MS = 5;
+
+/** Lets other commands run once in a while: `await pace()` between the pages of a scan. */
+export function pacer(): () => Promise<void> | undefined {
+  let until = performance.now() + TURN_MS;
+  return () => {
+    if (performance.now() < until) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        until = performance.now() + TURN_MS;
+        resolve();
+      });
+    });
+  };
+}

@@ -1,0 +1,124 @@
+/** explain: which index a command would use, and on request how much it looks at. */
+import { decode, encode } from '../bson/make.js';
+import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { parseFilter } from '../query/filter.js';
+import { type Plan, planFor } from '../query/plan.js';
+import { type Query, queryOf, Scan } from '../query/scan.js';
+import type { Engine } from './engine.js';
+import { pacer } from './engine.js';
+import { FIND, hintOf, queryFrom } from './read.js';
+import { Arguments, argumentsOf, checkNamespace, named, type Request } from './request.js';
+
+/** Where each command has its filter, and what else it may carry. */
+const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
+  find: { filter: 'filter', known: FIND },
+  count: { filter: 'query', known: ['query', 'limit', 'skip', 'hint', 'fields', 'comment'] },
+  distinct: { filter: 'query', known: ['key', 'query', 'comment', 'hint'] },
+  findAndModify: {
+    filter: 'query',
+    known: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'hint'],
+  },
+};
+
+const VERBOSITIES = ['queryPlanner', 'executionStats', 'allPlansExecution'];
+
+export async function explain(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['verbosity', 'comment']);
+  args.required('explain');
+  const inner = args.object('explain')!;
+  const verbosity = args.text('verbosity') ?? 'allPlansExecution';
+  if (!VERBOSITIES.includes(verbosity))
+    throw new CommandError(
+      9,
+      `verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}`,
+    );
+  const command = fieldsOf(inner)[0];
+  if (!command || command.type !== Type.string)
+    throw new CommandError(59, 'Explain failed due to unknown command');
+  const namespace = checkNamespace(request.database, textOf(command));
+  const query = explainedQuery(command.name, inner);
+  const collection = engine.catalog.find(namespace);
+  const plan = collection && planFor(collection, query.filter, query.sort, query.hint);
+  const queryPlanner = {
+    plannerVersion: 1,
+    namespace,
+    indexFilterSet: false,
+    winningPlan: plan ? stagesOf(plan, query) : { stage: 'EOF' },
+    rejectedPlans: [],
+  };
+  if (verbosity === 'queryPlanner') return encode({ queryPlanner });
+  const executionStats = { executionSuccess: true, nReturned: 0, totalKeysExamined: 0, totalDocsExamined: 0 };
+  if (collection && plan) {
+    const scan = new Scan(engine.documents, collection, plan);
+    const pace = pacer();
+    while (!scan.done) {
+      for (const { document } of scan.next(128)) {
+        executionStats.totalDocsExamined++;
+        if (query.matches(documentValue(document))) executionStats.nReturned++;
+      }
+      await pace();
+    }
+    if (plan.stage !== 'COLLSCAN') executionStats.totalKeysExamined = scan.examined;
+  }
+  return encode({ queryPlanner, executionStats });
+}
+
+function explainedQuery(name: string, inner: Value): Query {
+  const fields = named(inner);
+  const generic = ['$db', 'lsid', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS'];
+  const known = EXPLAINED[name];
+  if (known) return queryFrom(new Arguments(name, fields, [name, ...known.known, ...generic]), known.filter);
+  const list = { update: 'updates', delete: 'deletes', aggregate: 'pipeline' }[name];
+  if (!list) throw new CommandError(59, `Explain failed due to unknown command: ${name}`);
+  const args = new Arguments(name, fields, [
+    name,
+    list,
+    'ordered',
+    'cursor',
+    'hint',
+    'allowDiskUse',
+    ...generic,
+  ]);
+  const statements = args.array(list) ?? [];
+  const first = statements[0] && isObject(statements[0]) ? named(statements[0]) : new Map();
+  const filter = first.get(name === 'aggregate' ? '$match' : 'q') ?? documentValue(encode({}));
+  return queryOf(parseFilter(filter), [], name === 'aggregate' ? hintOf(args) : first.get('hint'));
+}
+
+function stagesOf(plan: Plan, query: Query): object {
+  const found = accessStage(plan, query);
+  if (plan.sorted) return found;
+  const sortPattern = Object.fromEntries(query.sort.map(({ path, direction }) => [path.text, direction]));
+  return { stage: 'SORT', sortPattern, memLimit: 104_857_600, type: 'simple', inputStage: found };
+}
+
+function accessStage(plan: Plan, query: Query): object {
+  if (plan.stage === 'IDHACK') return { stage: 'IDHACK' };
+  const direction = plan.reverse ? 'backward' : 'forward';
+  if (plan.stage === 'COLLSCAN') return { stage: 'COLLSCAN', direction };
+  const { index } = plan;
+  const inputStage = {
+    stage: 'IXSCAN',
+    keyPattern: index ? decode(index.key) : { _id: 1 },
+    indexName: index?.name ?? '_id_',
+    isMultiKey: index?.multikey.includes(true) ?? false,
+    isUnique: index?.unique ?? true,
+    isSparse: index?.sparse ?? false,
+    isPartial: index?.partial !== undefined,
+    indexVersion: 2,
+    direction,
+    indexBounds: boundsText(plan),
+  };
+  const covered = query.filter.kind === 'and' && query.filter.filters.length === 0;
+  return { stage: 'FETCH', ...(covered ? {} : { filter: {} }), inputStage };
+}
+
+/** Which fields are bounded; the bounds themselves are bytes and shown as such. */
+function boundsText(plan: Plan): object {
+  const names = plan.index?.paths.map(({ text }) => text) ?? ['_id'];
+  const ranges = plan.ranges
+    .slice(0, 10)
+    .map(({ low, high }) => `[${low.toString('hex', 5)}, ${high.toString('hex', 5)})`);
+  return Object.fromEntries(names.map((name, i) => [name, i < plan.bounded ? ranges : ['[MinKey, MaxKey]']]));
+}

@@ -1,0 +1,64 @@
+/** Finding documents to write: at once inside a transaction when that is quick, else in turns outside it. */
+import { documentValue } from '../bson/value.js';
+import { type Candidate, type Query, scanFor } from '../query/scan.js';
+import { Sorter, sortKey } from '../query/sort.js';
+import type { Collection } from '../storage/collection.js';
+import { idKeyOf, idOf } from '../storage/collection.js';
+import { type Engine, pacer } from './engine.js';
+
+/** So many keys may be looked at inside a transaction before the search has to leave it. */
+const BUDGET = 256;
+const PAGE = 128;
+
+/** All matches (or the first in order, for `one`), or 'slow' when the budget does not suffice. */
+export function findNow(
+  engine: Engine,
+  collection: Collection,
+  query: Query,
+  one: boolean,
+): Candidate[] | 'slow' {
+  const [scan, plan] = scanFor(engine.documents, collection, query);
+  const found: Candidate[] = [];
+  while (!scan.done) {
+    for (const candidate of scan.next(one && plan.stage === 'IDHACK' ? 1 : one ? 8 : PAGE))
+      if (query.matches(documentValue(candidate.document))) {
+        found.push(candidate);
+        if (one && plan.sorted) return found.slice(0, 1);
+      }
+    if (!scan.done && scan.examined >= BUDGET) return 'slow';
+  }
+  return one ? firstOf(found, query) : found;
+}
+
+function firstOf(found: readonly Candidate[], query: Query): Candidate[] {
+  let best: { candidate: Candidate; key: Buffer } | undefined;
+  for (const candidate of found) {
+    const key = sortKey(documentValue(candidate.document), query.sort);
+    if (!best || Buffer.compare(key, best.key) < 0) best = { candidate, key };
+  }
+  return best ? [best.candidate] : [];
+}
+
+/** The `_id` keys of all matches (or of the first in order), found in turns; they must be looked at again. */
+export async function findSlowly(
+  engine: Engine,
+  collection: Collection,
+  query: Query,
+  one: boolean,
+): Promise<Buffer[]> {
+  const [scan, plan] = scanFor(engine.documents, collection, query);
+  const idKeys: Buffer[] = [];
+  const sorter = one && !plan.sorted ? new Sorter(query.sort, 1) : undefined;
+  const pace = pacer();
+  while (!scan.done) {
+    for (const { idKey, document } of scan.next(PAGE)) {
+      const value = documentValue(document);
+      if (!query.matches(value)) continue;
+      if (sorter) sorter.add(value);
+      else idKeys.push(idKey);
+      if (one && !sorter) return idKeys;
+    }
+    await pace();
+  }
+  return sorter ? sorter.sorted().map((document) => idKeyOf(idOf(documentValue(document)))) : idKeys;
+}

@@ -1,0 +1,87 @@
+/** One client's connection: messages in, answers out, one after another. */
+import type { Socket } from 'node:net';
+import { answer, failure } from './commands/dispatch.js';
+import type { Engine } from './commands/engine.js';
+import type { Connection } from './commands/request.js';
+import { Framer } from './wire/frame.js';
+import { type Message, readMessage, type Unreadable, writeReply } from './wire/message.js';
+
+/** Messages that wait behind the one being answered; beyond this nothing more is read. */
+const MAX_WAITING = 64;
+
+/** Serves a socket until either side closes it. What cannot be understood as a message closes it. */
+export function serve(engine: Engine, socket: Socket, id: number): void {
+  const connection: Connection = {
+    id,
+    peer: `${socket.remoteAddress}:${socket.remotePort}`,
+    closed: false,
+    waiting: undefined,
+  };
+  const waiting: (Message | Unreadable)[] = [];
+  let busy = false;
+  engine.connections++;
+  socket.setNoDelay(true);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => {
+    engine.connections--;
+    connection.closed = true;
+    waiting.length = 0;
+    connection.waiting?.();
+  });
+
+  const framer = new Framer((bytes) => {
+    const message = readMessage(bytes);
+    waiting.push(message);
+    if (waiting.length >= MAX_WAITING) socket.pause();
+    if (!busy) void work();
+  });
+  socket.on('data', (chunk) => {
+    try {
+      framer.push(chunk);
+    } catch {
+      socket.destroy();
+    }
+  });
+
+  async function work(): Promise<void> {
+    busy = true;
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      if (waiting.length < MAX_WAITING) socket.resume();
+      if ('error' in next) send({ id: next.id, legacy: false }, failure(next.error), false);
+      else await handle(next);
+    }
+    busy = false;
+  }
+
+  /** Answers a message; a client that waits for changes of the topology gets answer after answer. */
+  async function handle(message: Message): Promise<void> {
+    const result = await answer(engine, message, connection);
+    if (message.silent) return;
+    const stream = message.exhaust && result.ok && awaits(message);
+    let to: { id: number; legacy: boolean } = message;
+    let current = result;
+    for (;;) {
+      const more = stream && current.ok;
+      const sent = send(to, current, more);
+      if (!more || connection.closed) return;
+      to = { id: sent, legacy: false };
+      current = await answer(engine, message, connection);
+      if (connection.closed) return;
+    }
+  }
+
+  function send(
+    to: { id: number; legacy: boolean },
+    { body, ok }: { body: Buffer; ok: boolean },
+    more: boolean,
+  ): number {
+    const reply = writeReply(to, body, engine.clock.tail(ok), more);
+    if (!connection.closed) socket.write(reply.bytes);
+    return reply.id;
+  }
+}
+
+const AWAIT = Buffer.from('maxAwaitTimeMS\0');
+
+/** Whether a message waits for something, and so may be answered again and again. */
+const awaits = ({ body }: Message): boolean => body.bytes.subarray(body.start, body.end).includes(AWAIT);

@@ -1,0 +1,99 @@
+/** The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set. */
+import { createServer, type Socket } from 'node:net';
+import { Cursors } from './commands/cursors.js';
+import type { Engine } from './commands/engine.js';
+import { SET_NAME } from './commands/hello.js';
+import { serve } from './connection.js';
+import { Catalog } from './storage/catalog.js';
+import { Documents } from './storage/collection.js';
+import { Sessions } from './storage/sessions.js';
+import { expire } from './ttl.js';
+import { Clock } from './wire/clock.js';
+
+/** How often old documents, sessions and cursors are looked for. */
+const HOUSEKEEPING_MS = 60_000;
+
+export interface MongoEngine {
+  /** `mongodb://127.0.0.1:<port>/?replicaSet=annals` */
+  readonly url: string;
+  readonly port: number;
+  /** Finishes what is being written, closes all connections and the store. */
+  stop(): Promise<void>;
+}
+
+export interface MongoEngineOptions {
+  /** Where the store is; it is made when it is not there. Only one process may have it open. */
+  readonly directory: string;
+  /** 0, the default, for a free one. */
+  readonly port?: number;
+  /** Told when a write could not be made durable; the engine then refuses all further ones and should be restarted. */
+  readonly onFatal?: (error: Error) => void;
+  /** How often TTL indexes are acted upon, in milliseconds; a minute as on the real server. */
+  readonly housekeepingMs?: number;
+}
+
+/** Opens the store and listens on 127.0.0.1. Errors: those of the file system and of a port in use. */
+export async function startMongoEngine(options: MongoEngineOptions): Promise<MongoEngine> {
+  const catalog = new Catalog(options.directory, options.onFatal ?? (() => undefined));
+  const engine: Engine = {
+    catalog,
+    documents: new Documents(catalog.store, catalog),
+    sessions: new Sessions(catalog.store),
+    clock: new Clock(),
+    cursors: new Cursors(),
+    startedAt: Date.now(),
+    address: '',
+    connections: 0,
+  };
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    serve(engine, socket, ++connections);
+  });
+  const port = await listen(server, options.port ?? 0).catch(async (error) => {
+    await catalog.close();
+    throw error;
+  });
+  engine.address = `127.0.0.1:${port}`;
+  const stopKeeping = keepHouse(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
+  return {
+    url: `mongodb://${engine.address}/?replicaSet=${SET_NAME}`,
+    port,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([closed, stopKeeping()]);
+      await catalog.close();
+    },
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+/** Expires documents, sessions and cursors from time to time; the answer stops it and waits for its end. */
+function keepHouse(engine: Engine, interval: number): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    engine.cursors.sweep();
+    // A failure here is one of the store, which reports it itself.
+    running = running
+      .then(() => expire(engine))
+      .then(() => engine.sessions.sweep())
+      .catch(() => undefined);
+  }, interval);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
+}

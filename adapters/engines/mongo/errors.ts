@@ -1,0 +1,54 @@
+/** Errors with the server's own codes, on their way to a client. */
+import type { Value } from './bson/value.js';
+
+const NAMES: Record<number, string> = {
+  1: 'InternalError',
+  2: 'BadValue',
+  9: 'FailedToParse',
+  13: 'Unauthorized',
+  14: 'TypeMismatch',
+  15: 'Overflow',
+  16: 'InvalidLength',
+  20: 'IllegalOperation',
+  22: 'InvalidBSON',
+  26: 'NamespaceNotFound',
+  27: 'IndexNotFound',
+  28: 'PathNotViable',
+  40: 'ConflictingUpdateOperators',
+  43: 'CursorNotFound',
+  48: 'NamespaceExists',
+  50: 'MaxTimeMSExpired',
+  52: 'DollarPrefixedFieldName',
+  53: 'InvalidIdField',
+  54: 'NotSingleValueField',
+  56: 'EmptyFieldName',
+  59: 'CommandNotFound',
+  66: 'ImmutableField',
+  67: 'CannotCreateIndex',
+  72: 'InvalidOptions',
+  73: 'InvalidNamespace',
+  85: 'IndexOptionsConflict',
+  86: 'IndexKeySpecsConflict',
+  171: 'CannotIndexParallelArrays',
+  175: 'QueryPlanKilled',
+  197: 'InvalidIndexSpecificationOption',
+  225: 'TransactionTooOld',
+  292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
+  10334: 'BSONObjectTooLarge',
+  11000: 'DuplicateKey',
+};
+
+/** A refusal the client sees as `code`, `codeName` and `errmsg`; a duplicate key also names key and value. */
+export class CommandError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly duplicate?: { readonly keyPattern: Value; readonly keyValue: Value },
+  ) {
+    super(message);
+  }
+
+  get codeName(): string {
+    return NAMES[this.code] ?? `Location${this.code}`;
+  }
+}

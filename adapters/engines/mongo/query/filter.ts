@@ -1,0 +1,192 @@
+/** Reads a filter document into a tree of conditions; everything outside the subset is refused here. */
+
+import { isNumeric, toNumber } from '../bson/number.js';
+import {
+  elementsOf,
+  type Field,
+  fieldsOf,
+  isArray,
+  isObject,
+  Type,
+  textOf,
+  typeName,
+  type Value,
+} from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { type Path, pathOf } from './path.js';
+import { regexOf } from './regex.js';
+
+export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
+
+/** A condition on the values at one path. */
+export type Condition =
+  | { readonly kind: Comparison; readonly path: Path; readonly operand: Value }
+  | {
+      readonly kind: 'in';
+      readonly path: Path;
+      readonly operands: readonly Value[];
+      readonly patterns: readonly RegExp[];
+    }
+  | { readonly kind: 'exists'; readonly path: Path }
+  | { readonly kind: 'regex'; readonly path: Path; readonly pattern: RegExp; readonly source: Value }
+  | { readonly kind: 'elemMatch'; readonly path: Path; readonly whole: boolean; readonly filter: Filter };
+
+export type Filter =
+  | { readonly kind: 'and'; readonly filters: readonly Filter[] }
+  | { readonly kind: 'or'; readonly filters: readonly Filter[] }
+  | { readonly kind: 'nor'; readonly filters: readonly Filter[] }
+  | { readonly kind: 'not'; readonly filter: Filter }
+  | Condition;
+
+const bad = (message: string): CommandError => new CommandError(2, message);
+
+/** The tree of a filter document. Errors: 2 for unknown operators and bad operands. */
+export function parseFilter(document: Value): Filter {
+  const filters = fieldsOf(document).map(parseClause);
+  return filters.length === 1 ? filters[0]! : { kind: 'and', filters };
+}
+
+function parseClause(field: Field): Filter {
+  switch (field.name) {
+    case '$and':
+    case '$or':
+    case '$nor':
+      return { kind: field.name.slice(1) as 'and' | 'or' | 'nor', filters: parseList(field) };
+    case '$comment':
+      return { kind: 'and', filters: [] };
+  }
+  if (field.name.startsWith('$')) throw bad(`unknown top level operator: ${field.name}`);
+  return parseField(pathOf(field.name), field);
+}
+
+function parseList(field: Field): Filter[] {
+  if (!isArray(field)) throw bad(`${field.name} must be an array`);
+  const entries = elementsOf(field);
+  if (entries.length === 0) throw bad('$and/$or/$nor must be a nonempty array');
+  return entries.map((entry) => {
+    if (!isObject(entry)) throw bad('$or/$and/$nor entries need to be full objects');
+    return parseFilter(entry);
+  });
+}
+
+function parseField(path: Path, value: Value): Filter {
+  if (value.type === Type.regex) return { kind: 'regex', path, pattern: regexOf(value), source: value };
+  if (!hasOperators(value)) return comparison('eq', path, value);
+  const filters = parseOperators(path, value);
+  return filters.length === 1 ? filters[0]! : { kind: 'and', filters };
+}
+
+/** Whether a value is an object of operators, as opposed to a literal one. */
+export function hasOperators(value: Value): boolean {
+  return isObject(value) && (fieldsOf(value)[0]?.name.startsWith('$') ?? false);
+}
+
+function parseOperators(path: Path, value: Value): Filter[] {
+  const operators = fieldsOf(value);
+  const filters: Filter[] = [];
+  for (const operator of operators) {
+    if (operator.name === '$options') {
+      if (!operators.some(({ name }) => name === '$regex')) throw bad('$options needs a $regex');
+    } else filters.push(parseOperator(path, operator, operators));
+  }
+  return filters;
+}
+
+function parseOperator(path: Path, operator: Field, siblings: readonly Field[]): Filter {
+  switch (operator.name) {
+    case '$eq':
+      return comparison('eq', path, operator);
+    case '$gt':
+    case '$gte':
+    case '$lt':
+    case '$lte':
+      if (operator.type === Type.regex)
+        throw bad(`Can't have RegEx as arg to predicate over field '${path.text}'.`);
+      return comparison(operator.name.slice(1) as Comparison, path, operator);
+    case '$ne':
+      if (operator.type === Type.regex) throw bad("Can't have regex as arg to $ne.");
+      return { kind: 'not', filter: comparison('eq', path, operator) };
+    case '$in':
+      return parseIn(path, operator);
+    case '$nin':
+      return { kind: 'not', filter: parseIn(path, operator) };
+    case '$exists': {
+      const filter: Filter = { kind: 'exists', path };
+      return isTrue(operator) ? filter : { kind: 'not', filter };
+    }
+    case '$not':
+      return { kind: 'not', filter: parseNot(path, operator) };
+    case '$regex':
+      return parseRegex(path, operator, siblings);
+    case '$elemMatch':
+      return parseElemMatch(path, operator);
+    default:
+      throw bad(`unknown operator: ${operator.name}`);
+  }
+}
+
+function comparison(kind: Comparison, path: Path, operand: Value): Filter {
+  if (operand.type === Type.undefined) throw bad('cannot compare to undefined');
+  return { kind, path, operand };
+}
+
+function parseIn(path: Path, operator: Field): Filter {
+  if (!isArray(operator)) throw bad(`${operator.name} needs an array`);
+  const operands: Value[] = [];
+  const patterns: RegExp[] = [];
+  for (const element of elementsOf(operator)) {
+    if (element.type === Type.regex) patterns.push(regexOf(element));
+    else if (element.type === Type.undefined) throw bad('cannot compare to undefined');
+    else if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
+    else operands.push(element);
+  }
+  return { kind: 'in', path, operands, patterns };
+}
+
+function parseNot(path: Path, operator: Field): Filter {
+  if (operator.type === Type.regex)
+    return { kind: 'regex', path, pattern: regexOf(operator), source: operator };
+  if (!isObject(operator)) throw bad('$not needs a regex or a document');
+  const first = fieldsOf(operator)[0];
+  if (!first) throw bad('$not cannot be empty');
+  if (!first.name.startsWith('$')) throw bad(`unknown operator: ${first.name}`);
+  return { kind: 'and', filters: parseOperators(path, operator) };
+}
+
+function parseRegex(path: Path, operator: Field, siblings: readonly Field[]): Filter {
+  const options = siblings.find(({ name }) => name === '$options');
+  if (options && options.type !== Type.string) throw bad('$options has to be a string');
+  if (operator.type !== Type.string && operator.type !== Type.regex) throw bad('$regex has to be a string');
+  const pattern = regexOf(operator, options && textOf(options));
+  return { kind: 'regex', path, pattern, source: operator };
+}
+
+function parseElemMatch(path: Path, operator: Field): Filter {
+  if (!isObject(operator)) throw bad('$elemMatch needs an Object');
+  const first = fieldsOf(operator)[0]?.name ?? '';
+  if (!first.startsWith('$') || first === '$and' || first === '$or' || first === '$nor')
+    return { kind: 'elemMatch', path, whole: true, filter: parseFilter(operator) };
+  return { kind: 'elemMatch', path, whole: false, filter: parseElementConditions(path, operator) };
+}
+
+/** Operators that are put to values themselves: `path` only names them. */
+export const parseElementConditions = (path: Path, operators: Value): Filter => ({
+  kind: 'and',
+  filters: parseOperators(path, operators),
+});
+
+/** Truth as the server sees it: anything but false, 0, null and undefined. */
+export function isTrue(value: Value): boolean {
+  if (isNumeric(value.type)) return toNumber(value) !== 0;
+  if (value.type === Type.boolean) return value.bytes[value.start] === 1;
+  return value.type !== Type.null && value.type !== Type.undefined;
+}
+
+/** Requires an object, for example as a filter. Errors: 14. */
+export function requireObject(value: Value, name: string): Value {
+  if (isObject(value)) return value;
+  throw new CommandError(
+    14,
+    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type 'object'`,
+  );
+}

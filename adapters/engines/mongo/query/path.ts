@@ -1,0 +1,64 @@
+/** Dotted paths into documents, and the values the matcher sees at their end. */
+import { elementsOf, fieldNamed, Type, type Value } from '../bson/value.js';
+
+/** A dotted path, split once. */
+export interface Path {
+  readonly text: string;
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** The position it denotes in an array, or -1. */
+  readonly position: number;
+}
+
+export function pathOf(text: string): Path {
+  const parts = text.split('.').map((name) => ({
+    name,
+    bytes: Buffer.from(name),
+    position: /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1,
+  }));
+  return { text, parts };
+}
+
+/** The value at the end of a path through objects only; arrays are not looked into. */
+export function plainValueAt(document: Value, path: Path): Value | undefined {
+  let value: Value | undefined = document;
+  for (const part of path.parts) {
+    if (value?.type !== Type.object) return undefined;
+    value = fieldNamed(value, part.bytes);
+  }
+  return value;
+}
+
+/** Judges one value at a path's end; undefined stands for a missing field. */
+export type Test = (value: Value | undefined) => boolean;
+
+/**
+ * Whether any value at the path passes. Arrays on the way are looked through, one level each, and also by
+ * position; the array at the end is tested itself and, when `spread`, by its elements.
+ */
+export function anyAt(document: Value, path: Path, spread: boolean, test: Test, depth = 0): boolean {
+  const part = path.parts[depth]!;
+  const value = fieldNamed(document, part.bytes);
+  return below(value, path, spread, test, depth + 1);
+}
+
+function below(value: Value | undefined, path: Path, spread: boolean, test: Test, depth: number): boolean {
+  if (depth === path.parts.length) {
+    if (value?.type === Type.array && spread)
+      for (const element of elementsOf(value)) if (test(element)) return true;
+    return test(value);
+  }
+  if (value?.type === Type.object) return anyAt(value, path, spread, test, depth);
+  if (value?.type !== Type.array) return test(undefined);
+  const elements = elementsOf(value);
+  const { position } = path.parts[depth]!;
+  const indexed = position < 0 ? undefined : elements[position];
+  if (indexed && below(indexed, path, spread, test, depth + 1)) return true;
+  return elements.some(
+    (element) => element.type === Type.object && anyAt(element, path, spread, test, depth),
+  );
+}

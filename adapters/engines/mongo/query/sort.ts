@@ -1,0 +1,85 @@
+/** Sorting documents in memory, by the same keys the indexes hold. */
+import { compoundKey, keyOf } from '../bson/key.js';
+import { integerOf } from '../bson/number.js';
+import { fieldsOf, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { indexValues } from '../storage/keys.js';
+import { type Path, pathOf } from './path.js';
+
+export interface SortField {
+  readonly path: Path;
+  readonly direction: 1 | -1;
+}
+
+/** The fields of a sort document. Errors: 15975 for a direction other than 1 and -1, 15974 for an expression. */
+export function parseSort(document: Value): SortField[] {
+  return fieldsOf(document).map((field) => {
+    const direction = integerOf(field);
+    if (direction !== 1 && direction !== -1) {
+      const code = direction === undefined ? 15974 : 15975;
+      throw new CommandError(code, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
+    }
+    if (field.name === '' || field.name.split('.').includes(''))
+      throw new CommandError(40353, "FieldPath must not end with a '.'.");
+    if (field.name.startsWith('$'))
+      throw new CommandError(16410, `FieldPath field names may not start with '$'.`);
+    return { path: pathOf(field.name), direction };
+  });
+}
+
+const HEAD = Buffer.alloc(0);
+
+/** The key by which a document sorts: of an array its smallest element ascending, its largest descending. */
+export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
+  const values = fields.map(({ path, direction }) => {
+    const found = indexValues(document, path);
+    if (found.length === 1) return found[0];
+    return found.reduce((best, value) =>
+      Buffer.compare(keyOf(value), keyOf(best)) * direction < 0 ? value : best,
+    );
+  });
+  return compoundKey(
+    HEAD,
+    values,
+    fields.map(({ direction }) => direction),
+  );
+}
+
+/** What one sort may hold in memory, as on the real server. */
+const MEMORY_LIMIT = 100 * 1024 * 1024;
+
+/** Collects documents and gives them back in order; with `limit` (0 = all) only the first are kept. */
+export class Sorter {
+  #rows: { readonly key: Buffer; readonly row: Buffer; readonly seen: number }[] = [];
+  #bytes = 0;
+  #seen = 0;
+
+  constructor(
+    readonly fields: readonly SortField[],
+    readonly limit: number,
+  ) {}
+
+  /** Errors: 292 when more than 100 MiB would have to be held. */
+  add(document: Value): void {
+    const row = document.bytes;
+    this.#rows.push({ key: sortKey(document, this.fields), row, seen: this.#seen++ });
+    this.#bytes += row.length;
+    if (this.limit > 0 && this.#rows.length > this.limit * 2 + 64) this.#trim();
+    if (this.#bytes > MEMORY_LIMIT)
+      throw new CommandError(
+        292,
+        'Sort exceeded memory limit of 104857600 bytes, but did not opt in to external sorting.',
+      );
+  }
+
+  #trim(): void {
+    this.#rows.sort((a, b) => Buffer.compare(a.key, b.key) || a.seen - b.seen);
+    if (this.limit > 0) this.#rows.length = Math.min(this.#rows.length, this.limit);
+    this.#bytes = this.#rows.reduce((sum, { row }) => sum + row.length, 0);
+  }
+
+  sorted(): Buffer[] {
+    this.#trim();
+    return this.#rows.map(({ row }) => row);
+  }
+}

@@ -1,0 +1,42 @@
+/** Builds indexes over the documents that are there, a page in each transaction, while writers keep them as well. */
+import { CommandError } from '../errors.js';
+import type { Catalog } from './catalog.js';
+import type { Collection, Documents } from './collection.js';
+import type { Index } from './definition.js';
+import { spaceEnd } from './layout.js';
+
+/** How long one transaction of a build may keep the event loop. */
+const TURN_MS = 8;
+const PAGE = 64;
+
+/** Errors: 11000 for duplicates, 171, 26 when the collection is dropped meanwhile; then none of the indexes is there. */
+export async function buildIndexes(
+  catalog: Catalog,
+  documents: Documents,
+  collection: Collection,
+  indexes: readonly Index[],
+): Promise<void> {
+  const { store } = catalog;
+  await catalog.startIndexes(collection, indexes);
+  try {
+    let after: Buffer | undefined;
+    await store.write(() => {
+      const until = performance.now() + TURN_MS;
+      while (performance.now() < until) {
+        if (collection.dropped) throw new CommandError(26, `ns not found ${collection.namespace}`);
+        const range = { low: collection.head, high: spaceEnd(collection.head), limit: PAGE, after };
+        const page = [...store.entries(range)];
+        for (const { key, value } of page) {
+          for (const index of indexes) documents.enter(collection, index, value);
+          after = key;
+        }
+        if (page.length < PAGE) return true;
+      }
+      return false;
+    });
+    await catalog.finishIndexes(collection, indexes);
+  } catch (error) {
+    catalog.abandonIndexes(collection, indexes);
+    throw error;
+  }
+}

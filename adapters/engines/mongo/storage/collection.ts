@@ -1,0 +1,189 @@
+/** Documents and their index entries: one insert, replace or remove touches exactly the keys that change. */
+import { compoundKey, keyOf } from '../bson/key.js';
+import { join, NULL } from '../bson/make.js';
+import { show } from '../bson/text.js';
+import { documentValue, fieldNamed, fieldsOf, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import type { Index } from './definition.js';
+import { entriesOf, isLong, storedKey } from './keys.js';
+import type { Store } from './store.js';
+
+/** A collection as the writers know it. */
+export interface Collection {
+  readonly space: number;
+  readonly head: Buffer;
+  readonly uuid: Buffer;
+  namespace: string;
+  indexes: readonly Index[];
+  /** Documents, as of the running transaction, and as of the last flush. */
+  count: number;
+  flushedCount: number;
+  dropped: boolean;
+}
+
+/** What a write must tell the catalog about. */
+export interface Marks {
+  /** The count of documents changed. */
+  counted(collection: Collection): void;
+  /** An index has become multikey or long. */
+  widened(collection: Collection): void;
+}
+
+const ID = Buffer.from('_id');
+
+export const idOf = (document: Value): Value => fieldNamed(document, ID)!;
+
+/** The part of a document's key, and of its index entries, that stands for its `_id`. */
+export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
+
+export const documentKey = (collection: Collection, idKey: Buffer): Buffer =>
+  Buffer.concat([collection.head, idKey]);
+
+/** Ends the key of a unique entry, so that no key is the beginning of another. */
+const END = Buffer.of(0x04);
+
+/** The `_id` part of an entry, given its key and value. */
+export function idKeyOfEntry(index: Index, key: Buffer, value: Buffer): Buffer {
+  if (index.unique) return value;
+  const length = key.readUInt16BE(key.length - 2);
+  return key.subarray(key.length - 2 - length, key.length - 2);
+}
+
+/** One entry: the fields' part decides about uniqueness, the whole is the key. */
+interface Entry {
+  readonly key: Buffer;
+  readonly text: string;
+  readonly row: readonly (Value | undefined)[];
+}
+
+export class Documents {
+  constructor(
+    readonly store: Store,
+    readonly marks: Marks,
+  ) {}
+
+  get(collection: Collection, idKey: Buffer): Buffer | undefined {
+    return this.store.get(documentKey(collection, idKey));
+  }
+
+  /** Errors: 11000, 171; nothing is written then. */
+  insert(collection: Collection, document: Buffer): void {
+    const value = documentValue(document);
+    const id = idOf(value);
+    const idKey = idKeyOf(id);
+    const key = documentKey(collection, idKey);
+    if (this.store.has(key)) throw duplicateId(collection, id);
+    const added = collection.indexes.map((index) => this.#entries(collection, index, value, idKey));
+    collection.indexes.forEach((index, i) => {
+      this.#requireUnique(collection, index, added[i]!, idKey);
+    });
+    this.store.put(key, document);
+    collection.indexes.forEach((index, i) => {
+      this.#putEntries(index, added[i]!, idKey);
+    });
+    collection.count++;
+    this.marks.counted(collection);
+  }
+
+  /** Puts `after` in the place of `before`, which has the same `_id`. Errors: as `insert`. */
+  replace(collection: Collection, idKey: Buffer, before: Buffer, after: Buffer): void {
+    const changes = collection.indexes.map((index) => {
+      const old = this.#entries(collection, index, documentValue(before), idKey);
+      const fresh = this.#entries(collection, index, documentValue(after), idKey);
+      const kept = new Set(fresh.map(({ text }) => text));
+      const had = new Set(old.map(({ text }) => text));
+      const added = fresh.filter(({ text }) => !had.has(text));
+      this.#requireUnique(collection, index, added, idKey);
+      return { index, added, removed: old.filter(({ text }) => !kept.has(text)) };
+    });
+    this.store.put(documentKey(collection, idKey), after);
+    for (const { index, added, removed } of changes) {
+      for (const { key } of removed) this.store.remove(key);
+      this.#putEntries(index, added, idKey);
+    }
+  }
+
+  remove(collection: Collection, idKey: Buffer, document: Buffer): void {
+    this.store.remove(documentKey(collection, idKey));
+    for (const index of collection.indexes)
+      for (const { key } of this.#entries(collection, index, documentValue(document), idKey))
+        this.store.remove(key);
+    collection.count--;
+    this.marks.counted(collection);
+  }
+
+  /** Adds a document that is stored already to an index under construction. Errors: 11000, 171. */
+  enter(collection: Collection, index: Index, document: Buffer): void {
+    const value = documentValue(document);
+    const idKey = idKeyOf(idOf(value));
+    const entries = this.#entries(collection, index, value, idKey);
+    this.#requireUnique(collection, index, entries, idKey);
+    this.#putEntries(index, entries, idKey);
+  }
+
+  #entries(collection: Collection, index: Index, document: Value, idKey: Buffer): Entry[] {
+    if (index.partial && !index.partial.matches(document)) return [];
+    const { rows, multikey } = entriesOf(document, index.paths);
+    let widened = false;
+    multikey.forEach((through, i) => {
+      if (through && !index.multikey[i]) index.multikey[i] = widened = true;
+    });
+    const entries = new Map<string, Entry>();
+    for (const row of rows) {
+      if (index.sparse && row.every((value) => value === undefined)) continue;
+      const fields = compoundKey(index.head, row, index.directions);
+      if (isLong(fields) && !index.long) index.long = widened = true;
+      const key = entryKey(index, storedKey(fields), idKey);
+      const text = key.toString('latin1');
+      entries.set(text, { key, text, row });
+    }
+    if (widened) this.marks.widened(collection);
+    return [...entries.values()];
+  }
+
+  #requireUnique(collection: Collection, index: Index, entries: readonly Entry[], idKey: Buffer): void {
+    if (!index.unique) return;
+    for (const { key, row } of entries) {
+      const owner = this.store.get(key);
+      if (owner && !owner.equals(idKey)) throw duplicateKey(collection, index, row);
+    }
+  }
+
+  #putEntries(index: Index, entries: readonly Entry[], idKey: Buffer): void {
+    const value = index.unique ? idKey : NOTHING;
+    for (const { key } of entries) this.store.put(key, value);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function entryKey(index: Index, fields: Buffer, idKey: Buffer): Buffer {
+  if (index.unique) return Buffer.concat([fields, END]);
+  const key = Buffer.allocUnsafe(fields.length + idKey.length + 2);
+  fields.copy(key, 0);
+  idKey.copy(key, fields.length);
+  key.writeUInt16BE(idKey.length, key.length - 2);
+  return key;
+}
+
+function duplicateId(collection: Collection, id: Value): CommandError {
+  const pattern = documentValue(ID_PATTERN);
+  return duplicate(collection, '_id_', pattern, documentValue(join([['_id', id]])));
+}
+
+function duplicateKey(
+  collection: Collection,
+  index: Index,
+  row: readonly (Value | undefined)[],
+): CommandError {
+  const values = fieldsOf(index.key).map((field, i) => [field.name, row[i] ?? NULL] as const);
+  return duplicate(collection, index.name, index.key, documentValue(join(values)));
+}
+
+function duplicate(collection: Collection, name: string, keyPattern: Value, keyValue: Value): CommandError {
+  const message = `E11000 duplicate key error collection: ${collection.namespace} index: ${name} dup key: ${show(keyValue)}`;
+  return new CommandError(11000, message, { keyPattern, keyValue });
+}
+
+/** `{ _id: 1 }` with an int32. */
+export const ID_PATTERN = Buffer.from([14, 0, 0, 0, 16, 95, 105, 100, 0, 1, 0, 0, 0, 0]);

@@ -1,0 +1,158 @@
+/** What an index is: its fields, its options, and what has been seen in it. */
+import { doubleOf, integerOf, isNumeric, toNumber } from '../bson/number.js';
+import { documentValue, type Field, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { type Filter, isTrue, parseFilter } from '../query/filter.js';
+import { compile, type Predicate } from '../query/match.js';
+import { type Path, pathOf } from '../query/path.js';
+import { spaceHead } from './layout.js';
+
+/** An index of a collection. `multikey` and `long` only ever turn true. */
+export interface Index {
+  readonly space: number;
+  readonly head: Buffer;
+  readonly name: string;
+  /** The specification as listIndexes shows it. */
+  readonly specification: Buffer;
+  readonly key: Value;
+  readonly paths: readonly Path[];
+  readonly directions: readonly (1 | -1)[];
+  readonly unique: boolean;
+  readonly sparse: boolean;
+  readonly partial:
+    | { readonly filter: Filter; readonly matches: Predicate; readonly source: Value }
+    | undefined;
+  readonly expireAfterSeconds: number | undefined;
+  /** Which fields were ever reached through an array. */
+  readonly multikey: boolean[];
+  /** Whether any key was too long to be stored whole. */
+  long: boolean;
+  /** False while it is being built: written to, but not read. */
+  ready: boolean;
+}
+
+/** What `openIndex` needs beside the specification. */
+export interface IndexState {
+  readonly space: number;
+  readonly multikey?: readonly boolean[];
+  readonly long?: boolean;
+}
+
+/** An index from a specification that `checkSpecification` has passed. */
+export function openIndex(specification: Buffer, state: IndexState): Index {
+  const fields = new Map(fieldsOf(documentValue(specification)).map((field) => [field.name, field]));
+  const key = fields.get('key')!;
+  const parts = fieldsOf(key);
+  const partial = fields.get('partialFilterExpression');
+  const expire = fields.get('expireAfterSeconds');
+  const flag = (name: string): boolean => fields.has(name) && isTrue(fields.get(name)!);
+  return {
+    space: state.space,
+    head: spaceHead(state.space),
+    name: textOf(fields.get('name')!),
+    specification,
+    key,
+    paths: parts.map((part) => pathOf(part.name)),
+    directions: parts.map((part) => (toNumber(part) < 0 ? -1 : 1)),
+    unique: flag('unique'),
+    sparse: flag('sparse'),
+    partial: partial && withPredicate(partial),
+    expireAfterSeconds: expire && toNumber(expire),
+    multikey: [...(state.multikey ?? parts.map(() => false))],
+    long: state.long ?? false,
+    ready: true,
+  };
+}
+
+function withPredicate(source: Value) {
+  const filter = parseFilter(source);
+  return { filter, matches: compile(filter), source };
+}
+
+const OPTIONS = new Set([
+  'v',
+  'key',
+  'name',
+  'ns',
+  'unique',
+  'sparse',
+  'background',
+  'partialFilterExpression',
+  'expireAfterSeconds',
+]);
+
+/** Checks a specification from outside and returns its fields. Errors: 197, 67, 14, 9. */
+export function checkSpecification(specification: Value): Map<string, Field> {
+  const fields = new Map(fieldsOf(specification).map((field) => [field.name, field]));
+  for (const name of fields.keys())
+    if (!OPTIONS.has(name))
+      throw new CommandError(
+        197,
+        `The field '${name}' is not valid for an index specification. Specification: `,
+      );
+  const key = fields.get('key');
+  if (!key) throw new CommandError(9, `The 'key' field is a required property of an index specification`);
+  if (!isObject(key)) throw new CommandError(14, `The field 'key' must be an object, but got something else`);
+  const name = fields.get('name');
+  if (!name) throw new CommandError(9, `The 'name' field is a required property of an index specification`);
+  if (name.type !== Type.string) throw new CommandError(14, `The field 'name' must be a string`);
+  if (textOf(name) === '' || textOf(name) === '*') throw cannot('index name cannot be empty or *');
+  for (const flag of ['unique', 'sparse', 'background']) {
+    const field = fields.get(flag);
+    if (field && field.type !== Type.boolean && !isNumeric(field.type))
+      throw new CommandError(14, `The field '${flag}' has value that is not convertible to bool`);
+  }
+  const version = fields.get('v');
+  if (version && integerOf(version) !== 2) throw cannot(`Invalid index version: only v: 2 is supported`);
+  checkKey(key);
+  checkExpiry(fields.get('expireAfterSeconds'), key);
+  checkPartial(fields.get('partialFilterExpression'), fields.has('sparse') && isTrue(fields.get('sparse')!));
+  return fields;
+}
+
+const cannot = (message: string): CommandError => new CommandError(67, message);
+
+function checkKey(key: Value): void {
+  const fields = fieldsOf(key);
+  if (fields.length === 0) throw cannot('Index keys cannot be an empty object');
+  if (fields.length > 32) throw cannot('Index keys cannot have more than 32 fields');
+  if (new Set(fields.map(({ name }) => name)).size < fields.length)
+    throw cannot('Index keys cannot repeat a field');
+  for (const field of fields) {
+    if (!isNumeric(field.type))
+      throw cannot(`Values in v:2 index key pattern cannot be of type other than number`);
+    const value = toNumber(field);
+    if (value === 0) throw cannot('Values in the index key pattern cannot be 0.');
+    if (field.type === Type.double && Number.isNaN(doubleOf(field)))
+      throw cannot('Values in the index key pattern cannot be NaN.');
+    const parts = field.name.split('.');
+    if (parts.includes('') || parts.some((part) => part.startsWith('$')))
+      throw cannot(`Index key contains an illegal field name: '${field.name}'`);
+  }
+}
+
+function checkExpiry(expire: Value | undefined, key: Value): void {
+  if (!expire) return;
+  const seconds = isNumeric(expire.type) ? toNumber(expire) : Number.NaN;
+  if (!(seconds >= 0 && seconds <= 2 ** 31 - 1))
+    throw cannot('TTL index expireAfterSeconds option must be a number within 0 to 2147483647');
+  if (fieldsOf(key).length > 1)
+    throw cannot('TTL indexes are single-field indexes, compound indexes do not support TTL');
+  if (fieldsOf(key)[0]!.name === '_id')
+    throw cannot("The field 'expireAfterSeconds' is not valid for an _id index specification");
+}
+
+function checkPartial(partial: Value | undefined, sparse: boolean): void {
+  if (!partial) return;
+  if (!isObject(partial)) throw new CommandError(14, "The field 'partialFilterExpression' must be an object");
+  if (sparse) throw cannot('cannot mix "partialFilterExpression" and "sparse" options');
+  if (!isSupported(parseFilter(partial), true)) throw cannot('unsupported expression in partial index');
+}
+
+function isSupported(filter: Filter, top: boolean): boolean {
+  if (filter.kind === 'and')
+    return filter.filters.every(
+      (part) => isSupported(part, false) || (top && part.kind === 'and' && isSupported(part, false)),
+    );
+  return ['eq', 'gt', 'gte', 'lt', 'lte', 'exists'].includes(filter.kind);
+}

@@ -1,0 +1,35 @@
+/** Where things lie in the one key space of the store. */
+
+/** Catalog entries by namespace, then counts, spaces to be swept and sessions, then spaces of keys. */
+const Tag = { catalog: 0x01, count: 0x02, garbage: 0x03, session: 0x04, space: 0x10 } as const;
+
+const tagged = (tag: number, rest: Buffer): Buffer => Buffer.concat([Buffer.of(tag), rest]);
+
+function withSpace(tag: number, space: number): Buffer {
+  const key = Buffer.alloc(5);
+  key[0] = tag;
+  key.writeUInt32BE(space, 1);
+  return key;
+}
+
+export const catalogKey = (namespace: string): Buffer => tagged(Tag.catalog, Buffer.from(namespace));
+export const countKey = (space: number): Buffer => withSpace(Tag.count, space);
+export const garbageKey = (space: number): Buffer => withSpace(Tag.garbage, space);
+export const sessionKey = (id: Buffer): Buffer => tagged(Tag.session, id);
+/** What every key of a collection's documents, or of one index, begins with. */
+export const spaceHead = (space: number): Buffer => withSpace(Tag.space, space);
+
+const range = (tag: number) => ({
+  low: Buffer.of(tag),
+  high: Buffer.of(tag + 1),
+  limit: Number.MAX_SAFE_INTEGER,
+});
+
+export const CATALOG = range(Tag.catalog);
+export const GARBAGE = range(Tag.garbage);
+export const SESSIONS = range(Tag.session);
+
+/** The keys of a space, which no key's first byte after the head reaches beyond. */
+export const spaceEnd = (head: Buffer): Buffer => Buffer.concat([head, Buffer.of(0xff)]);
+export const spaceOf = (key: Buffer): number => key.readUInt32BE(1);
+export const namespaceOf = (key: Buffer): string => key.toString('utf8', 1);

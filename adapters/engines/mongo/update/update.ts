@@ -1,0 +1,223 @@
+/** Reads an update document and applies it: operators at paths, or a whole replacement. */
+
+import { equalValues } from '../bson/compare.js';
+import { join, type Named } from '../bson/make.js';
+import { show } from '../bson/text.js';
+import {
+  documentValue,
+  elementsOf,
+  type Field,
+  fieldsOf,
+  isArray,
+  isObject,
+  typeName,
+  type Value,
+} from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { idOf } from '../storage/collection.js';
+import { type Operator, operatorOf } from './operators.js';
+import { closeNode, type Opened, openNode, placeOf, removeChild, setChild } from './tree.js';
+
+interface Change {
+  readonly path: string;
+  readonly parts: readonly string[];
+  readonly operator: Operator;
+  /** Whether a way that does not exist is left alone. */
+  readonly onlyExisting: boolean;
+}
+
+export type Update =
+  | { readonly kind: 'replacement'; readonly document: Value }
+  | { readonly kind: 'changes'; readonly changes: readonly Change[] };
+
+/** Errors: 9 malformed, 2 and 14 bad operands, 40 paths in conflict, 52 and 56 bad names. */
+export function parseUpdate(update: Value): Update {
+  if (isArray(update)) throw new CommandError(9, 'Pipeline-style updates are not supported');
+  if (!isObject(update))
+    throw new CommandError(
+      9,
+      `Update argument must be either an object or an array, got ${typeName(update)}`,
+    );
+  const operators = fieldsOf(update);
+  if (!operators[0]?.name.startsWith('$'))
+    return { kind: 'replacement', document: checkReplacement(update, operators) };
+  const changes = operators.flatMap(parseOperator);
+  // New fields come in the order of their names, whatever the order they are written in.
+  changes.sort((a, b) => compareParts(a.parts, b.parts));
+  checkConflicts(changes);
+  return { kind: 'changes', changes };
+}
+
+function checkReplacement(update: Value, fields: readonly Field[]): Value {
+  for (const { name } of fields)
+    if (name.startsWith('$'))
+      throw new CommandError(
+        52,
+        `The dollar ($) prefixed field '${name}' in '${name}' is not valid for storage.`,
+      );
+  return update;
+}
+
+function parseOperator(operator: Field): Change[] {
+  const { name } = operator;
+  if (!name.startsWith('$') || !KNOWN.has(name))
+    throw new CommandError(
+      9,
+      `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+    );
+  if (!isObject(operator))
+    throw new CommandError(
+      9,
+      `Modifiers operate on fields but we found type ${typeName(operator)} instead. For example: {$mod: {<field>: ...}} not {${name}: ${show(operator)}}`,
+    );
+  const operands = fieldsOf(operator);
+  if (operands.length === 0)
+    throw new CommandError(
+      9,
+      `'${name}' is empty. You must specify a field like so: {${name}: {<field>: ...}}`,
+    );
+  return operands.map((operand) => {
+    const path = operand.name;
+    const parts = checkPath(path);
+    if (name === '$set' || name === '$setOnInsert' || name === '$push' || name === '$addToSet')
+      checkStorable(path, name, operand);
+    const onlyExisting = name === '$unset' || name === '$pull';
+    return { path, parts, operator: operatorOf(name, operand)!, onlyExisting };
+  });
+}
+
+const KNOWN = new Set([
+  '$set',
+  '$unset',
+  '$inc',
+  '$min',
+  '$max',
+  '$mul',
+  '$push',
+  '$pull',
+  '$addToSet',
+  '$setOnInsert',
+  '$currentDate',
+]);
+
+function checkPath(path: string): string[] {
+  const parts = path.split('.');
+  if (path === '') throw new CommandError(56, 'An empty update path is not valid.');
+  if (parts.includes(''))
+    throw new CommandError(
+      56,
+      `The update path '${path}' contains an empty field name, which is not allowed.`,
+    );
+  for (const part of parts) {
+    if (part === '$')
+      throw new CommandError(2, 'The positional operator did not find the match needed from the query.');
+    if (part.startsWith('$[')) throw new CommandError(2, `The array filters of '${path}' are not supported`);
+    if (part.startsWith('$'))
+      throw new CommandError(
+        52,
+        `The dollar ($) prefixed field '${part}' in '${path}' is not valid for storage.`,
+      );
+  }
+  return parts;
+}
+
+/** Errors: 52 for a name that begins with `$` anywhere in a value to be stored. */
+function checkStorable(path: string, name: string, value: Value): void {
+  if (isArray(value)) for (const element of elementsOf(value)) checkStorable(path, name, element);
+  if (!isObject(value)) return;
+  const clauses = name === '$push' || name === '$addToSet' ? ['$each', '$slice', '$sort', '$position'] : [];
+  for (const field of fieldsOf(value)) {
+    if (field.name.startsWith('$') && !clauses.includes(field.name))
+      throw new CommandError(
+        52,
+        `The dollar ($) prefixed field '${field.name}' in '${path}.${field.name}' is not valid for storage.`,
+      );
+    checkStorable(`${path}.${field.name}`, '', field);
+  }
+}
+
+function compareParts(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const order = Buffer.compare(Buffer.from(a[i]!), Buffer.from(b[i]!));
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function checkConflicts(changes: readonly Change[]): void {
+  for (let i = 1; i < changes.length; i++) {
+    const [before, after] = [changes[i - 1]!, changes[i]!];
+    if (before.parts.every((part, k) => after.parts[k] === part))
+      throw new CommandError(
+        40,
+        `Updating the path '${after.path}' would create a conflict at '${before.path}'`,
+      );
+  }
+}
+
+/** The document after an update; the same buffer when nothing changes. Errors: 2, 14, 28, 66, 10334. */
+export function applyUpdate(update: Update, before: Buffer): Buffer {
+  const document = documentValue(before);
+  if (update.kind === 'replacement') return sized(replace(update.document, idOf(document)));
+  const root = openNode(document);
+  const id = idOf(document);
+  applyChanges(root, update.changes, id, false);
+  const after = sized(closeNode(root).bytes);
+  if (after.equals(before)) return before;
+  const kept = fieldsOf(documentValue(after)).find(({ name }) => name === '_id');
+  if (!kept || !equalValues(kept, id))
+    throw new CommandError(
+      66,
+      "Performing an update on the path '_id' would modify the immutable field '_id'",
+    );
+  return after;
+}
+
+/** A replacement with the `_id` it replaces in front. */
+function replace(replacement: Value, id: Value): Buffer {
+  const fields = fieldsOf(replacement);
+  const own = fields.find(({ name }) => name === '_id');
+  if (own && !equalValues(own, id))
+    throw new CommandError(
+      66,
+      `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(own)}`,
+    );
+  return join([
+    ['_id', id],
+    ...fields.filter((field) => field !== own).map((field): Named => [field.name, field]),
+  ]);
+}
+
+/** Applies operators to an opened document. */
+export function applyChanges(
+  root: Opened,
+  changes: readonly Change[],
+  id: Value | undefined,
+  inserting: boolean,
+): void {
+  for (const { path, parts, operator, onlyExisting } of changes) {
+    const there = placeOf(root, parts, false);
+    if (onlyExisting && !there?.current) continue;
+    const current = there?.current && closeNode(there.current);
+    const outcome = operator({ path, current, id, inserting });
+    if (outcome === 'keep') continue;
+    if (outcome === 'remove') removeChild(there!.container, there!.name);
+    else {
+      const place = there ?? placeOf(root, parts, true)!;
+      setChild(place.container, place.name, outcome);
+    }
+  }
+}
+
+/** The largest document the server stores. */
+export const MAX_DOCUMENT = 16 * 1024 * 1024;
+
+/** Errors: 10334 for a document of more than 16 MiB. */
+export function sized(document: Buffer): Buffer {
+  if (document.length > MAX_DOCUMENT)
+    throw new CommandError(
+      10334,
+      `BSONObj size: ${document.length} is invalid. Size must be between 0 and 16793600(16MB)`,
+    );
+  return document;
+}

@@ -1,0 +1,55 @@
+/** Writes an `Answer` of a route as an HTTP response. */
+import type { Context } from 'koa';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Sink } from '../relay/sink.js';
+import { openSse, SSE_HEADERS } from '../relay/sse.js';
+import type { ServicePolicy } from './policy.js';
+import { fromRejection, isProblem, type Problem } from './problem.js';
+import type { Answer, Reply } from './route.js';
+
+/** `opened` is told of every stream that begins. */
+export function writeAnswer(
+  ctx: Context,
+  answer: Answer,
+  policy: ServicePolicy,
+  opened?: (sink: Sink) => void,
+): void {
+  if (isRejection(answer)) writeProblem(ctx, policy.rejected?.(answer) ?? fromRejection(answer), policy);
+  else if (isProblem(answer)) writeProblem(ctx, answer, policy);
+  else if ('stream' in answer) {
+    if (ctx.method === 'HEAD') {
+      ctx.set({ ...SSE_HEADERS, ...answer.headers });
+      ctx.status = 200;
+      return;
+    }
+    ctx.respond = false;
+    const sink = openSse(ctx.res, answer.headers);
+    opened?.(sink);
+    answer.stream(sink);
+  } else writeReply(ctx, answer);
+}
+
+export function writeProblem(ctx: Context, problem: Problem, { errorBody }: ServicePolicy): void {
+  const { error, headers, retryAfterMs, extra } = problem;
+  if (headers) ctx.set(headers);
+  if (retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(retryAfterMs));
+  ctx.status = problem.problem;
+  ctx.body = { ...(errorBody ? errorBody(problem) : { error }), ...extra };
+}
+
+function writeReply(ctx: Context, { status, body, text, headers, position, consistency }: Reply): void {
+  if (position !== undefined) ctx.set('Position', String(position));
+  if (consistency) ctx.set('Consistency', consistency);
+  ctx.status = status;
+  if (text !== undefined) {
+    ctx.type = 'text/plain; charset=utf-8';
+    ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  } else {
+    ctx.body = body === undefined ? null : JSON.stringify(body);
+    if (body !== undefined) ctx.type = 'application/json; charset=utf-8';
+  }
+  for (const name in headers) ctx.set(name, headers[name] as string | string[]);
+}
+
+/** Whole seconds, rounded up: a client that waits that long is not refused again. */
+const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));

@@ -1,0 +1,46 @@
+/** The CORS headers of an answer, by the request's origin and path. */
+
+/** Gives the headers to add to the answer, on preflights (`OPTIONS`) and errors too. */
+export type Cors = (request: CorsRequest) => Headers;
+
+type Headers = { readonly [name: string]: string };
+
+export interface CorsRequest {
+  readonly origin: string | undefined;
+  readonly path: string;
+  readonly preflight: boolean;
+}
+
+export interface CorsRules {
+  /** `*` allows every origin; a listed origin is echoed. */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  readonly headers: readonly string[];
+  readonly expose?: readonly string[];
+  readonly maxAgeSeconds?: number;
+}
+
+/** No CORS headers at all: for same-origin services. */
+export const sameOrigin: Cors = () => ({});
+
+export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 86_400 }: CorsRules): Cors {
+  const anyOrigin = origins.includes('*');
+  const listed = new Set(origins);
+  // Caches must know that another origin gets another answer.
+  const always: Headers = anyOrigin ? {} : { Vary: 'Origin' };
+  const actual: Headers = {
+    ...always,
+    ...(expose.length ? { 'Access-Control-Expose-Headers': expose.join(', ') } : {}),
+  };
+  const preflights: Headers = {
+    ...actual,
+    'Access-Control-Allow-Methods': methods.join(', '),
+    'Access-Control-Allow-Headers': headers.join(', '),
+    'Access-Control-Max-Age': String(maxAgeSeconds),
+  };
+  return ({ origin, preflight }) => {
+    const allowed = anyOrigin ? '*' : origin !== undefined && listed.has(origin) ? origin : undefined;
+    if (allowed === undefined) return always;
+    return { 'Access-Control-Allow-Origin': allowed, ...(preflight ? preflights : actual) };
+  };
+}

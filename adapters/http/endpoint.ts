@@ -1,0 +1,45 @@
+/** The way of one request through one route: query, admission, body, handler. */
+import type { Context } from 'koa';
+import { isRejection } from '../../domain/shared/decider.js';
+import { createBodyReader } from './body.js';
+import type { FieldError } from './invalid.js';
+import type { ServicePolicy } from './policy.js';
+import { isProblem, type Problem, problem } from './problem.js';
+import { createRequest, type RequestDeps } from './request.js';
+import type { Answer, Route } from './route.js';
+import { bodyValidator, queryValidator } from './validate.js';
+
+export type Endpoint = (
+  ctx: Context,
+  params: { [name: string]: string },
+  requestId: string,
+) => Promise<Answer>;
+
+/** Compiles the route's schemas; throws on a wrong schema, at start. */
+export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
+  const checkQuery = route.query && queryValidator(route.query);
+  const checkBody = route.body && bodyValidator(route.body);
+  const readBody = route.body || route.rawBody ? createBodyReader(route) : undefined;
+  const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
+
+  return async (ctx, params, requestId) => {
+    const request = createRequest(ctx, params, requestId, deps);
+    if (isProblem(request)) return request;
+
+    const caller = route.admit ? await route.admit(request) : undefined;
+    if (isProblem(caller) || isRejection(caller)) return caller;
+
+    const wrong = checkQuery?.(request.query);
+    if (wrong) return refuse(wrong);
+
+    if (readBody) {
+      const read = await readBody(ctx);
+      if (isProblem(read)) return read;
+      const invalid = checkBody?.(read.json);
+      if (invalid) return refuse(invalid);
+      request.bytes = read.bytes;
+      request.body = route.rawBody ? read.bytes : read.json;
+    }
+    return route.handle(request, caller);
+  };
+}

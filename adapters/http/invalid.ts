@@ -1,0 +1,51 @@
+/** One sentence for the first thing that is wrong with a body or query, naming the field. */
+import type { ErrorObject } from 'ajv';
+import type { JsonSchema } from '../../domain/shared/catalog.js';
+
+export interface FieldError {
+  readonly where: 'body' | 'query';
+  /** Path to the field, for example `signingPublicKey/x`; empty for the whole. */
+  readonly field: string;
+  /** What the schema (its `title`), else the humanised name, calls the field: `Signing public key`. */
+  readonly label: string;
+  /** The JSON Schema keyword that was not met: `required`, `type`, `maxLength`, ... */
+  readonly keyword: string;
+  /** `<label> is required`, `is invalid`, `is too short` or `is too long`. */
+  readonly message: string;
+}
+
+/** Needs ajv's `verbose`, which says which schema an error comes from. */
+export function fieldError(where: 'body' | 'query', error: ErrorObject): FieldError {
+  const { keyword } = error;
+  const path = error.instancePath.split('/').slice(1).map(unescapePointer);
+  const missing = keyword === 'required' ? String(error.params.missingProperty) : undefined;
+  if (missing !== undefined) path.push(missing);
+  const label = titleOf(error, missing) ?? humanise(path, where);
+  return { where, field: path.join('/'), label, keyword, message: `${label} ${complaint(error)}` };
+}
+
+function complaint({ keyword, data }: ErrorObject): string {
+  if (keyword === 'required' || (keyword === 'minLength' && data === '')) return 'is required';
+  if (keyword === 'minLength' || keyword === 'minItems') return 'is too short';
+  if (keyword === 'maxLength' || keyword === 'maxItems') return 'is too long';
+  return 'is invalid';
+}
+
+function titleOf({ parentSchema }: ErrorObject, missing: string | undefined): string | undefined {
+  const schema: JsonSchema | undefined =
+    missing === undefined ? parentSchema : parentSchema?.properties?.[missing];
+  return typeof schema?.title === 'string' ? schema.title : undefined;
+}
+
+/** `signingPublicKey` becomes `Signing public key`; members of a list are called by the list. */
+function humanise(path: readonly string[], where: 'body' | 'query'): string {
+  const name = path.findLast((part) => !/^\d+$/.test(part));
+  if (name === undefined) return where === 'body' ? 'The body' : 'The query';
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~');

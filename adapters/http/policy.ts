@@ -1,0 +1,26 @@
+/** What is the same for all routes of one service, as plain data: its name, CORS, headers, and how it words errors. */
+import type { JsonSchema } from '../../domain/shared/catalog.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Cors } from './cors.js';
+import type { FieldError } from './invalid.js';
+import type { Problem } from './problem.js';
+
+export interface ServicePolicy {
+  /** The service's one word: metric label, log field, part of derived command ids. */
+  readonly service: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly version: string;
+  readonly cors: Cors;
+  /** Sent with every answer, errors included. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Default `{error}`. */
+  readonly errorBody?: (problem: Problem) => object;
+  readonly errorSchema?: JsonSchema;
+  /** Another answer to a rejection than its kind's; undefined leaves it to the kind. */
+  readonly rejected?: (rejection: Rejection) => Problem | undefined;
+  /** Another answer to a wrong field than 400 with `error.message`. */
+  readonly invalid?: (error: FieldError) => Problem | undefined;
+  /** OpenAPI security schemes by name, for `Route.security`. */
+  readonly securitySchemes?: { readonly [name: string]: JsonSchema };
+}

@@ -1,0 +1,97 @@
+/** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
+import type { CommandContext, Log, Position } from '../../application/ports.js';
+import type { JsonSchema } from '../../domain/shared/catalog.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Sink } from '../relay/sink.js';
+import type { Problem } from './problem.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** `Caller` is what `admit` makes of the request; `Body` and `Query` are the types of what the schemas let through. */
+export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
+  readonly method: Method;
+  /** Exact and case-sensitive, for example `/rooms/:roomId/state`. `HEAD` comes with `GET`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  /** Name of one of the policy's security schemes. Documentation: it is `admit` that keeps people out. */
+  readonly security?: string;
+  /** An object schema; values come as text and are converted to the types asked for. */
+  readonly query?: JsonSchema;
+  /** JSON. Members the schema does not name are dropped before the handler sees them. */
+  readonly body?: JsonSchema;
+  /** Takes JSON under every content type (beacons send text); without it, another one than JSON is 415. */
+  readonly anyContentType?: boolean;
+  /** The handler gets the bytes as a Buffer, unpacked if they came with gzip. Instead of `body`. */
+  readonly rawBody?: boolean;
+  /** In bytes, unpacked. Default 64 KiB; more is 413. */
+  readonly bodyLimit?: number;
+  /** By status. Errors that every route can answer need not be named. */
+  readonly answers: { readonly [status: number]: AnswerDoc };
+  /** Runs before the body is read: who is calling, or why not. */
+  admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
+  handle(request: Request<Body, Query>, caller: Caller): Promise<Answer> | Answer;
+}
+
+export interface AnswerDoc {
+  readonly description: string;
+  readonly schema?: JsonSchema;
+  /** Content type, default `application/json` if there is a schema. */
+  readonly type?: string;
+}
+
+export interface Request<Body = unknown, Query = unknown> {
+  readonly method: string;
+  /** As it was asked for, without the query. May carry secrets of the path: not for the log. */
+  readonly path: string;
+  /** Percent-decoded once. */
+  readonly params: { readonly [name: string]: string };
+  readonly query: Query;
+  /** Validated; undefined in `admit`. */
+  readonly body: Body;
+  /** Lower-case names, as node gives them. */
+  readonly headers: { readonly [name: string]: string | undefined };
+  /** The client's address: the socket's, or what a trusted proxy says. */
+  readonly address: string;
+  readonly requestId: string;
+  /** The token of `Authorization: Bearer`. */
+  readonly bearer?: string;
+  readonly basic?: { readonly username: string; readonly password: string };
+  readonly idempotencyKey?: string;
+  /** What the caller has seen elsewhere and wants reflected in the answer. */
+  readonly ifPosition?: Position;
+  /** Where a stream is to go on: `Last-Event-ID`, or the query's `lastEventId`. Negative for one we never gave. */
+  readonly cursor?: Position;
+  /** Carries the request's id. */
+  readonly log: Log;
+  /** Aborted when the client goes away before it is answered. */
+  readonly signal: AbortSignal;
+  /**
+   * What a command needs to know about its request. With an `Idempotency-Key` the same request of the same
+   * `caller` (any text that tells callers apart; never stored) gives the same `commandId` again.
+   */
+  context(actor: string, caller: string): CommandContext;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** JSON. */
+  readonly body?: unknown;
+  /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
+  readonly text?: string | Uint8Array;
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
+  /** The place in the log this answer reflects. */
+  readonly position?: Position;
+  /** The read models did not catch up in time; told as `Consistency: pending`. */
+  readonly consistency?: 'pending';
+}
+
+/** A stream of server-sent events; the sink is the connection, its headers already on their way. */
+export interface Streaming {
+  stream(sink: Sink): void;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
+export type Answer = Reply | Problem | Rejection | Streaming;

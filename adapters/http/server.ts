@@ -1,0 +1,107 @@
+/** Listens for a service's requests, and stops without dropping what is under way. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Sink } from '../relay/sink.js';
+import { type AppDeps, createApp } from './app.js';
+import type { ServicePolicy } from './policy.js';
+import type { Route } from './route.js';
+
+export interface ListenOptions extends AppDeps {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Takes WebSocket upgrades; without it they are answered as the ordinary requests they also are. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+}
+
+export interface Listening {
+  /** For example `http://127.0.0.1:3004`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Stops accepting, tells streams to come back, and resolves once all is answered and every connection closed;
+   * what takes longer than 10 s is cut.
+   */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 10_000;
+
+/** Rejects if the address is taken or not ours. */
+export async function listen(
+  policy: ServicePolicy,
+  routes: readonly Route[],
+  { host, port, upgrade, ...deps }: ListenOptions,
+): Promise<Listening> {
+  const streams = new Set<Sink>();
+  const opened = (sink: Sink) => {
+    streams.add(sink);
+    sink.onClose(() => streams.delete(sink));
+    if (closing) sink.end('resume');
+    deps.opened?.(sink);
+  };
+  const respond = createApp(policy, routes, { ...deps, opened }).callback();
+  let closing = false;
+  const server = createServer(
+    // A client that trickles its header or body has this long; streams have sent theirs.
+    {
+      headersTimeout: 15_000,
+      requestTimeout: 60_000,
+      keepAliveTimeout: 30_000,
+      connectionsCheckingInterval: 5_000,
+    },
+    (request, response) => {
+      if (closing) response.setHeader('Connection', 'close');
+      void respond(request, response);
+    },
+  );
+  if (upgrade) server.on('upgrade', upgrade);
+  server.on('clientError', refuse);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const bound = server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+
+  return {
+    url: `http://${name}:${bound.port}`,
+    port: bound.port,
+    close() {
+      closing = true;
+      for (const sink of streams) sink.end('resume');
+      return new Promise((resolve) => {
+        // A connection that turns idle later than now would stay open for its keep-alive time.
+        const sweep = setInterval(() => server.closeIdleConnections(), 50);
+        const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        server.close(() => {
+          clearInterval(sweep);
+          clearTimeout(deadline);
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, error: string] } = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The header is too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive'],
+};
+
+/** What is not HTTP reaches no route; it gets its JSON all the same. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex) {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const [status, text] = CLIENT_ERRORS[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'The request is not valid HTTP',
+  ];
+  const body = JSON.stringify({ error: text });
+  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}

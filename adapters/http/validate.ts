@@ -1,0 +1,47 @@
+/** Checks bodies and queries against the routes' schemas, dropping what the schema does not name. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { JsonSchema } from '../../domain/shared/catalog.js';
+import { type FieldError, fieldError } from './invalid.js';
+
+/** Undefined when the value (now with defaults, and in a query converted) is as it should be. */
+export type Validate = (value: unknown) => FieldError | undefined;
+
+const OPTIONS = { removeAdditional: 'all', useDefaults: true, verbose: true, allowUnionTypes: true } as const;
+const bodies = prepare(new Ajv2020(OPTIONS));
+const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
+
+export const bodyValidator = (schema: JsonSchema): Validate => validator('body', bodies.compile(schema));
+export const queryValidator = (schema: JsonSchema): Validate => validator('query', queries.compile(schema));
+
+/** The `limit` of a list: an integer of at least 1, where more than the maximum counts as the maximum. */
+export const listLimit = ({ initial, max }: { initial: number; max: number }): JsonSchema => ({
+  type: 'integer',
+  minimum: 1,
+  default: initial,
+  'x-clamp': max,
+});
+
+function validator(where: 'body' | 'query', check: ValidateFunction): Validate {
+  return (value) => {
+    if (check(value)) return undefined;
+    const first = check.errors?.[0];
+    if (!first) throw new Error('ajv refused a value without saying why');
+    return fieldError(where, first);
+  };
+}
+
+function prepare(ajv: Ajv2020): Ajv2020 {
+  formats.default(ajv);
+  return ajv.addKeyword({
+    keyword: 'x-clamp',
+    type: 'number',
+    schemaType: 'number',
+    modifying: true,
+    errors: false,
+    compile: (max: number) => (value, at) => {
+      if (at && value > max) at.parentData[at.parentDataProperty] = max;
+      return true;
+    },
+  });
+}

@@ -1,0 +1,86 @@
+/** The messages of a room, the newest 1000. Stream `rooms.messages-<id>`; the server stays blind to what they say. */
+import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
+
+export const KEPT_MESSAGES = 1000;
+const WINDOW_MS = 60_000;
+export const PER_PARTICIPANT = 40;
+export const PER_ROOM = 120;
+
+/** End-to-end encrypted and signed; verifying it is the receivers' business. */
+export interface Envelope {
+  readonly keyVersion: number;
+  readonly chainId: string;
+  readonly messageIndex: number;
+  readonly chainKeyNonce: string;
+  readonly chainKeyCiphertext: string;
+  readonly nonce: string;
+  readonly ciphertext: string;
+  readonly signature: string;
+}
+
+export interface MessagesState {
+  /** Sender and envelope of the kept messages, as one digest each: an identical one is a replay. */
+  readonly digests: readonly string[];
+  /** Who posted when, within the last minute before the newest message. */
+  readonly recent: readonly { readonly at: number; readonly by: string }[];
+}
+
+export interface PostMessage {
+  readonly type: 'PostMessage';
+  readonly roomId: string;
+  readonly messageId: string;
+  readonly by: string;
+  /** Of sender and envelope together. */
+  readonly digest: string;
+  readonly envelope: Envelope;
+  /** When the room ends; the message with it. */
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
+export type MessagePosted = DomainEvent<
+  'MessagePosted',
+  {
+    roomId: string;
+    messageId: string;
+    senderId: string;
+    createdAt: number;
+    expiresAt: number;
+    digest: string;
+    /** The envelope is null once the room's key is destroyed. */
+    secret: { envelope: Envelope | null };
+  }
+>;
+
+const initialState: MessagesState = { digests: [], recent: [] };
+
+function decide(
+  command: PostMessage,
+  { digests, recent }: MessagesState,
+): readonly MessagePosted[] | Rejection {
+  const { roomId, messageId, by, digest, envelope, expiresAt, now } = command;
+  const inWindow = recent.filter(({ at }) => at > now - WINDOW_MS);
+  const mine = inWindow.filter((each) => each.by === by);
+  if (mine.length >= PER_PARTICIPANT) return tooMany(mine[mine.length - PER_PARTICIPANT]!.at, now);
+  if (inWindow.length >= PER_ROOM) return tooMany(inWindow[inWindow.length - PER_ROOM]!.at, now);
+  if (digests.includes(digest)) return { rejected: 'rooms/message-replayed', kind: 'conflict' };
+  const data = { roomId, messageId, senderId: by, createdAt: now, expiresAt, digest, secret: { envelope } };
+  return [{ type: 'MessagePosted', data }];
+}
+
+/** A place in the sliding window becomes free when the oldest that counts leaves it. */
+const tooMany = (oldest: number, now: number): Rejection => ({
+  rejected: 'rooms/too-many-messages',
+  kind: 'limit',
+  retryAfterMs: oldest + WINDOW_MS - now,
+});
+
+function evolve({ digests, recent }: MessagesState, { data }: MessagePosted): MessagesState {
+  const { digest, createdAt, senderId } = data;
+  return {
+    digests: [...digests.slice(1 - KEPT_MESSAGES), digest],
+    recent: [...recent.filter(({ at }) => at > createdAt - WINDOW_MS), { at: createdAt, by: senderId }],
+  };
+}
+
+export const messages: Decider<MessagesState, PostMessage, MessagePosted> = { initialState, decide, evolve };

@@ -1,0 +1,217 @@
+/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`; the contract is answers-rooms. */
+import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
+import { tidy } from '../shared/text.js';
+
+export const MAX_PARTICIPANTS = 16;
+export const MAX_INVITES = 64;
+export const NAME_LENGTH = 48;
+const NAMELESS = 'Unknown Guest';
+
+/** A public P-256 key in JWK form; other members of what a client sends are never kept. */
+export interface SigningPublicKey {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+}
+
+export interface Participant {
+  readonly id: string;
+  readonly joinedAt: number;
+  /** SHA-256 of the session token. */
+  readonly tokenHash: string;
+  readonly name: string;
+  /** Null once the room's key is destroyed. */
+  readonly signingPublicKey: SigningPublicKey | null;
+}
+
+interface Invite {
+  readonly id: string;
+  readonly tokenHash: string;
+  readonly used: boolean;
+}
+
+export interface RoomState {
+  readonly status: 'none' | 'open' | 'burned' | 'expired';
+  readonly erased: boolean;
+  readonly expiresAt: number;
+  /** In order of joining. */
+  readonly participants: readonly Participant[];
+  readonly invites: readonly Invite[];
+}
+
+interface Newcomer {
+  readonly participantId: string;
+  readonly tokenHash: string;
+  readonly name?: string;
+  readonly signingPublicKey: SigningPublicKey;
+}
+
+export type RoomCommand =
+  | ({ type: 'CreateRoom'; roomId: string; ttlMs: number; now: number } & Newcomer)
+  | { type: 'CreateInvite'; roomId: string; by: string; inviteId: string; inviteHash: string; now: number }
+  | ({ type: 'JoinRoom'; roomId: string; inviteHash: string; now: number } & Newcomer)
+  | { type: 'BurnRoom'; roomId: string; by: string; now: number }
+  | { type: 'ExpireRoom'; roomId: string; now: number }
+  | { type: 'EraseRoom'; roomId: string; now: number };
+
+type Command<Type extends RoomCommand['type']> = Extract<RoomCommand, { type: Type }>;
+
+type In<More = unknown> = { roomId: string } & More;
+
+export type RoomCreated = DomainEvent<'RoomCreated', In<{ createdAt: number; expiresAt: number }>>;
+export type ParticipantJoined = DomainEvent<
+  'ParticipantJoined',
+  In<{
+    participantId: string;
+    joinedAt: number;
+    tokenHash: string;
+    secret: { name: string; signingPublicKey: SigningPublicKey | null };
+  }>
+>;
+export type InviteCreated = DomainEvent<
+  'InviteCreated',
+  In<{ inviteId: string; by: string; inviteHash: string; createdAt: number }>
+>;
+export type InviteRedeemed = DomainEvent<
+  'InviteRedeemed',
+  In<{ inviteId: string; participantId: string; redeemedAt: number }>
+>;
+export type RoomBurned = DomainEvent<'RoomBurned', In<{ by: string; burnedAt: number }>>;
+export type RoomExpired = DomainEvent<'RoomExpired', In<{ expiredAt: number }>>;
+/** The last step of burning and expiring: key destroyed, messages ended, nothing left to read. */
+export type RoomErased = DomainEvent<'RoomErased', In<{ erasedAt: number }>>;
+
+export type RoomEvent =
+  | RoomCreated
+  | ParticipantJoined
+  | InviteCreated
+  | InviteRedeemed
+  | RoomBurned
+  | RoomExpired
+  | RoomErased;
+
+const initialState: RoomState = {
+  status: 'none',
+  erased: false,
+  expiresAt: 0,
+  participants: [],
+  invites: [],
+};
+
+const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'not-found' };
+
+/** Expiry is by the clock, at the moment: whether or not the log has been told yet. */
+export const isOpen = ({ status, expiresAt }: RoomState, now: number): boolean =>
+  status === 'open' && now < expiresAt;
+
+function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
+  switch (command.type) {
+    case 'CreateRoom':
+      return create(command, state);
+    case 'ExpireRoom':
+      return expire(command, state);
+    case 'EraseRoom':
+      return erase(command, state);
+    default:
+      return isOpen(state, command.now) ? inOpenRoom(command, state) : notFound;
+  }
+}
+
+function inOpenRoom(
+  command: Command<'CreateInvite' | 'JoinRoom' | 'BurnRoom'>,
+  state: RoomState,
+): readonly RoomEvent[] | Rejection {
+  if (command.type === 'JoinRoom') return join(command, state);
+  if (!state.participants.some(({ id }) => id === command.by)) {
+    return { rejected: 'rooms/not-a-participant', kind: 'forbidden' };
+  }
+  if (command.type === 'CreateInvite') return invite(command, state);
+  const { roomId, by, now } = command;
+  return [{ type: 'RoomBurned', data: { roomId, by, burnedAt: now } }];
+}
+
+function create(command: Command<'CreateRoom'>, { status }: RoomState): readonly RoomEvent[] | Rejection {
+  if (status !== 'none') return { rejected: 'rooms/room-exists', kind: 'conflict' };
+  const { roomId, ttlMs, now } = command;
+  return [
+    { type: 'RoomCreated', data: { roomId, createdAt: now, expiresAt: now + ttlMs } },
+    joined(roomId, command, now),
+  ];
+}
+
+function invite(
+  { roomId, by, inviteId, inviteHash, now }: Command<'CreateInvite'>,
+  { invites, expiresAt }: RoomState,
+): readonly RoomEvent[] | Rejection {
+  if (invites.length >= MAX_INVITES) {
+    return { rejected: 'rooms/too-many-invites', kind: 'limit', retryAfterMs: expiresAt - now };
+  }
+  if (invites.some(({ tokenHash }) => tokenHash === inviteHash)) {
+    return { rejected: 'rooms/invite-exists', kind: 'conflict' };
+  }
+  return [{ type: 'InviteCreated', data: { roomId, inviteId, by, inviteHash, createdAt: now } }];
+}
+
+/** A join refused for another reason does not spend the invite. */
+function join(command: Command<'JoinRoom'>, state: RoomState): readonly RoomEvent[] | Rejection {
+  const { roomId, inviteHash, participantId, now } = command;
+  const found = state.invites.find(({ tokenHash }) => tokenHash === inviteHash);
+  if (!found) return { rejected: 'rooms/invite-not-found', kind: 'not-found' };
+  if (found.used) return { rejected: 'rooms/invite-used', kind: 'gone' };
+  if (state.participants.length >= MAX_PARTICIPANTS) return { rejected: 'rooms/room-full', kind: 'conflict' };
+  return [
+    { type: 'InviteRedeemed', data: { roomId, inviteId: found.id, participantId, redeemedAt: now } },
+    joined(roomId, command, now),
+  ];
+}
+
+function joined(roomId: string, { participantId, tokenHash, name, signingPublicKey }: Newcomer, now: number) {
+  const { x, y } = signingPublicKey;
+  const secret = {
+    name: tidy(name ?? '', NAME_LENGTH) || NAMELESS,
+    signingPublicKey: { kty: 'EC', crv: 'P-256', x, y } as const,
+  };
+  const event: ParticipantJoined = {
+    type: 'ParticipantJoined',
+    data: { roomId, participantId, joinedAt: now, tokenHash, secret },
+  };
+  return event;
+}
+
+const expire = ({ roomId, now }: Command<'ExpireRoom'>, { status, expiresAt }: RoomState): RoomEvent[] =>
+  status === 'open' && now >= expiresAt ? [{ type: 'RoomExpired', data: { roomId, expiredAt: now } }] : [];
+
+const erase = ({ roomId, now }: Command<'EraseRoom'>, { status, erased }: RoomState): RoomEvent[] =>
+  !erased && (status === 'burned' || status === 'expired')
+    ? [{ type: 'RoomErased', data: { roomId, erasedAt: now } }]
+    : [];
+
+function evolve(state: RoomState, { type, data }: RoomEvent): RoomState {
+  switch (type) {
+    case 'RoomCreated':
+      return { ...state, status: 'open', expiresAt: data.expiresAt };
+    case 'ParticipantJoined': {
+      const { participantId: id, joinedAt, tokenHash, secret } = data;
+      return { ...state, participants: [...state.participants, { id, joinedAt, tokenHash, ...secret }] };
+    }
+    case 'InviteCreated': {
+      const made = { id: data.inviteId, tokenHash: data.inviteHash, used: false };
+      return { ...state, invites: [...state.invites, made] };
+    }
+    case 'InviteRedeemed': {
+      const spend = (each: Invite) => (each.id === data.inviteId ? { ...each, used: true } : each);
+      return { ...state, invites: state.invites.map(spend) };
+    }
+    case 'RoomBurned':
+      return { ...state, status: 'burned' };
+    case 'RoomExpired':
+      return { ...state, status: 'expired' };
+    case 'RoomErased':
+      return { ...state, erased: true };
+    default:
+      return state;
+  }
+}
+
+export const room: Decider<RoomState, RoomCommand, RoomEvent> = { initialState, decide, evolve };

@@ -1,0 +1,78 @@
+/** An event store for tests: the one at EVENTSTORE_URL, else an embedded engine of their own in a child process. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface EventStoreServer {
+  readonly url: string;
+  /** Only the embedded engine can be killed and looked into. */
+  readonly embedded: EmbeddedServer | undefined;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedServer {
+  readonly port: number;
+  readonly directory: string;
+  readonly pid: number;
+  /** Milliseconds that the last start took, from opening the store to serving. */
+  readonly startedIn: number;
+  /** Ends the process by this signal and starts it again on the same port and directory. */
+  restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+}
+
+interface Ready {
+  readonly url: string;
+  readonly port: number;
+  readonly startedIn: number;
+}
+
+/** Starts or finds an event store; `stop` leaves neither process nor directory behind. */
+export async function eventStoreServer(): Promise<EventStoreServer> {
+  const given = process.env.EVENTSTORE_URL;
+  if (given) return { url: given, embedded: undefined, stop: async () => {} };
+
+  const directory = await mkdtemp(join(tmpdir(), 'annals-eventstore-'));
+  let { child, ready } = await start(directory, 0);
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+  return {
+    url: ready.url,
+    embedded: {
+      port: ready.port,
+      directory,
+      get pid() {
+        return child.pid!;
+      },
+      get startedIn() {
+        return ready.startedIn;
+      },
+      async restart(signal) {
+        await end(signal);
+        ({ child, ready } = await start(directory, ready.port));
+      },
+    },
+    async stop() {
+      await end('SIGTERM');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const ENTRY = fileURLToPath(new URL('./eventstore-process.js', import.meta.url));
+
+async function start(directory: string, port: number): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = fork(ENTRY, [directory, String(port)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const [message] = await Promise.race([
+    once(child, 'message') as Promise<[Ready]>,
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the engine ended at start with ${code}`);
+    }),
+  ]);
+  return { child, ready: message };
+}

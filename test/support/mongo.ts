@@ -1,0 +1,71 @@
+/** A MongoDB for tests: the server that MONGODB_URL names, or the embedded engine in a process of its own. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Whether the tests run against a real server, where nothing may be killed or poked. */
+export const isReal = process.env.MONGODB_URL !== undefined;
+
+export interface MongoServer {
+  readonly url: string;
+  /** The embedded engine's port; 0 for a real server. */
+  readonly port: number;
+  /** The embedded engine's process id. */
+  readonly pid: number | undefined;
+  /** Ends the embedded engine by a signal and starts it again on the same directory and port. */
+  restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Ends the embedded engine and removes its directory. */
+  stop(): Promise<void>;
+}
+
+const CHILD = fileURLToPath(new URL('../contract/mongo/child.js', import.meta.url));
+
+/** Starts (or finds) a server. `housekeepingMs` is how often the embedded engine expires documents. */
+export async function mongoServer(options: { housekeepingMs?: number } = {}): Promise<MongoServer> {
+  const real = process.env.MONGODB_URL;
+  if (real) {
+    const refuse = () => Promise.reject(new Error('a real server is not restarted'));
+    return { url: real, port: 0, pid: undefined, restart: refuse, stop: async () => undefined };
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
+  let child: ChildProcess;
+  const start = async (port: number): Promise<{ url: string; port: number }> => {
+    const args = [
+      directory,
+      String(port),
+      ...(options.housekeepingMs ? [String(options.housekeepingMs)] : []),
+    ];
+    child = fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const started = once(child, 'message').then(([message]) => message as { url: string; port: number });
+    const failed = once(child, 'exit').then(([code]) =>
+      Promise.reject(new Error(`the engine ended with ${code}`)),
+    );
+    const result = await Promise.race([started, failed]);
+    failed.catch(() => undefined);
+    return result;
+  };
+  const { url, port } = await start(0);
+  const end = async (how: () => void): Promise<void> => {
+    const ended = once(child, 'exit');
+    how();
+    await ended;
+  };
+  return {
+    url,
+    port,
+    get pid() {
+      return child.pid;
+    },
+    async restart(signal) {
+      await end(() => child.kill(signal));
+      await start(port);
+    },
+    async stop() {
+      await end(() => child.send('stop'));
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
