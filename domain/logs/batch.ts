@@ -26,6 +26,9 @@ export type RecordsIngested = DomainEvent<
   }
 >;
 
+/** A batch as it stands in the log. */
+export type SealedBatch = Omit<RecordsIngested['data'], 'secret'> & { readonly secret: string };
+
 export interface Source {
   /** Derived from the file's identity. */
   readonly id: string;

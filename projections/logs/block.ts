@@ -103,14 +103,14 @@ export interface OpenBlock {
   place(index: number): number;
 }
 
-/** Takes up what `text` of a builder gave; `audit` is the same for all records of a block. */
-export function openBlock(text: string): OpenBlock {
+/** Takes up what `text` of a builder gave, without what came with events after `until`. */
+export function openBlock(text: string, until?: bigint): OpenBlock {
   const start = text.indexOf('\n');
   const { producerId, events, levels, columns }: Head = JSON.parse(text.slice(0, start));
-  const count = columns.length / COLUMNS;
   const positions = events.map((event) =>
     Array.from(event).reduce((n, d) => n * 36n + BigInt(Number.parseInt(d, 36)), 0n),
   );
+  const count = countUntil(columns, positions, until);
   const instants = new Float64Array(count);
   const starts = new Uint32Array(count + 1);
   let [instant, at, sorted] = [0, start + 1, true];
@@ -146,4 +146,12 @@ export function openBlock(text: string): OpenBlock {
       return { ...understand(data, producerId, instants[index]!), id: id(index) };
     },
   };
+}
+
+/** Records stand in the order of the log, so those of later events are at the end. */
+function countUntil(columns: readonly number[], positions: readonly bigint[], until?: bigint): number {
+  let count = columns.length / COLUMNS;
+  if (until === undefined) return count;
+  while (count > 0 && positions[columns[(count - 1) * COLUMNS + 1]!]! > until) count--;
+  return count;
 }
