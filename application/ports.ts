@@ -144,6 +144,8 @@ export interface RowQuery {
 export interface Settled {
   /** True once seen; false when 2 s have passed first (the answer then says `Consistency: pending`). */
   wait(service: string, position: Position): Promise<boolean>;
+  /** How far the projections of a service have come, as far as this node knows. */
+  position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
   latest(streams: readonly string[]): Position;
 }
@@ -190,6 +192,6 @@ export interface Leases {
 export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
   /** Moves checkpoints on; false when a newer lease has done so meanwhile. */
-  advance(names: readonly string[], position: Position, fence: bigint): Promise<boolean>;
+  advance(positions: { readonly [name: string]: Position }, fence: bigint): Promise<boolean>;
   forget(name: string): Promise<void>;
 }

@@ -48,7 +48,7 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
   let from = await checkpoints.read(name);
   if (from === undefined) {
     from = await head();
-    await checkpoints.advance([name], from, lease.fence);
+    await checkpoints.advance({ [name]: from }, lease.fence);
   }
   let saved = Date.now();
   for await (const { events, position } of follow({ prefixes: [`${service}.`], from, signal: stop })) {
@@ -56,7 +56,7 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
     for (const event of events) reacted = (await react(options, event, stop)) || reacted;
     if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;
     saved = Date.now();
-    if (!(await checkpoints.advance([name], position, lease.fence))) return;
+    if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
   }
 }
 

@@ -42,7 +42,7 @@ export async function catchUp(
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await checkpoints.advance([collection], position, fence)))
+    if (!(await checkpoints.advance({ [collection]: position }, fence)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;

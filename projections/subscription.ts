@@ -37,8 +37,8 @@ export interface Projector {
   readonly stopped: Promise<void>;
 }
 
-/** How often the checkpoint is moved on while events stream by: replaying a second of them does no harm. */
-const CHECKPOINT_EVERY_MS = 250;
+/** How often the checkpoint follows; what was projected since is done again after a crash, to no effect. */
+const CHECKPOINT_EVERY_MS = 50;
 const RETIRE_AFTER_MS = 60_000;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
@@ -71,31 +71,60 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   async function lead(lease: Lease) {
-    const stop = AbortSignal.any([signal, lease.lost]);
+    const fenced = new AbortController();
+    const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
     try {
       const targets = await Promise.all(projections.map(target));
       await removeRetired();
       status = 'catching-up';
       const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
-      let saved = Date.now();
-      for await (const batch of follow({
-        prefixes: [`${service}.`],
-        from: from === 0n ? 'start' : from,
-        signal: stop,
-      })) {
-        await apply(batch, targets, stop);
-        if (batch.caughtUp) status = 'live';
-        if (batch.position === undefined) continue;
-        position = batch.position;
-        reached(service, position);
-        if (!batch.caughtUp && Date.now() - saved < CHECKPOINT_EVERY_MS) continue;
-        saved = Date.now();
-        if (!(await save(targets, lease))) return;
+      const saver = keepSaved(targets, lease, () => fenced.abort());
+      try {
+        const prefixes = [`${service}.`];
+        for await (const batch of follow({ prefixes, from: from === 0n ? 'start' : from, signal: stop })) {
+          await apply(batch, targets, stop);
+          if (batch.caughtUp) status = 'live';
+          if (batch.position === undefined) continue;
+          position = batch.position;
+          reached(service, position);
+        }
+      } finally {
+        await saver.end();
       }
-      await save(targets, lease);
     } finally {
       await lease.release().catch(() => {});
     }
+  }
+
+  /** Saves checkpoints beside the loop, and calls `refused` when a newer lease has moved them on. */
+  function keepSaved(targets: readonly Target[], { fence }: Lease, refused: () => void) {
+    let saved = new Map<string, Position>();
+    let saving = Promise.resolve();
+    const save = async () => {
+      const now = new Map(targets.map((each) => [each.collection, each.position]));
+      const moved = [...now].filter(([name, at]) => at > (saved.get(name) ?? 0n));
+      try {
+        if (await checkpoints.advance(Object.fromEntries(moved), fence)) saved = now;
+        else refused();
+      } catch (error) {
+        logger.warn({ err: error, service }, 'checkpoint not saved, trying again');
+      }
+    };
+    let busy = false;
+    const timer = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      saving = save().finally(() => {
+        busy = false;
+      });
+    }, CHECKPOINT_EVERY_MS);
+    return {
+      async end() {
+        clearInterval(timer);
+        await saving;
+        await save();
+      },
+    };
   }
 
   async function target(projection: ReadModel): Promise<Target> {
@@ -105,16 +134,12 @@ export function runProjector(options: ProjectorOptions): Projector {
     return { projection, collection, apply, position: (await checkpoints.read(collection)) ?? 0n };
   }
 
-  const save = async (targets: readonly Target[], { fence }: Lease) => {
-    const names = targets.filter((each) => each.position <= position).map((each) => each.collection);
-    return position === 0n || (await checkpoints.advance(names, position, fence));
-  };
-
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
   async function apply(batch: Batch, targets: readonly Target[], stop: AbortSignal) {
     for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
         await applyOnce(batch.events, targets, stop);
+        for (const each of targets) each.position = later(each.position, batch.position ?? 0n);
         if (status === 'failing') status = 'catching-up';
         lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
@@ -146,7 +171,7 @@ export function runProjector(options: ProjectorOptions): Projector {
       targets.map(async (each) => {
         const news = events.filter((event) => event.position > each.position);
         if (news.length > 0) await each.apply(news);
-        if (last > each.position) each.position = last;
+        each.position = later(each.position, last);
       }),
     );
   }
@@ -198,3 +223,5 @@ export function runProjector(options: ProjectorOptions): Projector {
     stopped: loop(),
   };
 }
+
+const later = (a: Position, b: Position) => (a > b ? a : b);

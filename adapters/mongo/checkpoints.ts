@@ -18,15 +18,14 @@ export function createCheckpoints(db: Db): Checkpoints {
       return row?.position.toBigInt();
     },
 
-    async advance(names, position, fence) {
+    async advance(positions, fence) {
       const mine = Long.fromBigInt(fence);
-      const update = { $set: { position: Long.fromBigInt(position), fence: mine } };
+      const writes = Object.entries(positions).map(([_id, position]) => {
+        const update = { $set: { position: Long.fromBigInt(position), fence: mine } };
+        return { updateOne: { filter: { _id, fence: { $lte: mine } }, update, upsert: true } };
+      });
       try {
-        await rows.bulkWrite(
-          names.map((_id) => ({
-            updateOne: { filter: { _id, fence: { $lte: mine } }, update, upsert: true },
-          })),
-        );
+        if (writes.length > 0) await rows.bulkWrite(writes);
         return true;
       } catch (error) {
         // A newer lease has moved it on: the upsert met its row.

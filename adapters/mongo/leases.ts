@@ -15,10 +15,20 @@ interface LeaseRow {
 /** `owner` names this node; a node that restarts under its old name takes its leases up again at once. */
 export function createLeases(db: Db, owner: string): Leases {
   const rows = db.collection<LeaseRow>('leases');
+  // Within this process a lease is as exclusive as between nodes, though the owner is the same.
+  const held = new Set<string>();
   return {
     async acquire(name) {
-      const fence = await claim(rows, name, owner);
-      return fence === undefined ? undefined : lease(rows, name, owner, fence);
+      if (held.has(name)) return undefined;
+      held.add(name);
+      try {
+        const fence = await claim(rows, name, owner);
+        if (fence === undefined) held.delete(name);
+        else return lease(rows, name, owner, fence, () => held.delete(name));
+      } catch (error) {
+        held.delete(name);
+        throw error;
+      }
     },
     holder: async (name) => {
       const row = await rows.findOne({ _id: name, until: { $gt: new Date() } });
@@ -44,9 +54,16 @@ async function claim(rows: Collection<LeaseRow>, name: string, owner: string): P
   }
 }
 
-function lease(rows: Collection<LeaseRow>, name: string, owner: string, fence: bigint): Lease {
+function lease(
+  rows: Collection<LeaseRow>,
+  name: string,
+  owner: string,
+  fence: bigint,
+  ended: () => void,
+): Lease {
   const mine = { _id: name, owner, fence: Long.fromBigInt(fence) };
   const lost = new AbortController();
+  lost.signal.addEventListener('abort', ended, { once: true });
   let held = Date.now() + LEASE_MS;
   const renewal = setInterval(async () => {
     const until = Date.now() + LEASE_MS;

@@ -22,6 +22,9 @@ import { BLOCK_INDEXES, type BlockRow, type HourRow } from './rows.js';
 /** Past this many hours or gathering blocks all are forgotten, and read again when they are needed. */
 const MOST_REMEMBERED = 1000;
 
+/** A rebuild reads faster than is good for memory: what is this large is written before the batch ends. */
+const FLUSH_CHARACTERS = 4 * 1024 * 1024;
+
 export interface Indexing {
   take(event: RecordedEvent): Promise<void>;
   /** Writes all that was taken. */
@@ -35,6 +38,7 @@ export function startIndexing(build: Build): Indexing {
   const prepared = new Set<string>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
   let writes = new Map<string, RowWrite[]>();
+  let characters = 0;
 
   const write = (part: string, some: readonly RowWrite[]) => {
     if (some.length > 0) writes.set(part, [...(writes.get(part) ?? []), ...some]);
@@ -62,6 +66,7 @@ export function startIndexing(build: Build): Indexing {
         some.map(({ record }) => record),
       );
     }
+    if (characters > FLUSH_CHARACTERS) await flush();
   }
 
   async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
@@ -99,6 +104,7 @@ export function startIndexing(build: Build): Indexing {
   async function sealed({ row, text }: Packed): Promise<RowWrite> {
     const records = await build.vault.sealText(row.subject, text);
     if (records === undefined) return { deleteOne: { filter: { _id: row._id } } };
+    characters += records.length;
     return replacing({ ...row, records });
   }
 
@@ -114,6 +120,7 @@ export function startIndexing(build: Build): Indexing {
     );
     const all = writes;
     writes = new Map();
+    characters = 0;
     changed.gatherings.clear();
     changed.hours.clear();
     await Promise.all(Array.from(all, ([part, some]) => build.write(part, some)));

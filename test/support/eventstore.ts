@@ -29,12 +29,17 @@ interface Ready {
   readonly startedIn: number;
 }
 
-/** Starts or finds an event store; `stop` leaves neither process nor directory behind. */
+/** Finds or starts an event store; `stop` leaves neither process nor directory behind. */
 export async function eventStoreServer(): Promise<EventStoreServer> {
   const given = process.env.EVENTSTORE_URL;
   if (given) return { url: given, embedded: undefined, stop: async () => {} };
+  return embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-eventstore-')));
+}
 
-  const directory = await mkdtemp(join(tmpdir(), 'annals-eventstore-'));
+/** Starts an embedded engine over `directory`, which `stop` removes. */
+export async function embeddedEventStore(
+  directory: string,
+): Promise<EventStoreServer & { readonly embedded: EmbeddedServer }> {
   let { child, ready } = await start(directory, 0);
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

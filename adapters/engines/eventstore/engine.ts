@@ -7,6 +7,7 @@ import { appendHandler, batchAppendHandler, openAppender } from './services/appe
 import { featuresHandler, gossipHandler } from './services/features.js';
 import { read } from './services/reading.js';
 import { removalHandler } from './services/removing.js';
+import { HISTORY_AGE, openScavenger } from './services/scavenging.js';
 import { subscribe } from './services/subscribing.js';
 import { toGrpcError } from './wire/failures.js';
 import { type Call, type Handler, serveGrpc } from './wire/grpc.js';
@@ -33,13 +34,17 @@ export async function startEventStoreEngine(options: {
 }): Promise<EventStoreEngine> {
   const log = openEventLog(options.directory, options.onFatal ?? (() => {}));
   await writeBirth(log);
-  const append = openAppender(log, rememberIds());
+  const recent = rememberIds();
+  const append = openAppender(log, recent);
+  const scavenger = await openScavenger(log, recent, () => '127.0.0.1');
   const handlers = new Map<string, Handler>([
     ['/event_store.client.streams.Streams/Read', readHandler(log)],
     ['/event_store.client.streams.Streams/Append', appendHandler(append)],
     ['/event_store.client.streams.Streams/BatchAppend', batchAppendHandler(append)],
     ['/event_store.client.streams.Streams/Delete', removalHandler(log, softDelete)],
     ['/event_store.client.streams.Streams/Tombstone', removalHandler(log, tombstone)],
+    ['/event_store.client.operations.Operations/StartScavenge', scavenger.start],
+    ['/event_store.client.operations.Operations/StopScavenge', scavenger.stop],
     ['/event_store.client.server_features.ServerFeatures/GetSupportedMethods', featuresHandler],
     ['/event_store.client.gossip.Gossip/Read', gossipHandler(parseUuid(randomUUID()), () => server.port)],
   ]);
@@ -49,6 +54,7 @@ export async function startEventStoreEngine(options: {
     port: server.port,
     async stop() {
       await server.close();
+      await scavenger.close();
       await log.close();
     },
   };
@@ -57,7 +63,7 @@ export async function startEventStoreEngine(options: {
 /** A log is never empty: its first event keeps the history of scavenges for 30 days. */
 async function writeBirth(log: EventLog): Promise<void> {
   if (log.head().position > 0) return;
-  const metadata = Buffer.from(JSON.stringify({ $maxAge: 30 * 24 * 60 * 60 }));
+  const metadata = Buffer.from(JSON.stringify({ $maxAge: HISTORY_AGE }));
   await log.submit((now) => writeMetadata(log, '$scavenges', metadata, now));
 }
 

@@ -1,5 +1,5 @@
 /** Deletes what indexes with `expireAfterSeconds` say is too old. */
-import { valueOf } from './bson/make.js';
+import { toValue } from './bson/make.js';
 import { changeAll } from './commands/change.js';
 import type { Engine } from './commands/engine.js';
 import type { Filter } from './query/filter.js';
@@ -18,7 +18,7 @@ export async function expire(engine: Engine, now = Date.now()): Promise<void> {
 async function expireBy(engine: Engine, { namespace }: Collection, index: Index, now: number): Promise<void> {
   const path = index.paths[0]!;
   const limit = now - index.expireAfterSeconds! * 1000;
-  const old: Filter = { kind: 'lte', path, operand: valueOf(new Date(limit)) };
+  const old: Filter = { kind: 'lte', path, operand: toValue(new Date(limit)) };
   const filter: Filter = index.partial ? { kind: 'and', filters: [old, index.partial.filter] } : old;
   const query = queryOf(filter, []);
   const due = changeAll({ engine, namespace, query }, (there, { idKey, document }) => {

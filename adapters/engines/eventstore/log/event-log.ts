@@ -133,6 +133,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
     },
     writeTombstone: (stream, event, now) => writeRecord(stream, event, TOMBSTONE, now),
     find(stream, revision) {
+      if (revision < 0) return undefined;
       const pending = unflushed.get(`${stream.number}/${revision}`);
       if (pending) return pending;
       const key = store.revisions.get(pairKey(stream.number, revision));

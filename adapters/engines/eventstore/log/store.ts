@@ -18,6 +18,8 @@ export interface Store {
   readonly categories: Table;
   /** Counters and what the scavenger remembers. */
   readonly notes: Table;
+  /** Empty but while a scavenge wipes free pages. */
+  readonly filler: Table;
 }
 
 /** Opens or creates the store in `directory`. Only one process may have it open. */
@@ -39,6 +41,7 @@ export function openStore(directory: string): Store {
     streams: openTable(environment, 'streams'),
     categories: openTable(environment, 'categories'),
     notes: openTable(environment, 'notes'),
+    filler: openTable(environment, 'filler'),
   };
 }
 

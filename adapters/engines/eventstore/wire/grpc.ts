@@ -158,7 +158,12 @@ function openCall(
       queueMicrotask(() => {
         const messages = soon;
         soon = [];
-        void call.send(messages);
+        if (answered || stream.destroyed) return;
+        respond();
+        if (stream.write(frame(messages))) return;
+        // Who does not read the answers is not asked for more.
+        stream.pause();
+        stream.once('drain', () => stream.resume());
       });
     },
     end() {

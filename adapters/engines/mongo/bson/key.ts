@@ -90,7 +90,10 @@ function putNaN(): void {
  */
 function putExact(decimal: Decimal): void {
   let { coefficient, exponent } = decimal;
-  if (coefficient === 0n) return putDouble(0);
+  if (coefficient === 0n) {
+    putDouble(0);
+    return;
+  }
   while (coefficient % 10n === 0n) {
     coefficient /= 10n;
     exponent++;
@@ -105,7 +108,10 @@ function putExact(decimal: Decimal): void {
     floor = Number(`${coefficient}e${exponent}`);
     if (!Number.isFinite(floor)) floor = sign * Number.MAX_VALUE;
     const order = compareDecimal({ coefficient, exponent }, floor);
-    if (order === 0) return putDouble(floor);
+    if (order === 0) {
+      putDouble(floor);
+      return;
+    }
     if (order < 0) floor = below(floor);
   }
   putDouble(floor);
@@ -120,10 +126,10 @@ function putExact(decimal: Decimal): void {
 
 function putDecimal(value: Value): void {
   const decimal = decimalOf(value);
-  if (decimal === 'nan') return putNaN();
-  if (decimal === 'infinity') return putDouble(Number.POSITIVE_INFINITY);
-  if (decimal === '-infinity') return putDouble(Number.NEGATIVE_INFINITY);
-  putExact(decimal);
+  if (decimal === 'nan') putNaN();
+  else if (decimal === 'infinity') putDouble(Number.POSITIVE_INFINITY);
+  else if (decimal === '-infinity') putDouble(Number.NEGATIVE_INFINITY);
+  else putExact(decimal);
 }
 
 function putLong(long: bigint): void {
@@ -145,19 +151,26 @@ function putBody(value: Value): void {
     case Type.string:
     case Type.symbol:
     case Type.code:
-      return putText(bytes, start + 4, end - 1);
+      putText(bytes, start + 4, end - 1);
+      return;
     case Type.int:
-      return putDouble(int32(bytes, start));
+      putDouble(int32(bytes, start));
+      return;
     case Type.double: {
       const double = doubleOf(value);
-      return Number.isNaN(double) ? putNaN() : putDouble(double);
+      if (Number.isNaN(double)) putNaN();
+      else putDouble(double);
+      return;
     }
     case Type.long:
-      return putLong(longOf(value));
+      putLong(longOf(value));
+      return;
     case Type.decimal:
-      return putDecimal(value);
+      putDecimal(value);
+      return;
     case Type.date:
-      return putSigned(bytes, start);
+      putSigned(bytes, start);
+      return;
     case Type.timestamp:
       reserve(8);
       for (let i = 7; i >= 0; i--) buffer[at++] = bytes[start + i]!;
@@ -179,18 +192,22 @@ function putBody(value: Value): void {
         putText(bytes, field.from + 1, field.start - 1);
         putBody(field);
       }
-      return putEnd();
+      putEnd();
+      return;
     case Type.array:
       for (const element of elementsOf(value)) putValue(element);
-      return putEnd();
+      putEnd();
+      return;
     case Type.regex: {
       const pattern = bytes.indexOf(0, start);
       putText(bytes, start, pattern);
-      return putText(bytes, pattern + 1, end - 1);
+      putText(bytes, pattern + 1, end - 1);
+      return;
     }
     case Type.dbPointer:
     case Type.codeWithScope:
-      return putText(bytes, start, end);
+      putText(bytes, start, end);
+      return;
   }
 }
 
@@ -212,6 +229,9 @@ export function keyOf(value: Value | undefined): Buffer {
   else buffer[at++] = Kind.null;
   return Buffer.from(buffer.subarray(0, at));
 }
+
+/** Ends a key that nothing follows, so that a descending text is told from longer ones that begin with it. */
+export const END = Buffer.of(0x04);
 
 /** The key of several values, each ascending (1) or descending (-1), with `head` before them. */
 export function compoundKey(

@@ -8,8 +8,8 @@ export function encode(object: object): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** One value from JavaScript, for example `valueOf(new Date())`. */
-export const valueOf = (value: unknown): Value => fieldsOf(documentValue(encode({ value })))[0]!;
+/** One value from JavaScript, for example `toValue(new Date())`. */
+export const toValue = (value: unknown): Value => fieldsOf(documentValue(encode({ value })))[0]!;
 
 export const NULL: Value = { type: Type.null, bytes: Buffer.alloc(0), start: 0, end: 0 };
 export const EMPTY_DOCUMENT = encode({});

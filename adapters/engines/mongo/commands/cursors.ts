@@ -1,6 +1,6 @@
 /** Reading in batches: a search that pauses between batches and pages, and the cursors that clients hold. */
 import { Long } from 'bson';
-import { join, type Named, valueOf } from '../bson/make.js';
+import { join, type Named, toValue } from '../bson/make.js';
 import { documentValue, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, project } from '../query/projection.js';
@@ -250,8 +250,8 @@ function cursorAnswer(
   );
   const cursor = join([
     [field, { type: Type.array, bytes: array, start: 0, end: array.length }],
-    ['id', valueOf(Long.fromBigInt(id))],
-    ['ns', valueOf(namespace)],
+    ['id', toValue(Long.fromBigInt(id))],
+    ['ns', toValue(namespace)],
   ]);
   return join([['cursor', documentValue(cursor)]]);
 }

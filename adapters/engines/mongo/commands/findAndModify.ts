@@ -1,5 +1,5 @@
 /** findAndModify: one document changed, and shown as it was or as it is. */
-import { decode, encode, join, type Named, NULL, valueOf } from '../bson/make.js';
+import { decode, encode, join, type Named, NULL, toValue } from '../bson/make.js';
 import { documentValue, fieldsOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, parseProjection, project } from '../query/projection.js';
@@ -111,7 +111,7 @@ function answer(
   projection: Projection | undefined,
 ): Buffer {
   return join([
-    ['lastErrorObject', valueOf(lastErrorObject)],
+    ['lastErrorObject', toValue(lastErrorObject)],
     ['value', document ? documentValue(project(projection, document)) : NULL],
   ]);
 }

@@ -1,7 +1,7 @@
 /** createIndexes, listIndexes and dropIndexes. */
 import { Int32 } from 'bson';
 import { equalValues } from '../bson/compare.js';
-import { encode, join, type Named, valueOf } from '../bson/make.js';
+import { encode, join, type Named, toValue } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import {
   documentValue,
@@ -57,7 +57,7 @@ const isIdIndex = (key: Value): boolean => equalValues(key, documentValue(ID_PAT
 /** A specification as it is kept and shown: version first, flags as given when true. */
 function normalized(fields: ReadonlyMap<string, Field>): Buffer {
   const kept: Named[] = [
-    ['v', valueOf(new Int32(2))],
+    ['v', toValue(new Int32(2))],
     ['key', fields.get('key')!],
     ['name', fields.get('name')!],
   ];

@@ -81,7 +81,7 @@ function inTest(operands: readonly Value[], patterns: readonly RegExp[]): Test {
   };
 }
 
-const isNaN = (value: Value): boolean =>
+const isNotANumber = (value: Value): boolean =>
   value.type === Type.double
     ? Number.isNaN(doubleOf(value))
     : value.type === Type.decimal && decimalOf(value) === 'nan';
@@ -95,11 +95,11 @@ function comparisonTest(kind: Comparison, operand: Value): Test {
   // MinKey and MaxKey compare with values of every kind, all others only within their own.
   if (wanted === Kind.minKey || wanted === Kind.maxKey)
     return (value) => value !== undefined && holds(compareValues(value, operand));
-  if (isNaN(operand)) return (value) => inclusive && value !== undefined && isNaN(value);
+  if (isNotANumber(operand)) return (value) => inclusive && value !== undefined && isNotANumber(value);
   const ordered = kind !== 'eq';
   return (value) => {
     if (!value || kindOf(value) !== wanted) return false;
-    if (ordered && isNaN(value)) return false;
+    if (ordered && isNotANumber(value)) return false;
     return holds(compareValues(value, operand));
   };
 }

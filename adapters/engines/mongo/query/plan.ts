@@ -99,8 +99,7 @@ const idCandidate = (collection: Collection): Candidate => ({
   names: ['_id'],
   directions: [1],
   multikey: [false],
-  // Long ids are stored cut; nothing remembers whether there are any, so they are taken to be rare and sorted.
-  ordered: true,
+  ordered: !collection.longIds,
 });
 
 const candidate = (index: Index): Candidate => ({

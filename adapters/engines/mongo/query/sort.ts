@@ -1,5 +1,5 @@
 /** Sorting documents in memory, by the same keys the indexes hold. */
-import { compoundKey, keyOf } from '../bson/key.js';
+import { compoundKey, END, keyOf } from '../bson/key.js';
 import { integerOf } from '../bson/number.js';
 import { fieldsOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -38,11 +38,8 @@ export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
       Buffer.compare(keyOf(value), keyOf(best)) * direction < 0 ? value : best,
     );
   });
-  return compoundKey(
-    HEAD,
-    values,
-    fields.map(({ direction }) => direction),
-  );
+  const directions = fields.map(({ direction }) => direction);
+  return Buffer.concat([compoundKey(HEAD, values, directions), END]);
 }
 
 /** What one sort may hold in memory, as on the real server. */

@@ -22,6 +22,7 @@ import { Store } from './store.js';
 interface Entry {
   readonly space: number;
   readonly uuid: Binary;
+  readonly longIds: boolean;
   readonly indexes: readonly {
     readonly space: number;
     readonly specification: Binary;
@@ -65,6 +66,7 @@ export class Catalog implements Marks {
       count,
       flushedCount: count,
       dropped: false,
+      longIds: entry.longIds,
     });
     this.#nextSpace = Math.max(
       this.#nextSpace,
@@ -109,6 +111,7 @@ export class Catalog implements Marks {
       count: 0,
       flushedCount: 0,
       dropped: false,
+      longIds: false,
     };
     let made = false;
     await this.store.write(
@@ -225,6 +228,7 @@ export class Catalog implements Marks {
     const entry: Entry = {
       space: collection.space,
       uuid: new Binary(collection.uuid, Binary.SUBTYPE_UUID),
+      longIds: collection.longIds,
       indexes: kept.map(({ space, specification, multikey, long }) => ({
         space,
         specification: new Binary(specification),

@@ -1,5 +1,5 @@
 /** Documents and their index entries: one insert, replace or remove touches exactly the keys that change. */
-import { compoundKey, keyOf } from '../bson/key.js';
+import { compoundKey, END, keyOf } from '../bson/key.js';
 import { join, NULL } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, type Value } from '../bson/value.js';
@@ -19,13 +19,15 @@ export interface Collection {
   count: number;
   flushedCount: number;
   dropped: boolean;
+  /** Whether any `_id` was too long to be stored whole as a key; such keys are not in order. */
+  longIds: boolean;
 }
 
 /** What a write must tell the catalog about. */
 export interface Marks {
   /** The count of documents changed. */
   counted(collection: Collection): void;
-  /** An index has become multikey or long. */
+  /** An index has become multikey or long, or the ids have. */
   widened(collection: Collection): void;
 }
 
@@ -38,9 +40,6 @@ export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
 
 export const documentKey = (collection: Collection, idKey: Buffer): Buffer =>
   Buffer.concat([collection.head, idKey]);
-
-/** Ends the key of a unique entry, so that no key is the beginning of another. */
-const END = Buffer.of(0x04);
 
 /** The `_id` part of an entry, given its key and value. */
 export function idKeyOfEntry(index: Index, key: Buffer, value: Buffer): Buffer {
@@ -78,6 +77,10 @@ export class Documents {
       this.#requireUnique(collection, index, added[i]!, idKey);
     });
     this.store.put(key, document);
+    if (!collection.longIds && isLong(keyOf(id))) {
+      collection.longIds = true;
+      this.marks.widened(collection);
+    }
     collection.indexes.forEach((index, i) => {
       this.#putEntries(index, added[i]!, idKey);
     });

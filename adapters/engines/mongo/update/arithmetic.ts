@@ -1,6 +1,6 @@
 /** `$inc` and `$mul`: exact sums and products in the type the server would answer with. */
 import { Decimal128, Double, Int32, Long } from 'bson';
-import { valueOf } from '../bson/make.js';
+import { toValue } from '../bson/make.js';
 import { type Decimal, decimalOf, longOf, toNumber } from '../bson/number.js';
 import { Type, type Value } from '../bson/value.js';
 import type { CommandError } from '../errors.js';
@@ -12,13 +12,13 @@ export function combine(operation: Operation, a: Value, b: Value, overflow: () =
   if (a.type === Type.decimal || b.type === Type.decimal) return combineDecimals(operation, a, b);
   if (a.type === Type.double || b.type === Type.double) {
     const [left, right] = [toNumber(a), toNumber(b)];
-    return valueOf(new Double(operation === 'add' ? left + right : left * right));
+    return toValue(new Double(operation === 'add' ? left + right : left * right));
   }
   const [left, right] = [integer(a), integer(b)];
   const result = operation === 'add' ? left + right : left * right;
   if (BigInt.asIntN(64, result) !== result) throw overflow();
   const small = a.type === Type.int && b.type === Type.int && BigInt.asIntN(32, result) === result;
-  return valueOf(small ? new Int32(Number(result)) : Long.fromBigInt(result));
+  return toValue(small ? new Int32(Number(result)) : Long.fromBigInt(result));
 }
 
 const integer = (value: Value): bigint => (value.type === Type.int ? BigInt(toNumber(value)) : longOf(value));
@@ -27,20 +27,20 @@ const integer = (value: Value): bigint => (value.type === Type.int ? BigInt(toNu
 export function zeroLike(value: Value): Value {
   switch (value.type) {
     case Type.int:
-      return valueOf(new Int32(0));
+      return toValue(new Int32(0));
     case Type.long:
-      return valueOf(Long.ZERO);
+      return toValue(Long.ZERO);
     case Type.double:
-      return valueOf(new Double(0));
+      return toValue(new Double(0));
     default:
-      return valueOf(Decimal128.fromString('0'));
+      return toValue(Decimal128.fromString('0'));
   }
 }
 
 function combineDecimals(operation: Operation, a: Value, b: Value): Value {
   const [left, right] = [asDecimal(a), asDecimal(b)];
   if (typeof left === 'string' || typeof right === 'string')
-    return valueOf(Decimal128.fromString(special(operation, a, b)));
+    return toValue(Decimal128.fromString(special(operation, a, b)));
   if (operation === 'multiply')
     return rounded({
       coefficient: left.coefficient * right.coefficient,
@@ -58,7 +58,7 @@ function asDecimal(value: Value): ReturnType<typeof decimalOf> {
   if (Number.isNaN(double)) return 'nan';
   if (!Number.isFinite(double)) return double > 0 ? 'infinity' : '-infinity';
   // The server turns a double into a decimal of 15 digits.
-  return decimalOf(valueOf(Decimal128.fromString(double.toPrecision(15))));
+  return decimalOf(toValue(Decimal128.fromString(double.toPrecision(15))));
 }
 
 /** Infinities and NaN follow the rules of doubles. */
@@ -83,7 +83,7 @@ function rounded({ coefficient, exponent }: Decimal): Value {
     scale += excess;
     if (digits === DIGITS) [digits, scale] = [digits / 10n, scale + 1];
   }
-  if (digits.toString().length + scale > 6145) return valueOf(Decimal128.fromString(`${sign}Infinity`));
-  if (scale < -6176) return valueOf(Decimal128.fromString(`${sign}0E-6176`));
-  return valueOf(Decimal128.fromString(`${sign}${digits}E${scale}`));
+  if (digits.toString().length + scale > 6145) return toValue(Decimal128.fromString(`${sign}Infinity`));
+  if (scale < -6176) return toValue(Decimal128.fromString(`${sign}0E-6176`));
+  return toValue(Decimal128.fromString(`${sign}${digits}E${scale}`));
 }

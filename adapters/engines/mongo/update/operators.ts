@@ -1,7 +1,7 @@
 /** What each update operator makes of the value at its path. */
 import { Timestamp } from 'bson';
 import { compareValues, equalValues } from '../bson/compare.js';
-import { arrayOf, valueOf } from '../bson/make.js';
+import { arrayOf, toValue } from '../bson/make.js';
 import { integerOf, isNumeric } from '../bson/number.js';
 import { show } from '../bson/text.js';
 import {
@@ -96,7 +96,7 @@ function arithmetic(name: '$inc' | '$mul', operand: Field): Operator {
 const OVERFLOW: Record<number, string> = { [Type.int]: 'NumberInt', [Type.long]: 'NumberLong' };
 
 function currentDate(operand: Field): Operator {
-  if (operand.type === Type.boolean) return () => valueOf(new Date());
+  if (operand.type === Type.boolean) return () => toValue(new Date());
   const fields = isObject(operand) ? fieldsOf(operand) : [];
   if (!isObject(operand))
     throw bad(
@@ -105,8 +105,8 @@ function currentDate(operand: Field): Operator {
   if (fields.length !== 1 || fields[0]!.name !== '$type')
     throw bad(`Unrecognized $currentDate option: ${fields[0]?.name ?? ''}`);
   const type = fields[0]!.type === Type.string ? textOf(fields[0]!) : '';
-  if (type === 'date') return () => valueOf(new Date());
-  if (type === 'timestamp') return () => valueOf(new Timestamp({ t: Math.floor(Date.now() / 1000), i: 1 }));
+  if (type === 'date') return () => toValue(new Date());
+  if (type === 'timestamp') return () => toValue(new Timestamp({ t: Math.floor(Date.now() / 1000), i: 1 }));
   throw bad(
     "The '$type' string field is required to be 'date' or 'timestamp': {$currentDate: {field : {$type: 'date'}}}",
   );

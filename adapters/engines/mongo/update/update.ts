@@ -125,9 +125,12 @@ function checkPath(path: string): string[] {
 function checkStorable(path: string, name: string, value: Value): void {
   if (isArray(value)) for (const element of elementsOf(value)) checkStorable(path, name, element);
   if (!isObject(value)) return;
-  const clauses = name === '$push' || name === '$addToSet' ? ['$each', '$slice', '$sort', '$position'] : [];
-  for (const field of fieldsOf(value)) {
-    if (field.name.startsWith('$') && !clauses.includes(field.name))
+  const fields = fieldsOf(value);
+  // The operator itself judges its clauses.
+  const clauses =
+    (name === '$push' || name === '$addToSet') && fields.some((field) => field.name === '$each');
+  for (const field of fields) {
+    if (field.name.startsWith('$') && !clauses)
       throw new CommandError(
         52,
         `The dollar ($) prefixed field '${field.name}' in '${path}.${field.name}' is not valid for storage.`,

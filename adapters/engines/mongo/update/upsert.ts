@@ -1,7 +1,7 @@
 /** The document an upsert inserts: what the filter says of it, then the update. */
 import { ObjectId } from 'bson';
 import { equalValues } from '../bson/compare.js';
-import { join, type Named, valueOf } from '../bson/make.js';
+import { join, type Named, toValue } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import { documentValue, fieldsOf, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -65,7 +65,7 @@ export function withId(fields: readonly Named[], wanted?: Value): Buffer {
       66,
       `Performing an update on the path '_id' would modify the immutable field '_id'`,
     );
-  const id = own ?? wanted ?? valueOf(new ObjectId());
+  const id = own ?? wanted ?? toValue(new ObjectId());
   checkId(id, 53);
   return sized(join([['_id', id], ...fields.filter(([name]) => name !== '_id')]));
 }

@@ -1,0 +1,40 @@
+/** The messages of the `Operations` service that the engine knows. */
+import { field, Malformed, message, numberField, Reader } from './protobuf.js';
+
+/** Threads and first chunk of a scavenge. */
+export function decodeStartScavenge(bytes: Buffer): { threads: number; startFromChunk: number } {
+  let threads = 0;
+  let startFromChunk = 0;
+  const reader = new Reader(bytes);
+  while (reader.next()) {
+    if (reader.field !== 1) reader.refuse('StartScavengeReq');
+    const options = reader.message();
+    while (options.next()) {
+      if (options.field === 1) threads = options.number();
+      else if (options.field === 2) startFromChunk = options.number();
+      else options.refuse('StartScavengeReq.Options');
+    }
+  }
+  return { threads, startFromChunk };
+}
+
+/** The id of the scavenge to stop. */
+export function decodeStopScavenge(bytes: Buffer): string {
+  let id: string | undefined;
+  const reader = new Reader(bytes);
+  while (reader.next()) {
+    if (reader.field !== 1) reader.refuse('StopScavengeReq');
+    const options = reader.message();
+    while (options.next()) {
+      if (options.field === 1) id = options.string();
+      else options.refuse('StopScavengeReq.Options');
+    }
+  }
+  if (id === undefined) throw new Malformed('a StopScavengeReq without an id');
+  return id;
+}
+
+const RESULTS = { started: 0, inProgress: 1, stopped: 2 };
+
+export const scavengeResp = (id: string, result: keyof typeof RESULTS): Buffer =>
+  message(field(1, id), numberField(2, RESULTS[result]));

@@ -1,0 +1,183 @@
+/** The OpenAPI 3.1 document of a service, made of the same routes that answer. */
+import { STATUS_CODES } from 'node:http';
+import type { JsonSchema } from '../../domain/shared/catalog.js';
+import type { ServicePolicy } from './policy.js';
+import type { AnswerDoc, Route } from './route.js';
+
+export type OpenApiDocument = { readonly [member: string]: unknown };
+
+/** `servers` are addresses the service is reached under. */
+export function openapi(
+  policy: ServicePolicy,
+  routes: readonly Route[],
+  servers: readonly string[] = ['/'],
+): OpenApiDocument {
+  const { title, version, description, securitySchemes } = policy;
+  const paths: { [path: string]: { [method: string]: unknown } } = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, version, ...(description ? { description } : {}) },
+    servers: servers.map((url) => ({ url })),
+    paths,
+    components: {
+      schemas: { Error: policy.errorSchema ?? ERROR },
+      responses: RESPONSES,
+      headers: HEADERS,
+      parameters: PARAMETERS,
+      ...(securitySchemes ? { securitySchemes } : {}),
+    },
+  };
+}
+
+/** The document as a route of its own service. The document names this route too. */
+export function openapiRoute(policy: ServicePolicy, routes: readonly Route[]): Route {
+  const route: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document',
+    answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
+    handle: () => ({ status: 200, body: document() }),
+  };
+  let made: OpenApiDocument | undefined;
+  const document = () => {
+    made ??= openapi(policy, [...routes, route]);
+    return made;
+  };
+  return route;
+}
+
+function operation(route: Route, path: string) {
+  const { summary, description, tags, security, method } = route;
+  const command = method !== 'GET';
+  return {
+    operationId: operationId(method, path),
+    summary,
+    ...(description ? { description } : {}),
+    ...(tags ? { tags } : {}),
+    ...(security ? { security: [{ [security]: [] }] } : {}),
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      ...queryParameters(route.query),
+      { $ref: `#/components/parameters/${command ? 'IdempotencyKey' : 'IfPosition'}` },
+      { $ref: '#/components/parameters/RequestId' },
+    ],
+    ...requestBody(route),
+    responses: responses(route),
+  };
+}
+
+function queryParameters(query: JsonSchema | undefined) {
+  const properties = (query?.properties ?? {}) as { readonly [name: string]: JsonSchema };
+  const required = (query?.required ?? []) as readonly string[];
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description ? { description } : {}),
+    schema,
+  }));
+}
+
+function requestBody({ body, rawBody }: Route) {
+  if (rawBody) return { requestBody: { content: { '*/*': { schema: { type: 'string' } } } } };
+  if (!body) return {};
+  const required = Array.isArray(body.required) && body.required.length > 0;
+  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
+}
+
+function responses(route: Route) {
+  const answers = Object.entries(route.answers).map(([status, answer]) => [status, response(status, answer)]);
+  const always = ['500', '503', ...(route.query || route.body ? ['400'] : [])]
+    .concat(route.body || route.rawBody ? ['413', '415'] : [], route.method === 'GET' ? [] : ['422'])
+    .map((status) => [status, { $ref: `#/components/responses/${status}` }]);
+  return Object.fromEntries([...always, ...answers]);
+}
+
+function response(status: string, { description, schema, type }: AnswerDoc) {
+  const failed = Number(status) >= 400;
+  const of = schema ?? (failed ? ERROR_REF : type ? { type: 'string' } : undefined);
+  const headers = failed ? ['X-Request-Id'] : ['X-Request-Id', 'Position', 'Consistency'];
+  return {
+    description,
+    headers: Object.fromEntries(
+      [...headers, ...(status === '429' ? ['Retry-After'] : [])].map((name) => [
+        name,
+        { $ref: `#/components/headers/${name}` },
+      ]),
+    ),
+    ...(of ? { content: { [type ?? 'application/json']: { schema: of } } } : {}),
+  };
+}
+
+/** `POST /rooms/{roomId}/invites` becomes `postRoomsByRoomIdInvites`. */
+function operationId(method: string, path: string): string {
+  const words = path
+    .replaceAll('{', 'by/')
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean);
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+const ERROR_REF = { $ref: '#/components/schemas/Error' };
+
+const ERROR: JsonSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'string', description: 'What is wrong, for people' } },
+};
+
+const errorResponse = (status: number, description = STATUS_CODES[status]) => ({
+  description,
+  content: { 'application/json': { schema: ERROR_REF } },
+});
+
+const RESPONSES = {
+  400: errorResponse(400, 'Something in the request is missing or wrong'),
+  413: errorResponse(413, 'The body is too large'),
+  415: errorResponse(415, 'The body is of another content type or encoding'),
+  422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
+  500: errorResponse(500, 'Our fault; the log has more under the request id'),
+  503: errorResponse(503, 'Temporarily unavailable; the same request may be sent again'),
+};
+
+const text = { type: 'string' };
+
+const HEADERS = {
+  'X-Request-Id': { description: 'Names this request in the log', schema: text },
+  Position: { description: 'Position of the log that the answer reflects', schema: text },
+  Consistency: {
+    description: 'Sent when the read models had not caught up with the position in time',
+    schema: { type: 'string', const: 'pending' },
+  },
+  'Retry-After': { description: 'Seconds after which a retry can succeed', schema: { type: 'integer' } },
+};
+
+const PARAMETERS = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'With the same key a repeated request gets the first outcome, without a second effect',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  IfPosition: {
+    name: 'If-Position',
+    in: 'header',
+    description: 'A `Position` seen elsewhere that the answer must reflect',
+    schema: text,
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'Taken over, and returned; made if missing',
+    schema: { type: 'string', pattern: '^[\\w.:-]{1,128}$' },
+  },
+};

@@ -1,0 +1,124 @@
+/** The operations port: health, metrics and projections, for this machine or whoever has the token. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../system/client-address.js';
+import type { Metrics } from '../system/metrics.js';
+import { sameOrigin } from './cors.js';
+import { openapiRoute } from './openapi.js';
+import type { ServicePolicy } from './policy.js';
+import { type Problem, problem } from './problem.js';
+import type { Request, Route } from './route.js';
+
+/** What the operations port tells; `bin` connects it. */
+export interface Status {
+  /** Whether the process can do its work just now, and why not. */
+  ready(): Promise<{ readonly ok: boolean; readonly checks: readonly Check[] }>;
+  projections(): Promise<readonly ProjectionStatus[]>;
+}
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export interface ProjectionStatus {
+  readonly name: string;
+  readonly version: number;
+  readonly collection: string;
+  readonly position?: bigint;
+  /** Distance from the head of the log, in positions. */
+  readonly lag?: bigint;
+  /** The node whose projector it is now. */
+  readonly owner?: string;
+  readonly status: string;
+}
+
+export const operationsPolicy = (version: string): ServicePolicy => ({
+  service: 'operations',
+  title: 'Annals operations',
+  version,
+  cors: sameOrigin,
+  headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
+  securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'operations.token' } },
+});
+
+/** Without a `token` only callers on this machine are let in. */
+export function operationsRoutes(
+  policy: ServicePolicy,
+  status: Status,
+  metrics: Metrics,
+  token?: string,
+): readonly Route[] {
+  const admit = admitWith(token);
+  const guarded = { method: 'GET', security: 'token', admit } as const;
+  const routes: readonly Route[] = [
+    {
+      ...guarded,
+      path: '/health/live',
+      summary: 'Whether the process runs',
+      answers: { 200: { description: 'It does', schema: { type: 'object' } } },
+      handle: () => ({ status: 200, body: { ok: true, uptimeSec: Math.floor(process.uptime()) } }),
+    },
+    {
+      ...guarded,
+      path: '/health/ready',
+      summary: 'Whether the process can do its work',
+      answers: {
+        200: { description: 'It can', schema: { type: 'object' } },
+        503: { description: 'It cannot; the checks say why', schema: { type: 'object' } },
+      },
+      async handle() {
+        const { ok, checks } = await status.ready();
+        return ok
+          ? { status: 200, body: { ok, checks } }
+          : problem(503, 'Not ready', { extra: { ok, checks } });
+      },
+    },
+    {
+      ...guarded,
+      path: '/metrics',
+      summary: 'Metrics in the format of Prometheus',
+      answers: { 200: { description: 'All metrics', type: 'text/plain' } },
+      async handle() {
+        // With the database away the other metrics matter all the more.
+        const projections = await status.projections().catch(() => []);
+        for (const { name, ...progress } of projections) metrics.projection(name, progress);
+        return { status: 200, text: await metrics.text(), headers: { 'Content-Type': metrics.contentType } };
+      },
+    },
+    {
+      ...guarded,
+      path: '/projections',
+      summary: 'How far every read model is, and who keeps it up',
+      answers: { 200: { description: 'One entry per read model', schema: { type: 'object' } } },
+      async handle() {
+        const projections = (await status.projections()).map(({ position, lag, ...rest }) => ({
+          ...rest,
+          // Positions are 64 bits wide, more than a JSON number is to every reader.
+          ...(position === undefined ? {} : { position: String(position) }),
+          ...(lag === undefined ? {} : { lag: String(lag) }),
+        }));
+        return { status: 200, body: { projections } };
+      },
+    },
+  ];
+  return [...routes, { ...openapiRoute(policy, routes), admit }];
+}
+
+const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+function admitWith(token: string | undefined) {
+  const expected = token === undefined ? undefined : digest(token);
+  return ({ bearer, address, headers }: Request): undefined | Problem => {
+    if (expected && bearer !== undefined && timingSafeEqual(digest(bearer), expected)) return undefined;
+    const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
+    const here = isLoopback(address) && forwarded === undefined && isLocalName(headers.host);
+    return here ? undefined : DENIED;
+  };
+}
+
+const digest = (token: string) => createHash('sha256').update(token).digest();
+
+/** A page on the web whose name is made to point here is still not a caller on this machine. */
+const isLocalName = (host: string | undefined) =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');

@@ -1,0 +1,51 @@
+/** The address of the client: the socket's, or what proxies we trust say about it. */
+import { BlockList, isIP } from 'node:net';
+
+export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
+
+/** `trusted` are addresses and CIDR blocks; throws on anything else. */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  const list = trustedList(trusted);
+  const isTrusted = (address: string) => {
+    const version = isIP(address);
+    return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  };
+  return (socketAddress, forwardedFor) => {
+    let address = plain(socketAddress);
+    if (forwardedFor === undefined || trusted.length === 0) return address;
+    // From the right, each entry was written by the hop after it: believed as long as that hop is ours.
+    for (const entry of forwardedFor.split(',').reverse()) {
+      if (!isTrusted(address)) break;
+      const said = plain(entry.trim());
+      if (isIP(said) === 0) break;
+      address = said;
+    }
+    return address;
+  };
+}
+
+/** Loopback, in either version of the protocol. */
+export const isLoopback = (address: string): boolean =>
+  address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(plain(address));
+
+function trustedList(trusted: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of trusted) {
+    const [address = '', prefix, ...rest] = entry.split('/');
+    const version = isIP(address);
+    const bits = version === 6 ? 128 : 32;
+    const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+    if (version === 0 || rest.length > 0 || length < 0 || length > bits) {
+      throw new RangeError(`${entry} is no address or CIDR block`);
+    }
+    list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+/** Without brackets, port and the prefix of an IPv4 address on a socket of both versions. */
+function plain(address: string): string {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;
+  const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare;
+  return withoutPort.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+}

@@ -1,0 +1,53 @@
+/** The log of the process: pino, one line of JSON about one thing, or the same for people on a terminal. */
+import { type DestinationStream, destination, pino } from 'pino';
+import type { Log } from '../../application/ports.js';
+import { MASK, maskCredentials } from './mask.js';
+import { prettyLine } from './pretty-line.js';
+
+export interface LogOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** `auto` is pretty on a terminal and json elsewhere. */
+  readonly format: 'auto' | 'json' | 'pretty';
+  /** Fields of every line. */
+  readonly fields?: { readonly [name: string]: string };
+  /** Default standard output, written at once, so that nothing is lost when the process ends. */
+  readonly to?: DestinationStream;
+}
+
+/** Never to be logged in the first place; should it happen all the same, this is the net. */
+const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refreshToken', 'ingestToken']
+  .concat(['password', 'secret', 'authorization', 'cookie', 'set-cookie', 'x-analytics-token'])
+  .concat(['body', 'query', 'querystring', 'ciphertext', 'signature']);
+
+export function createLog({ level, format, fields = {}, to }: LogOptions): Log {
+  const stream = to ?? destination({ dest: 1, sync: true });
+  const pretty = format === 'pretty' || (format === 'auto' && !to && process.stdout.isTTY === true);
+  return pino(
+    {
+      level,
+      base: fields,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: serializeError },
+      redact: {
+        paths: SECRETS.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+        censor: MASK,
+      },
+    },
+    pretty ? { write: (line) => stream.write(prettyLine(line)) } : stream,
+  );
+}
+
+/** Only what says what went wrong and where: drivers hang whole commands and documents on their errors. */
+function serializeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: 'a value was thrown that is no error' };
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error ? error.code : undefined;
+  return {
+    type: name,
+    message: maskCredentials(message),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(stack ? { stack: maskCredentials(stack) } : {}),
+    ...(cause instanceof Error ? { cause: serializeError(cause) } : {}),
+  };
+}

@@ -1,0 +1,111 @@
+/** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Answered } from '../http/app.js';
+import type { RelayObserver } from '../relay/connections.js';
+
+export interface Metrics {
+  answered(answered: Answered): void;
+  /** The stream says which service. */
+  appended(stream: string, events: number): void;
+  conflicted(stream: string): void;
+  /** How far a projection is; `lag` in the unit of positions. */
+  projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
+  /** For the relay of a service. */
+  relay(service: string): RelayObserver;
+  /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
+  reacted(reaction: string, outcome: 'done' | 'failed'): void;
+  /** Of everything above and the process, in Prometheus' text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'annals_http_requests_total',
+    help: 'Requests answered',
+    labelNames: ['service', 'method', 'route', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'annals_http_request_duration_seconds',
+    help: 'Time until the answer was ready; of event streams, until they opened',
+    labelNames: ['service', 'method', 'route'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  });
+  const appended = new Counter({
+    name: 'annals_events_appended_total',
+    help: 'Events appended to the log by this process',
+    labelNames: ['service'],
+    registers,
+  });
+  const conflicts = new Counter({
+    name: 'annals_append_conflicts_total',
+    help: 'Appends decided again because somebody else was first',
+    labelNames: ['service'],
+    registers,
+  });
+  const positions = new Gauge({
+    name: 'annals_projection_position',
+    help: 'Position in the log up to which a projection is',
+    labelNames: ['projection'],
+    registers,
+  });
+  const lags = new Gauge({
+    name: 'annals_projection_lag',
+    help: 'Distance of a projection from the head of the log, in positions',
+    labelNames: ['projection'],
+    registers,
+  });
+  const connections = new Gauge({
+    name: 'annals_relay_connections',
+    help: 'Open event streams and sockets',
+    labelNames: ['service'],
+    registers,
+  });
+  const frames = new Counter({
+    name: 'annals_relay_frames_total',
+    help: 'Frames handed to clients',
+    labelNames: ['service'],
+    registers,
+  });
+  const cuts = new Counter({
+    name: 'annals_relay_slow_clients_total',
+    help: 'Clients cut because they did not read',
+    labelNames: ['service'],
+    registers,
+  });
+  const reactions = new Counter({
+    name: 'annals_reactions_total',
+    help: 'Side effects by outcome',
+    labelNames: ['reaction', 'outcome'],
+    registers,
+  });
+
+  return {
+    answered({ service, method, route, status, ms }) {
+      requests.inc({ service, method, route, status: String(status) });
+      durations.observe({ service, method, route }, ms / 1000);
+    },
+    appended: (stream, events) => appended.inc({ service: serviceOf(stream) }, events),
+    conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
+    projection(projection, { position, lag }) {
+      if (position !== undefined) positions.set({ projection }, Number(position));
+      if (lag !== undefined) lags.set({ projection }, Number(lag));
+    },
+    relay: (service) => ({
+      connected: (total) => connections.set({ service }, total),
+      sent: (count) => frames.inc({ service }, count),
+      cut: () => cuts.inc({ service }),
+    }),
+    reacted: (reaction, outcome) => reactions.inc({ reaction, outcome }),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+const serviceOf = (stream: string) => stream.slice(0, stream.indexOf('.'));

@@ -1,0 +1,27 @@
+/** A log line for people: time, level, message, then the fields. */
+import picocolors from 'picocolors';
+
+const COLOURS: { readonly [level: string]: (text: string) => string } = {
+  debug: picocolors.gray,
+  info: picocolors.green,
+  warn: picocolors.yellow,
+  error: picocolors.red,
+};
+
+/** Takes a line of JSON as the log writes it. */
+export function prettyLine(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json);
+  const colour = COLOURS[level] ?? String;
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
+  const head = `${picocolors.dim(clock(time))} ${colour(String(level).padEnd(5))} ${msg ?? ''}`;
+  const line = rest.length > 0 ? `${head} ${picocolors.dim(rest.join(' '))}` : head;
+  return err ? `${line}\n${colour(indent(err.stack ?? err.message))}\n` : `${line}\n`;
+}
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const indent = (text: unknown) => String(text).replaceAll(/^/gm, '    ');
+
+function clock(time: string): string {
+  const date = new Date(time);
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}

@@ -1,0 +1,59 @@
+/** What can be configured that is not one service's business. */
+import type { Settings } from '../../application/settings.js';
+
+export const commonSettings = {
+  dataDir: {
+    type: 'string',
+    minLength: 1,
+    default: './data',
+    description: 'Directory of the embedded engines and of everything made at the first start',
+  },
+  host: { type: 'string', minLength: 1, default: '127.0.0.1', description: 'Address all services listen on' },
+  'eventStore.url': {
+    type: 'string',
+    pattern: '^esdb(\\+discover)?://',
+    description: 'EventStoreDB to use instead of the embedded engine, esdb://...',
+  },
+  'mongo.url': {
+    type: 'string',
+    pattern: '^mongodb(\\+srv)?://',
+    description: 'MongoDB to use instead of the embedded engine, mongodb://...',
+  },
+  'mongo.database': {
+    type: 'string',
+    pattern: '^[A-Za-z0-9_-]{1,38}$',
+    default: 'annals',
+    description: 'Database of the read models; the keys live in one beside it',
+  },
+  'operations.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 3009,
+    description: 'Port for health, metrics and projections; 0 picks a free one',
+  },
+  'operations.token': {
+    type: 'string',
+    minLength: 16,
+    secret: true,
+    description: 'Bearer token for the operations port; without it only this machine may ask',
+  },
+  'log.level': {
+    type: 'string',
+    enum: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+    description: 'What is worth a line',
+  },
+  'log.format': {
+    type: 'string',
+    enum: ['auto', 'json', 'pretty'],
+    default: 'auto',
+    description: 'auto is pretty on a terminal and json elsewhere',
+  },
+  'server.trustedProxies': {
+    type: 'array',
+    items: { type: 'string' },
+    default: [],
+    description: 'Addresses and CIDR blocks whose X-Forwarded-For is believed',
+  },
+} as const satisfies Settings;

@@ -1,0 +1,63 @@
+/** An orderly end of the process: on the first signal step by step, on the second at once. */
+import type { Log } from '../../application/ports.js';
+
+export interface Step {
+  readonly name: string;
+  run(): Promise<void> | void;
+}
+
+export interface ShutdownOptions {
+  /** Run one after the other; one that fails does not keep the others from running. */
+  readonly steps: readonly Step[];
+  readonly log: Log;
+  /** What sends the signals and ends; the process, but for tests. */
+  readonly host?: SignalHost;
+  /** For all steps together. */
+  readonly graceMs?: number;
+}
+
+export interface SignalHost {
+  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/**
+ * Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. The returned
+ * function starts the same without a signal.
+ */
+export function shutdownOn({ steps, log, host = process, graceMs = 10_000 }: ShutdownOptions): () => void {
+  let asked = false;
+  const stop = () => {
+    if (asked) {
+      log.warn({}, 'stopping at once');
+      return host.exit(1);
+    }
+    asked = true;
+    log.info({}, 'stopping');
+    const late = setTimeout(() => {
+      log.error({ graceMs }, 'stopping took too long');
+      host.exit(1);
+    }, graceMs);
+    void runAll(steps, log).then((failed) => {
+      clearTimeout(late);
+      log.info({}, 'stopped');
+      host.exit(failed ? 1 : 0);
+    });
+  };
+  host.on('SIGINT', stop);
+  host.on('SIGTERM', stop);
+  return stop;
+}
+
+async function runAll(steps: readonly Step[], log: Log): Promise<boolean> {
+  let failed = false;
+  for (const { name, run } of steps) {
+    try {
+      await run();
+    } catch (err) {
+      failed = true;
+      log.error({ err, step: name }, 'could not stop cleanly');
+    }
+  }
+  return failed;
+}

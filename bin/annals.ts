@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+/** The program: its commands, and what becomes of their errors. */
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../adapters/system/config-error.js';
+import { type CommandSpec, toCommander } from './command.js';
+import { config } from './config.js';
+import { release } from './release.js';
+
+const commands: readonly CommandSpec[] = [config];
+
+/** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
+const USAGE = 2;
+
+const program = new Command('annals')
+  .description('Event-sourced chat, meetings, analytics, logs and rooms on one event log.')
+  .version(release, '-V, --version', 'Print the version')
+  .helpOption('-h, --help', 'Show help for the program or a command')
+  .addHelpText(
+    'after',
+    `
+Every setting can be given as a flag, in the environment and in a configuration file, in this order of
+precedence: --rooms-port 8004, ANNALS_ROOMS_PORT=8004, { rooms: { port: 8004 } }. "annals config" shows them all.
+
+Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the configuration is wrong.`,
+  )
+  .helpCommand('help [command]', 'Show help for a command')
+  .configureOutput({ outputError: (text) => complain(oneLine(text)) })
+  .exitOverride();
+
+for (const spec of commands) {
+  const command = toCommander(spec, (code) => {
+    process.exitCode = code;
+  });
+  program.addCommand(command.copyInheritedSettings(program));
+}
+
+// Whoever reads our output may have read enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+try {
+  const given = process.argv.slice(2);
+  await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
+} catch (error) {
+  process.exitCode = failed(error);
+}
+
+function complain(text: string) {
+  process.stderr.write(`annals: ${text}\n`);
+}
+
+function failed(error: unknown): number {
+  // Commander has said what there is to say, or has shown help or the version.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+  if (error instanceof ConfigError) {
+    complain(error.message);
+    return USAGE;
+  }
+  complain(error instanceof Error ? (error.stack ?? error.message) : 'failed');
+  return 1;
+}
+
+/** Commander puts its suggestion on a line of its own. */
+function oneLine(text: string): string {
+  return text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ');
+}

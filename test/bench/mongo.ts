@@ -1,0 +1,160 @@
+/** Measures the embedded MongoDB through the real driver, beside what the disk and the driver allow at most. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { open } from 'lmdb';
+import { type Collection, MongoClient } from 'mongodb';
+import { mongoServer } from '../support/mongo.js';
+
+interface Row {
+  readonly _id: string;
+  readonly email?: string;
+  readonly tenant?: string;
+  readonly created?: Date;
+  readonly status?: string;
+  readonly amount?: number;
+  readonly lines?: readonly { sku: string; qty: number }[];
+  readonly note?: string;
+  readonly v?: number;
+}
+
+const CLIENTS = 32;
+
+/** About 440 bytes, under two secondary indexes. */
+const row = (i: number): Row => ({
+  _id: `doc-${i}`,
+  email: `user${i}@example.com`,
+  tenant: `t${i % 100}`,
+  created: new Date(1.7e12 + i * 1000),
+  status: ['new', 'open', 'done'][i % 3]!,
+  amount: i % 1000,
+  lines: [
+    { sku: 'a', qty: 1 },
+    { sku: 'b', qty: 2 },
+  ],
+  note: 'x'.repeat(200),
+  v: 1,
+});
+
+/** Runs `work` by `clients` at once for that time; operations a second and their p50 and p99 in milliseconds. */
+async function rate(clients: number, milliseconds: number, work: () => Promise<unknown>): Promise<string> {
+  const latencies: number[] = [];
+  const from = performance.now();
+  const until = from + milliseconds;
+  const client = async (): Promise<void> => {
+    for (let start = performance.now(); start < until; ) {
+      await work();
+      const end = performance.now();
+      latencies.push(end - start);
+      start = end;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  const perSecond = latencies.length / ((performance.now() - from) / 1000);
+  latencies.sort((a, b) => a - b);
+  const at = (quantile: number) => latencies[Math.floor((latencies.length - 1) * quantile)]!.toFixed(2);
+  return `${perSecond.toFixed(0).padStart(7)}/s   p50 ${at(0.5)} ms   p99 ${at(0.99)} ms`;
+}
+
+/** How often one small write can be flushed by lmdb alone, one after another. */
+async function flushes(milliseconds: number): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'annals-flush-'));
+  const env = open({ path: directory, encoding: 'binary', overlappingSync: false });
+  const value = Buffer.alloc(440);
+  let n = 0;
+  try {
+    return await rate(1, milliseconds, async () => {
+      await env.transaction(() => env.put(n++ % 1000, value));
+    });
+  } finally {
+    await env.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function memory(pid: number | undefined): Promise<string> {
+  if (pid === undefined) return 'unknown';
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const anonymous = /RssAnon:\s+(\d+) kB/.exec(status)?.[1];
+  return anonymous ? `${(Number(anonymous) / 1024).toFixed(0)} MB` : 'unknown';
+}
+
+async function bulks(collection: Collection<Row>, of: (i: number) => object): Promise<string> {
+  const [batches, size] = [10, 1000];
+  const from = performance.now();
+  for (let batch = 0; batch < batches; batch++)
+    await collection.bulkWrite(
+      Array.from({ length: size }, (_, i) => ({
+        updateOne: {
+          filter: { _id: `up-${batch}-${i}` },
+          update: { $set: of(batch * size + i), $inc: { v: 1 } },
+          upsert: true,
+        },
+      })),
+      { ordered: false },
+    );
+  const seconds = (performance.now() - from) / 1000;
+  return `${((batches * size) / seconds).toFixed(0).padStart(7)} documents/s`;
+}
+
+/** Prints a line for each measurement; `quick` takes about ten seconds instead of a minute. */
+export async function bench(print: (line: string) => void, options: { quick?: boolean } = {}): Promise<void> {
+  const documents = options.quick ? 20_000 : 100_000;
+  const duration = options.quick ? 500 : 3000;
+  const server = await mongoServer();
+  const client = new MongoClient(server.url, { maxPoolSize: 64 });
+  const report = (what: string, figures: string): void => print(`${what.padEnd(44)} ${figures}`);
+  try {
+    const database = client.db(`bench_${process.pid}`);
+    const collection = database.collection<Row>('rows');
+    report('at rest, memory of the engine', await memory(server.pid));
+    report('ceiling: one lmdb flush after another', await flushes(duration));
+    await database.command({ ping: 1 });
+    report('ceiling: ping, 32 clients', await rate(CLIENTS, duration, () => database.command({ ping: 1 })));
+    await collection.createIndexes([
+      { key: { email: 1 }, unique: true },
+      { key: { tenant: 1, created: -1 } },
+    ]);
+    const from = performance.now();
+    for (let i = 0; i < documents; i += 1000)
+      await collection.insertMany(Array.from({ length: 1000 }, (_, k) => row(i + k)));
+    const loaded = documents / ((performance.now() - from) / 1000);
+    report('insertMany of 1,000', `${loaded.toFixed(0).padStart(7)} documents/s`);
+    const any = () => Math.floor(Math.random() * documents);
+    const update = () =>
+      collection.updateOne({ _id: `doc-${any()}` }, { $set: { status: 'open' }, $inc: { v: 1 } });
+    const find = () => collection.findOne({ _id: `doc-${any()}` });
+    const page = () =>
+      collection
+        .find({ tenant: `t${any() % 100}` })
+        .sort({ created: -1 })
+        .limit(20)
+        .toArray();
+    let fresh = 1e7;
+    for (const clients of [1, CLIENTS]) {
+      const with_ = clients === 1 ? '1 client' : `${clients} clients`;
+      report(`insertOne, ${with_}`, await rate(clients, duration, () => collection.insertOne(row(fresh++))));
+      report(`updateOne by _id, ${with_}`, await rate(clients, duration, update));
+      report(`findOne by _id, ${with_}`, await rate(clients, duration, find));
+      report(`find 20 by compound index and sort, ${with_}`, await rate(clients, duration, page));
+    }
+    const lease = () => collection.findOneAndUpdate({ _id: `doc-${any()}` }, { $inc: { v: 1 } });
+    report('findOneAndUpdate, 32 clients', await rate(CLIENTS, duration, lease));
+    const created = new Date();
+    const full = (i: number) => ({ email: `up${i}@x`, tenant: 't1', created, note: 'x'.repeat(200) });
+    report('bulkWrite of 1,000 upserts, new', await bulks(collection, full));
+    report('bulkWrite of 1,000 upserts, existing', await bulks(collection, () => ({ status: 'seen' })));
+    const scan = performance.now();
+    const done = await collection.countDocuments({ status: 'done', amount: { $gt: 500 } });
+    report('count without an index', `${(performance.now() - scan).toFixed(0)} ms for ${done} matches`);
+    report('after all, memory of the engine', await memory(server.pid));
+    await database.dropDatabase();
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href)
+  await bench(console.log, { quick: process.argv.includes('--quick') });

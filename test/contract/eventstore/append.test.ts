@@ -1,0 +1,249 @@
+/** Appending: expected revisions, answers, refusals. Every case on BatchAppend and on Append. */
+import { randomUUID } from 'node:crypto';
+import {
+  ANY,
+  type AppendExpectedRevision,
+  binaryEvent,
+  type EventData,
+  EventStoreDBClient,
+  jsonEvent,
+  MaxAppendSizeExceededError,
+  NO_STREAM,
+  START,
+  STREAM_EXISTS,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { expect } from 'chai';
+import {
+  all,
+  freshStream,
+  numbered,
+  numberedFrom,
+  numbersOf,
+  rejection,
+  useEventStore,
+} from '../../support/eventstore-client.js';
+
+const PATHS = {
+  BatchAppend: {},
+  // With credentials of its own a call takes the other road.
+  Append: { credentials: { username: 'admin', password: 'changeit' } },
+} as const;
+
+for (const [path, options] of Object.entries(PATHS)) {
+  describe(`appending by ${path}`, () => {
+    const store = useEventStore();
+    const append = (
+      stream: string,
+      events: EventData | EventData[],
+      expectedRevision: AppendExpectedRevision = ANY,
+    ) => store.client.appendToStream(stream, events, { ...options, expectedRevision });
+    const conflict = async (stream: string, expectedRevision: AppendExpectedRevision) => {
+      const error = await rejection(append(stream, numbered(99), expectedRevision));
+      expect(error).instanceOf(WrongExpectedVersionError);
+      return error as WrongExpectedVersionError;
+    };
+
+    it('answers the revision and the position of the last event', async () => {
+      const stream = freshStream();
+      const answer = await append(stream, numberedFrom(0, 3), NO_STREAM);
+      const last = (await all(store.client.readStream(stream))).at(-1)!;
+      expect(answer.success).equal(true);
+      expect(answer.nextExpectedRevision).equal(2n);
+      expect(answer.position).deep.equal(last.event!.position);
+      expect(answer.position!.commit).equal(answer.position!.prepare);
+    });
+
+    it('gives each event of an append a position of its own, in order', async () => {
+      const stream = freshStream();
+      await append(stream, numberedFrom(0, 3));
+      const positions = (await all(store.client.readStream(stream))).map(
+        ({ event }) => event!.position!.commit,
+      );
+      expect(positions[0]! < positions[1]! && positions[1]! < positions[2]!).equal(true);
+    });
+
+    it('accepts the right revision, STREAM_EXISTS and ANY', async () => {
+      const stream = freshStream();
+      await append(stream, numbered(0), NO_STREAM);
+      await append(stream, numbered(1), 0n);
+      await append(stream, numbered(2), STREAM_EXISTS);
+      await append(stream, numbered(3), ANY);
+      expect(await numbersOf(store.client.readStream(stream))).deep.equal([0, 1, 2, 3]);
+    });
+
+    it('refuses NO_STREAM for a stream that exists, and says what it is', async () => {
+      const stream = freshStream();
+      await append(stream, numberedFrom(0, 5));
+      const error = await conflict(stream, NO_STREAM);
+      expect(error.streamName).equal(stream);
+      expect(error.expectedVersion).equal(NO_STREAM);
+      expect(error.actualVersion).equal(4n);
+    });
+
+    it('refuses a revision below and a revision above the last', async () => {
+      const stream = freshStream();
+      await append(stream, numberedFrom(0, 5));
+      for (const revision of [2n, 9n]) {
+        const error = await conflict(stream, revision);
+        expect(error.expectedVersion).equal(revision);
+        expect(error.actualVersion).equal(4n);
+      }
+    });
+
+    it('refuses a revision and STREAM_EXISTS for a missing stream', async () => {
+      for (const expected of [0n, STREAM_EXISTS] as const) {
+        const error = await conflict(freshStream(), expected);
+        expect(error.expectedVersion).equal(expected);
+        expect(error.actualVersion).equal(NO_STREAM);
+      }
+    });
+
+    it('stores nothing of a refused append', async () => {
+      const stream = freshStream();
+      await append(stream, numbered(0));
+      await conflict(stream, NO_STREAM);
+      expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
+    });
+
+    it('lets NO_STREAM and STREAM_EXISTS both pass on a stream that has metadata only', async () => {
+      const [first, second] = [freshStream(), freshStream()];
+      for (const stream of [first, second]) await store.client.setStreamMetadata(stream, { maxCount: 10 });
+      expect((await append(first, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+      expect((await append(second, numbered(0), STREAM_EXISTS)).nextExpectedRevision).equal(0n);
+    });
+
+    it('answers an empty append to a missing stream with revision 0 and stores nothing', async () => {
+      const stream = freshStream();
+      for (const expected of [ANY, NO_STREAM] as const) {
+        expect((await append(stream, [], expected)).nextExpectedRevision).equal(0n);
+      }
+      expect((await append(stream, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+    });
+
+    it('checks the expected revision of an empty append, and answers the last one', async () => {
+      const stream = freshStream();
+      await append(stream, numberedFrom(0, 3));
+      expect((await append(stream, [], 2n)).nextExpectedRevision).equal(2n);
+      expect(await rejection(append(stream, [], 1n))).instanceOf(WrongExpectedVersionError);
+    });
+
+    it('keeps data, metadata, type and id of JSON and of binary events', async () => {
+      const stream = freshStream();
+      const json = jsonEvent({
+        id: randomUUID(),
+        type: 'Ünï cödé',
+        data: { a: [1, 'ß'] },
+        metadata: { by: 'me' },
+      });
+      const binary = binaryEvent({
+        id: randomUUID(),
+        type: 'b',
+        data: Uint8Array.of(0, 255, 1),
+        metadata: Uint8Array.of(7),
+      });
+      await append(stream, [json, binary]);
+      const [first, second] = (await all(store.client.readStream(stream))).map(({ event }) => event!);
+      expect(first).deep.include({
+        id: json.id,
+        type: json.type,
+        data: json.data,
+        metadata: json.metadata,
+        isJson: true,
+      });
+      expect(second).include({ id: binary.id, type: 'b', isJson: false });
+      expect([...(second!.data as Uint8Array)]).deep.equal([0, 255, 1]);
+    });
+
+    it('dates events by the server clock', async () => {
+      const stream = freshStream();
+      await append(stream, numbered(0));
+      const [resolved] = await all(store.client.readStream(stream));
+      expect(Math.abs(resolved!.event!.created.getTime() - Date.now())).below(60_000);
+    });
+
+    it('reports metadata as undefined when none was given', async () => {
+      const stream = freshStream();
+      await append(stream, numbered(0));
+      expect((await all(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
+    });
+
+    it('takes any name: spaces, slashes, unicode, dollar signs', async () => {
+      for (const name of ['a b', 'a/b', 'ü ☃ 𝄞', '$mine', '...']) {
+        const stream = `${name} ${randomUUID()}`;
+        await append(stream, numbered(0), NO_STREAM);
+        const [resolved] = await all(store.client.readStream(stream));
+        expect(resolved!.event!.streamId).equal(stream);
+      }
+    });
+
+    it('refuses more than 1 MiB in one append, and goes on', async () => {
+      const stream = freshStream();
+      const big = Array.from({ length: 30 }, () =>
+        jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }),
+      );
+      const error = await rejection(append(stream, big));
+      expect(error).instanceOf(MaxAppendSizeExceededError);
+      expect((error as MaxAppendSizeExceededError).maxAppendSize).equal(1_048_576);
+      expect((await append(stream, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+    });
+
+    it('reports a wrong revision before the size', async () => {
+      const big = [jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(1_100_000) } })];
+      expect(await rejection(append(freshStream(), big, 5n))).instanceOf(WrongExpectedVersionError);
+    });
+
+    it('refuses an empty stream name', async () => {
+      expect(await rejection(append('', numbered(0)))).instanceOf(Error);
+    });
+  });
+}
+
+describe('appending', () => {
+  const store = useEventStore();
+
+  it('takes an append that comes in several messages', async () => {
+    const stream = freshStream();
+    const events = Array.from({ length: 200 }, (_, n) =>
+      jsonEvent({ type: 'Padded', data: { n, pad: 'x'.repeat(1000) } }),
+    );
+    await store.client.appendToStream(stream, events, {
+      batchAppendSize: 20_000,
+      expectedRevision: NO_STREAM,
+    });
+    expect(await numbersOf(store.client.readStream(stream, { fromRevision: START }))).have.length(200);
+  });
+
+  it('lets exactly one of many writers with the same expected revision win', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    const attempts = Array.from({ length: 50 }, (_, n) =>
+      store.client.appendToStream(stream, numbered(n), { expectedRevision: 0n }),
+    );
+    const outcomes = await Promise.allSettled(attempts);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).have.length(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).instanceOf(WrongExpectedVersionError);
+    }
+  });
+
+  it('tells a conflict as a value to a client that wants no errors', async () => {
+    const client = EventStoreDBClient.connectionString(`${store.server.url}&throwOnAppendFailure=false`);
+    const stream = freshStream();
+    await client.appendToStream(stream, numbered(0));
+    const answer = await client.appendToStream(stream, numbered(1), { expectedRevision: NO_STREAM });
+    await client.dispose();
+    expect(answer.success).equal(false);
+  });
+
+  it('keeps the order of one client’s appends that are not waited for', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numbered(n + 1))),
+    );
+    expect(await numbersOf(store.client.readStream(stream))).deep.equal(
+      Array.from({ length: 101 }, (_, n) => n),
+    );
+  });
+});

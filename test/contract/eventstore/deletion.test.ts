@@ -1,0 +1,157 @@
+/** Soft delete, beginning again, and the tombstone. */
+import {
+  ANY,
+  jsonEvent,
+  NO_STREAM,
+  STREAM_EXISTS,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { expect } from 'chai';
+import {
+  all,
+  freshStream,
+  numbered,
+  numberedFrom,
+  numbersOf,
+  rejection,
+  useEventStore,
+} from '../../support/eventstore-client.js';
+
+describe('a soft-deleted stream', () => {
+  const store = useEventStore();
+  const deleted = async (): Promise<string> => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numberedFrom(0, 2));
+    await store.client.deleteStream(stream);
+    return stream;
+  };
+  const read = (stream: string) => numbersOf(store.client.readStream(stream));
+
+  it('is not found', async () => {
+    expect(await rejection(read(await deleted()))).instanceOf(StreamNotFoundError);
+  });
+
+  it('answers the position of its deletion, guarded by a revision', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numberedFrom(0, 2));
+    const wrong = await rejection(store.client.deleteStream(stream, { expectedRevision: 7n }));
+    expect(wrong).instanceOf(WrongExpectedVersionError);
+    expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
+    expect((await store.client.deleteStream(stream, { expectedRevision: 1n })).position!.commit > 0n).equal(
+      true,
+    );
+  });
+
+  it('has lost its other metadata, and says so with $tb 2^63 - 1', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    await store.client.setStreamMetadata(stream, { maxCount: 5, custom: 1 });
+    await store.client.deleteStream(stream);
+    const [last] = await all(store.client.readStream(`$$${stream}`));
+    expect(last!.event!.type).equal('$metadata');
+    expect(last!.event!.data).deep.equal({ $tb: 2 ** 63 });
+  });
+
+  it('may be deleted again', async () => {
+    await store.client.deleteStream(await deleted());
+  });
+
+  for (const expectedRevision of [ANY, NO_STREAM, 1n] as const) {
+    it(`begins again at the next revision by an append with ${expectedRevision}`, async () => {
+      const stream = await deleted();
+      const answer = await store.client.appendToStream(stream, numbered(2), { expectedRevision });
+      expect(answer.nextExpectedRevision).equal(2n);
+      expect(await read(stream)).deep.equal([2]);
+      expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({ truncateBefore: 2 });
+    });
+  }
+
+  it('refuses STREAM_EXISTS as deleted, and a wrong revision with the real one', async () => {
+    const stream = await deleted();
+    const exists = store.client.appendToStream(stream, numbered(2), { expectedRevision: STREAM_EXISTS });
+    expect(await rejection(exists)).instanceOf(StreamDeletedError);
+    const wrong = await rejection(store.client.appendToStream(stream, numbered(2), { expectedRevision: 0n }));
+    expect(wrong).instanceOf(WrongExpectedVersionError);
+    expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
+  });
+
+  it('begins again by an empty append', async () => {
+    const stream = await deleted();
+    await store.client.appendToStream(stream, [], { expectedRevision: ANY });
+    expect(await read(stream)).deep.equal([]);
+  });
+
+  it('begins again when its metadata is set, which is kept', async () => {
+    const stream = await deleted();
+    await store.client.setStreamMetadata(stream, { maxCount: 7 });
+    expect(await read(stream)).deep.equal([]);
+    expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({
+      maxCount: 7,
+      truncateBefore: 2,
+    });
+  });
+
+  it('cannot be made of a missing stream', async () => {
+    const error = await rejection(store.client.deleteStream(freshStream()));
+    expect(error).instanceOf(WrongExpectedVersionError);
+    expect((error as WrongExpectedVersionError).actualVersion).equal(-1n);
+    expect((error as Error).message).contain('Delete failed due to WrongExpectedVersion');
+  });
+});
+
+describe('a tombstoned stream', () => {
+  const store = useEventStore();
+  const expectDeleted = async (attempt: Promise<unknown>, stream: string) => {
+    const error = await rejection(attempt);
+    expect(error).instanceOf(StreamDeletedError);
+    expect((error as StreamDeletedError).streamName).equal(stream);
+  };
+
+  it('is deleted for ever, with its metadata', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    await store.client.tombstoneStream(stream);
+    const credentials = { username: 'admin', password: 'changeit' };
+    await expectDeleted(all(store.client.readStream(stream)), stream);
+    for (const expectedRevision of [ANY, NO_STREAM, STREAM_EXISTS, 0n] as const) {
+      await expectDeleted(store.client.appendToStream(stream, numbered(1), { expectedRevision }), stream);
+    }
+    await expectDeleted(store.client.appendToStream(stream, numbered(1), { credentials }), stream);
+    await expectDeleted(store.client.deleteStream(stream), stream);
+    await expectDeleted(store.client.tombstoneStream(stream), stream);
+    await expectDeleted(all(store.client.subscribeToStream(stream)), stream);
+    await expectDeleted(all(store.client.readStream(`$$${stream}`)), `$$${stream}`);
+    await expectDeleted(
+      store.client.appendToStream(`$$${stream}`, jsonEvent({ type: '$metadata', data: {} })),
+      `$$${stream}`,
+    );
+  });
+
+  it('shows its tombstone in $all with revision 2^63 - 1', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    const { position } = await store.client.tombstoneStream(stream);
+    const [last] = await all(store.client.readAll({ fromPosition: position!, maxCount: 1 }));
+    expect(last!.event).include({ streamId: stream, type: '$streamDeleted', revision: 2n ** 63n - 1n });
+  });
+
+  it('may be made of a missing and of a soft-deleted stream', async () => {
+    const missing = freshStream();
+    await store.client.tombstoneStream(missing, { expectedRevision: NO_STREAM });
+    const soft = freshStream();
+    await store.client.appendToStream(soft, numbered(0));
+    await store.client.deleteStream(soft);
+    await store.client.tombstoneStream(soft);
+    for (const stream of [missing, soft]) await expectDeleted(all(store.client.readStream(stream)), stream);
+  });
+
+  it('is guarded by an expected revision', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(0));
+    const wrong = store.client.tombstoneStream(stream, { expectedRevision: 5n });
+    expect(await rejection(wrong)).instanceOf(WrongExpectedVersionError);
+    await store.client.tombstoneStream(stream, { expectedRevision: 0n });
+  });
+});

@@ -1,0 +1,137 @@
+/** What was acknowledged outlives a kill. Only for the embedded engine, which a test may kill. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ANY, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { type EmbeddedServer, embeddedEventStore } from '../../support/eventstore.js';
+import {
+  all,
+  freshStream,
+  numbered,
+  numberedFrom,
+  numbersOf,
+  until,
+} from '../../support/eventstore-client.js';
+
+if (!process.env.EVENTSTORE_URL) {
+  describe('after a SIGKILL', () => {
+    let url: string;
+    let embedded: EmbeddedServer;
+    let stop: () => Promise<void>;
+    before(async () => {
+      ({ url, embedded, stop } = await embeddedEventStore(
+        await mkdtemp(join(tmpdir(), 'annals-durability-')),
+      ));
+    });
+    after(() => stop());
+    const withClient = async <T>(work: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
+      const client = EventStoreDBClient.connectionString(url);
+      try {
+        return await work(client);
+      } finally {
+        await client.dispose();
+      }
+    };
+
+    it('under 32 writers every acknowledged append is there, once, and in order', async function () {
+      this.timeout(60_000);
+      for (let round = 0; round < 3; round++) {
+        const acknowledged = new Map<string, string[]>();
+        await withClient(async (client) => {
+          let count = 0;
+          const writers = Array.from({ length: 32 }, async () => {
+            const stream = freshStream('durable');
+            const ids: string[] = [];
+            acknowledged.set(stream, ids);
+            for (let revision: bigint | typeof NO_STREAM = NO_STREAM; ; ) {
+              const event = { ...numbered(count), id: randomUUID() };
+              try {
+                const expectedRevision: bigint | typeof NO_STREAM = revision;
+                ({ nextExpectedRevision: revision } = await client.appendToStream(stream, event, {
+                  expectedRevision,
+                }));
+              } catch {
+                return;
+              }
+              ids.push(event.id);
+              count++;
+            }
+          });
+          await until(() => count > 300);
+          await embedded.restart('SIGKILL');
+          await Promise.all(writers);
+        });
+        await withClient(async (client) => {
+          for (const [stream, ids] of acknowledged) {
+            if (ids.length === 0) continue;
+            const stored = (await all(client.readStream(stream))).map(({ event }) => event!);
+            expect(stored.slice(0, ids.length).map(({ id }) => id)).deep.equal(ids);
+            expect(stored.length).within(ids.length, ids.length + 1);
+            expect(stored.map(({ revision }) => Number(revision))).deep.equal(
+              stored.map((_, index) => index),
+            );
+          }
+          const positions = (await all(client.readAll())).map(({ event }) => event!.position!.commit);
+          expect(positions).deep.equal([...new Set(positions)].sort((a, b) => (a < b ? -1 : 1)));
+        });
+      }
+    });
+
+    it('a retry with its expected revision is recognised; one with ANY is stored again', async () => {
+      const [guarded, any] = [freshStream(), freshStream()];
+      const events = numberedFrom(0, 2);
+      await withClient(async (client) => {
+        await client.appendToStream(guarded, events, { expectedRevision: NO_STREAM });
+        await client.appendToStream(any, events, { expectedRevision: ANY });
+      });
+      await embedded.restart('SIGKILL');
+      await withClient(async (client) => {
+        await client.appendToStream(guarded, events, { expectedRevision: NO_STREAM });
+        await client.appendToStream(any, events, { expectedRevision: ANY });
+        expect(await numbersOf(client.readStream(guarded))).deep.equal([0, 1]);
+        expect(await numbersOf(client.readStream(any))).deep.equal([0, 1, 0, 1]);
+      });
+    });
+
+    it('metadata, deletions and tombstones hold, and positions go on', async () => {
+      const [counted, deleted, tombstoned] = [freshStream(), freshStream(), freshStream()];
+      const last = await withClient(async (client) => {
+        for (const stream of [counted, deleted, tombstoned])
+          await client.appendToStream(stream, numberedFrom(0, 4));
+        await client.setStreamMetadata(counted, { maxCount: 2 });
+        await client.deleteStream(deleted);
+        return client.tombstoneStream(tombstoned);
+      });
+      await embedded.restart('SIGKILL');
+      await withClient(async (client) => {
+        expect(await numbersOf(client.readStream(counted))).deep.equal([2, 3]);
+        for (const [stream, type] of [
+          [deleted, 'stream-not-found'],
+          [tombstoned, 'stream-deleted'],
+        ] as const) {
+          const outcome = await all(client.readStream(stream)).catch((error) => error);
+          expect(outcome).have.property('type', type);
+        }
+        const { position } = await client.appendToStream(freshStream(), numbered(0));
+        expect(position!.commit > last.position!.commit).equal(true);
+      });
+    });
+
+    it('the same client object works again', async () => {
+      await withClient(async (client) => {
+        const stream = freshStream();
+        await client.appendToStream(stream, numbered(0));
+        await embedded.restart('SIGKILL');
+        await until(async () => {
+          const answer = await client
+            .appendToStream(stream, numbered(1), { expectedRevision: 0n })
+            .catch(() => undefined);
+          return answer?.success === true;
+        });
+        expect(await numbersOf(client.readStream(stream))).deep.equal([0, 1]);
+      });
+    });
+  });
+}

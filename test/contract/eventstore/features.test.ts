@@ -1,0 +1,38 @@
+/** Discovery by gossip, and what an engine refuses as not there. */
+import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
+
+describe('discovery', () => {
+  const store = useEventStore();
+
+  it('finds the one node by gossip, from one seed or several', async () => {
+    const { host } = new URL(store.server.url.replace(/^esdb(\+discover)?:/, 'http:'));
+    for (const url of [`esdb+discover://${host}?tls=false`, `esdb://${host},${host}?tls=false`]) {
+      const client = EventStoreDBClient.connectionString(url);
+      const answer = await client.appendToStream(freshStream(), numbered(0));
+      await client.dispose();
+      expect(answer.success).equal(true);
+    }
+  });
+});
+
+if (!process.env.EVENTSTORE_URL) {
+  describe('the embedded engine', () => {
+    const store = useEventStore();
+
+    it('refuses persistent subscriptions and projections', async () => {
+      const { client } = store;
+      const settings = persistentSubscriptionToAllSettingsFromDefaults();
+      expect(await rejection(client.createPersistentSubscriptionToAll('group', settings))).instanceOf(Error);
+      expect(await rejection(client.createProjection('p', 'fromAll()'))).have.property('code', 12);
+    });
+
+    it('refuses to resolve links rather than to ignore the wish', async () => {
+      const read = async () => {
+        for await (const _ of store.client.readStream(freshStream(), { resolveLinkTos: true })) break;
+      };
+      expect(await rejection(read())).have.property('code', 12);
+    });
+  });
+}

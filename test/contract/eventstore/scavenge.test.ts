@@ -1,0 +1,143 @@
+/** A scavenge: what may not be read any more is gone, from $all and from the disk. */
+
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { END, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { scavenge } from '../../../adapters/eventstore/scavenge.js';
+import {
+  all,
+  freshStream,
+  numbered,
+  numberedFrom,
+  numbersOf,
+  take,
+  until,
+  useEventStore,
+} from '../../support/eventstore-client.js';
+
+describe('a scavenge', () => {
+  const store = useEventStore();
+
+  it('tells what it did, and writes it down', async () => {
+    const steps: string[] = [];
+    const outcome = await scavenge(store.server.url, { onProgress: (step) => steps.push(step) });
+    expect(outcome.result).equal('Success');
+    expect(outcome.durationMs).above(0);
+    expect(steps[0]).equal('$scavengeStarted');
+    expect(steps.at(-1)).equal('$scavengeCompleted');
+    const history = await all(store.client.readStream(`$scavenges-${outcome.scavengeId}`));
+    expect(history.at(-1)!.event!.data).include({ scavengeId: outcome.scavengeId, result: 'Success' });
+  });
+
+  it('changes nothing that may still be read', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numberedFrom(0, 10));
+    await store.client.setStreamMetadata(stream, { maxCount: 3 });
+    await scavenge(store.server.url);
+    expect(await numbersOf(store.client.readStream(stream))).deep.equal([7, 8, 9]);
+    const answer = await store.client.appendToStream(stream, numbered(10), { expectedRevision: 9n });
+    expect(answer.nextExpectedRevision).equal(10n);
+  });
+});
+
+if (!process.env.EVENTSTORE_URL) {
+  describe('a scavenge of the embedded engine', () => {
+    const store = useEventStore();
+    const everything = async (stream: string) =>
+      (await all(store.client.readAll())).filter(({ event }) => event!.streamId === stream);
+    const secretEvents = (secret: string, count: number) =>
+      Array.from({ length: count }, (_, n) =>
+        jsonEvent({ type: 'Secret', data: { n, secret: `${secret} `.repeat(n % 5 === 0 ? 200 : 4) } }),
+      );
+
+    it('removes deleted, tombstoned, truncated, over-count and expired events from $all', async () => {
+      const streams = Array.from({ length: 5 }, () => freshStream());
+      const [deleted, tombstoned, truncated, counted, aged] = streams as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      for (const stream of streams) await store.client.appendToStream(stream, numberedFrom(0, 4));
+      await store.client.deleteStream(deleted);
+      await store.client.tombstoneStream(tombstoned);
+      await store.client.setStreamMetadata(truncated, { truncateBefore: 3 });
+      await store.client.setStreamMetadata(counted, { maxCount: 1 });
+      await store.client.setStreamMetadata(aged, { maxAge: 1 });
+      await until(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
+      await scavenge(store.server.url);
+      expect(await everything(deleted)).have.length(0);
+      expect((await everything(tombstoned)).map(({ event }) => event!.type)).deep.equal(['$streamDeleted']);
+      expect(await everything(truncated)).have.length(1);
+      expect(await everything(counted)).have.length(1);
+      expect(await everything(aged)).have.length(0);
+      expect(await numbersOf(store.client.readStream(aged))).deep.equal([]);
+      const reopened = await store.client.appendToStream(deleted, numbered(4), {
+        expectedRevision: NO_STREAM,
+      });
+      expect(reopened.nextExpectedRevision).equal(4n);
+    });
+
+    it('leaves no byte of them on the disk', async () => {
+      const secret = `secret-${randomUUID()}`;
+      const streams = Array.from({ length: 5 }, () => freshStream());
+      for (const stream of streams) {
+        for (let round = 0; round < 4; round++)
+          await store.client.appendToStream(stream, secretEvents(secret, 25));
+        await store.client.appendToStream(freshStream(), numberedFrom(0, 10));
+      }
+      const file = `${store.server.embedded!.directory}/log/data.mdb`;
+      expect(await occurrences(file, secret)).above(500);
+      for (const stream of streams) await store.client.tombstoneStream(stream);
+      const { spaceSaved } = await scavenge(store.server.url);
+      expect(spaceSaved).above(100_000);
+      expect(await occurrences(file, secret)).equal(0);
+    });
+
+    it('keeps positions usable: one whose event is gone, and checkpoints', async () => {
+      const stream = freshStream('gone');
+      await store.client.appendToStream(stream, numberedFrom(0, 3));
+      const [, second] = await all(store.client.readStream(stream));
+      await store.client.tombstoneStream(stream);
+      const kept = freshStream('kept');
+      await store.client.appendToStream(kept, numbered(7));
+      await scavenge(store.server.url);
+      const filter = streamNameFilter({ prefixes: ['kept.'] });
+      const fromPosition = second!.event!.position!;
+      const [next] = await take(store.client.subscribeToAll({ fromPosition, filter }), 1);
+      expect(next!.event!.streamId).equal(kept);
+    });
+
+    it('holds up neither appends nor subscribers', async () => {
+      const stream = freshStream();
+      for (let n = 0; n < 5000; n += 500) await store.client.appendToStream(stream, numberedFrom(n, 500));
+      await store.client.setStreamMetadata(stream, { maxCount: 1 });
+      const live = freshStream('live');
+      const filter = streamNameFilter({ prefixes: [live] });
+      const seen = take(store.client.subscribeToAll({ fromPosition: END, filter }), 50);
+      const running = scavenge(store.server.url);
+      for (let n = 0; n < 50; n++) await store.client.appendToStream(live, numbered(n));
+      expect(await seen).have.length(50);
+      expect((await running).result).equal('Success');
+    });
+
+    it('joins the one that is running', async () => {
+      const outcomes = await Promise.all([scavenge(store.server.url), scavenge(store.server.url)]);
+      expect(outcomes.map(({ result }) => result)).deep.equal(['Success', 'Success']);
+    });
+  });
+}
+
+/** How often a text stands in a file. */
+async function occurrences(file: string, text: string): Promise<number> {
+  let count = 0;
+  let tail = '';
+  for await (const chunk of createReadStream(file, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
+    const piece = tail + chunk;
+    count += piece.split(text).length - 1;
+    tail = piece.slice(-(text.length - 1));
+  }
+  return count;
+}

@@ -1,0 +1,81 @@
+/** Collections come and go: create, drop, rename, list. */
+import { expect } from 'chai';
+import { codeOf, fixture } from './fixture.js';
+
+describe('MongoDB: collections', () => {
+  const mongo = fixture();
+  const names = async () => (await mongo.db.listCollections().toArray()).map(({ name }) => name);
+
+  it('creates a collection once', async () => {
+    await mongo.db.createCollection('made');
+    expect(await names()).to.include('made');
+    expect(await codeOf(mongo.db.command({ create: 'made' }))).to.equal(48);
+    expect(await codeOf(mongo.db.command({ create: 'other', capped: true }))).to.not.equal('accepted');
+  });
+
+  it('drops a collection with its indexes, and the next of its name starts empty', async () => {
+    const rows = mongo.collection();
+    await rows.insertMany(Array.from({ length: 2000 }, (_, a) => ({ a })));
+    await rows.createIndex({ a: 1 });
+    await rows.drop();
+    expect(await names()).to.not.include(rows.collectionName);
+    await rows.insertOne({ a: 1 });
+    expect(await rows.countDocuments({ a: 1 })).to.equal(1);
+    expect(await rows.estimatedDocumentCount()).to.equal(1);
+    expect(await rows.indexes()).to.have.length(1);
+    expect(await codeOf(mongo.db.command({ drop: 'nothing' }))).to.be.oneOf([26, 'accepted']);
+  });
+
+  it('renames a collection with its documents and indexes', async () => {
+    const rows = mongo.collection();
+    await rows.insertOne({ _id: 1 as never, a: 1 });
+    await rows.createIndex({ a: 1 }, { unique: true });
+    const renamed = await rows.rename(`${rows.collectionName}_new`);
+    expect(await renamed.findOne({ a: 1 })).to.deep.equal({ _id: 1, a: 1 });
+    expect(await codeOf(renamed.insertOne({ a: 1 }))).to.equal(11000);
+    expect(await rows.findOne()).to.equal(null);
+    expect(await codeOf(rows.rename('x'))).to.equal(26);
+  });
+
+  it('flips a collection into the place of another only with dropTarget', async () => {
+    const [built, served] = [mongo.collection(), mongo.collection()];
+    await built.insertOne({ from: 'built' });
+    await served.insertOne({ from: 'served' });
+    await served.createIndex({ from: 1 });
+    expect(await codeOf(built.rename(served.collectionName))).to.equal(48);
+    await built.rename(served.collectionName, { dropTarget: true });
+    expect(await served.findOne({}, { projection: { _id: 0 } })).to.deep.equal({ from: 'built' });
+    expect(await served.indexes()).to.have.length(1);
+    expect(await names()).to.not.include(built.collectionName);
+  });
+
+  it('makes and drops hundreds of collections', async function () {
+    this.timeout(60_000);
+    for (let i = 0; i < 300; i++) {
+      const rows = mongo.db.collection(`many_${i}`);
+      await rows.createIndex({ a: 1 });
+      if (i >= 5) await mongo.db.dropCollection(`many_${i - 5}`);
+    }
+    expect((await names()).filter((name) => name.startsWith('many_'))).to.have.length(5);
+  });
+
+  it('filters the list of collections and databases', async () => {
+    await mongo.db.createCollection('listed');
+    const listed = await mongo.db.listCollections({ name: 'listed' }).toArray();
+    expect(listed[0]).to.deep.include({
+      name: 'listed',
+      type: 'collection',
+      idIndex: { v: 2, key: { _id: 1 }, name: '_id_' },
+    });
+    expect(await mongo.db.listCollections({ name: 'listed' }, { nameOnly: true }).toArray()).to.deep.equal([
+      { name: 'listed', type: 'collection' },
+    ]);
+    const { databases } = await mongo.client.db().admin().listDatabases({ nameOnly: true });
+    expect(databases.map(({ name }) => name)).to.include(mongo.db.databaseName);
+  });
+
+  it('refuses names that cannot be', async () => {
+    for (const name of ['', 'a$b', '.a'])
+      expect(await codeOf(mongo.db.command({ create: name })), name).to.equal(73);
+  });
+});

@@ -1,0 +1,99 @@
+/** What is acknowledged is there after a crash, and nobody waits long for anybody. */
+import { expect } from 'chai';
+import { isReal } from '../../support/mongo.js';
+import { fixture } from './fixture.js';
+import { rawClient } from './rawClient.js';
+
+describe('MongoDB: durability and fairness', () => {
+  const mongo = fixture();
+
+  it('answers pings while a search without an index goes through 200,000 documents', async function () {
+    this.timeout(120_000);
+    const rows = mongo.collection();
+    for (let i = 0; i < 200; i++)
+      await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: i * 1000 + k })));
+    let scanning = true;
+    const alone = performance.now();
+    expect(await rows.countDocuments({ a: { $lt: 0 } })).to.equal(0);
+    const duration = performance.now() - alone;
+    const scan = rows.countDocuments({ a: { $lt: 0 } }).finally(() => {
+      scanning = false;
+    });
+    const waits: number[] = [];
+    while (scanning) {
+      const from = performance.now();
+      await mongo.db.command({ ping: 1 });
+      waits.push(performance.now() - from);
+    }
+    expect(await scan).to.equal(0);
+    // One that had to wait for the end would be the only one, and as slow as the search.
+    expect(waits.length).to.be.greaterThan(10);
+    expect(Math.max(...waits)).to.be.lessThan(Math.max(duration / 3, 60));
+  });
+
+  it('deletes and updates many documents without an index while others are served', async function () {
+    this.timeout(60_000);
+    const rows = mongo.collection();
+    for (let i = 0; i < 20; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: k, i })));
+    let pings = 0;
+    let working = true;
+    const work = rows
+      .updateMany({ a: { $gte: 0 } }, { $inc: { a: 1 } })
+      .then(async ({ modifiedCount }) => [
+        modifiedCount,
+        (await rows.deleteMany({ a: { $lte: 500 } })).deletedCount,
+      ])
+      .finally(() => {
+        working = false;
+      });
+    while (working) {
+      await mongo.db.command({ ping: 1 });
+      pings++;
+    }
+    expect(await work).to.deep.equal([20_000, 10_000]);
+    expect(pings).to.be.greaterThan(10);
+    expect(await rows.estimatedDocumentCount()).to.equal(10_000);
+  });
+
+  if (isReal) return;
+
+  it('keeps every acknowledged write through SIGKILL under load', async function () {
+    this.timeout(60_000);
+    const rows = mongo.collection();
+    await rows.createIndex({ email: 1 }, { unique: true });
+    const { port } = mongo.server;
+    for (let round = 0; round < 3; round++) {
+      const acknowledged: number[] = [];
+      let next = round * 1_000_000;
+      const clients = await Promise.all(Array.from({ length: 16 }, () => rawClient(port)));
+      const writing = clients.map(async (client) => {
+        for (;;) {
+          const _id = next++;
+          const documents = [{ _id, email: `u${_id}` }];
+          const reply = await client.command({
+            insert: rows.collectionName,
+            documents,
+            $db: mongo.db.databaseName,
+          });
+          if (reply?.body.ok !== 1 || reply.body.n !== 1) return;
+          acknowledged.push(_id);
+          if (acknowledged.length === 500) void mongo.server.restart('SIGKILL');
+        }
+      });
+      await Promise.all(writing);
+      await mongo.db.command({ ping: 1 });
+      const found = new Set(
+        (await rows.find({ _id: { $gte: round * 1_000_000 } as never }).toArray()).map(({ _id }) =>
+          Number(_id),
+        ),
+      );
+      expect(acknowledged.filter((_id) => !found.has(_id))).to.deep.equal([]);
+      const byEmail = await rows
+        .find({ email: { $gte: '' } })
+        .hint('email_1')
+        .toArray();
+      expect(byEmail).to.have.length(await rows.estimatedDocumentCount());
+      expect(byEmail).to.have.length(await rows.countDocuments({ _id: { $gte: 0 } as never }));
+    }
+  });
+});

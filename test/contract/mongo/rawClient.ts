@@ -1,0 +1,78 @@
+/** A client that writes and reads the bytes of the protocol itself, to send what no driver would. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { BSON, type Document } from 'mongodb';
+
+export interface Reply {
+  readonly requestId: number;
+  readonly responseTo: number;
+  readonly flags: number;
+  readonly body: Document;
+}
+
+export interface RawClient {
+  send(bytes: Buffer): void;
+  /** The next answer, or undefined when the server has closed the connection. */
+  receive(): Promise<Reply | undefined>;
+  /** Sends a command and gives its answer. */
+  command(command: Document, flags?: number): Promise<Reply | undefined>;
+  close(): void;
+}
+
+/** A message of one body section. */
+export function opMsg(command: Document, flags = 0, id = 7): Buffer {
+  return frame(2013, Buffer.concat([uint32(flags), Buffer.of(0), BSON.serialize(command)]), id);
+}
+
+/** A message of any opcode and content; its length may be told wrongly. */
+export function frame(opcode: number, content: Buffer, id = 7, length = content.length + 16): Buffer {
+  return Buffer.concat([uint32(length), uint32(id), uint32(0), uint32(opcode), content]);
+}
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value >>> 0);
+  return bytes;
+}
+
+export async function rawClient(port: number): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const replies: Reply[] = [];
+  const waiting: ((reply: Reply | undefined) => void)[] = [];
+  let bytes = Buffer.alloc(0);
+  let closed = false;
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    closed = true;
+    for (const wake of waiting.splice(0)) wake(undefined);
+  });
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    while (bytes.length >= 4 && bytes.length >= bytes.readInt32LE(0)) {
+      const message = bytes.subarray(0, bytes.readInt32LE(0));
+      bytes = bytes.subarray(message.length);
+      const legacy = message.readInt32LE(12) === 1;
+      const body = BSON.deserialize(message.subarray(legacy ? 36 : 21), { promoteLongs: false });
+      const [requestId, responseTo] = [message.readInt32LE(4), message.readInt32LE(8)];
+      const reply = { requestId, responseTo, flags: message.readUInt32LE(16), body };
+      const wake = waiting.shift();
+      if (wake) wake(reply);
+      else replies.push(reply);
+    }
+  });
+  const receive = (): Promise<Reply | undefined> => {
+    const ready = replies.shift();
+    if (ready || closed) return Promise.resolve(ready);
+    return new Promise((resolve) => waiting.push(resolve));
+  };
+  return {
+    send: (message) => void socket.write(message),
+    receive,
+    command(command, flags = 0) {
+      socket.write(opMsg(command, flags));
+      return receive();
+    },
+    close: () => void socket.destroy(),
+  };
+}

@@ -1,0 +1,124 @@
+/** Retryable writes: the same command again gives the same answer, and its effect once. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Binary, type Document, Int32, Long } from 'mongodb';
+import { isReal } from '../../support/mongo.js';
+import { fixture } from './fixture.js';
+import { type RawClient, rawClient } from './rawClient.js';
+
+describe('MongoDB: retryable writes', () => {
+  // What is sent here says twice what a driver says once, so it is sent without one.
+  if (isReal) return;
+  const mongo = fixture();
+  let raw: RawClient;
+  beforeEach(async () => {
+    raw = await rawClient(mongo.server.port);
+  });
+  afterEach(() => raw.close());
+
+  const session = () => ({ id: new Binary(Buffer.from(randomUUID().replaceAll('-', ''), 'hex'), 4) });
+  const send = async (command: Document): Promise<Document> =>
+    (await raw.command({ ...command, $db: mongo.db.databaseName }))!.body;
+  const essence = ({ n, nModified, upserted, value, lastErrorObject }: Document) =>
+    JSON.stringify({ n, nModified, upserted, value, lastErrorObject });
+
+  const COMMANDS: [name: string, command: (collection: string) => Document, after: object[]][] = [
+    [
+      'an insert',
+      (c) => ({ insert: c, documents: [{ _id: 1 }, { _id: 2 }] }),
+      [{ _id: 0, a: 1 }, { _id: 1 }, { _id: 2 }],
+    ],
+    [
+      'an update',
+      (c) => ({ update: c, updates: [{ q: { _id: 0 }, u: { $inc: { a: 1 } } }] }),
+      [{ _id: 0, a: 2 }],
+    ],
+    [
+      'an upsert',
+      (c) => ({ update: c, updates: [{ q: { _id: 5 }, u: { $inc: { a: 1 } }, upsert: true }] }),
+      [
+        { _id: 0, a: 1 },
+        { _id: 5, a: 1 },
+      ],
+    ],
+    ['a delete', (c) => ({ delete: c, deletes: [{ q: { a: 1 }, limit: 1 }] }), []],
+    [
+      'a findAndModify',
+      (c) => ({ findAndModify: c, query: { _id: 0 }, update: { $inc: { a: 5 } } }),
+      [{ _id: 0, a: 6 }],
+    ],
+    [
+      'a search without an index',
+      (c) => ({ update: c, updates: [{ q: { a: { $ne: 7 } }, u: { $inc: { a: 1 } } }] }),
+      [{ _id: 0, a: 2 }],
+    ],
+  ];
+  for (const [name, command, after] of COMMANDS)
+    for (const restart of [false, true])
+      it(`answers ${name} sent twice alike and does it once${restart ? ', also across SIGKILL' : ''}`, async () => {
+        const rows = mongo.collection();
+        await rows.insertOne({ _id: 0 as never, a: 1 });
+        const sent = { ...command(rows.collectionName), lsid: session(), txnNumber: Long.fromNumber(1) };
+        const first = await send(sent);
+        if (restart) {
+          await mongo.server.restart('SIGKILL');
+          raw.close();
+          raw = await rawClient(mongo.server.port);
+        }
+        expect(essence(await send(sent))).to.equal(essence(first));
+        expect(first.ok).to.equal(1);
+        const documents = await rows.find().sort({ _id: 1 }).toArray();
+        expect(documents).to.deep.equal(after);
+      });
+
+  it('goes on where a batch broke off and tries failed statements again', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1 }, { unique: true });
+    await rows.insertOne({ _id: 9 as never, a: 2 });
+    const documents = [1, 2, 3].map((i) => ({ _id: i, a: i }));
+    const sent = { insert: rows.collectionName, documents, lsid: session(), txnNumber: Long.fromNumber(1) };
+    const first = await send(sent);
+    expect(first.n).to.equal(1);
+    expect(first.writeErrors[0].index).to.equal(1);
+    await rows.deleteOne({ _id: 9 as never });
+    const second = await send(sent);
+    expect(second.n).to.equal(3);
+    expect(second.writeErrors).to.equal(undefined);
+    expect(await rows.countDocuments()).to.equal(3);
+  });
+
+  it('refuses an older number, and a newer one forgets the older', async () => {
+    const name = mongo.collection().collectionName;
+    const lsid = session();
+    const insert = (_id: number, number: number) =>
+      send({ insert: name, documents: [{ _id }], lsid, txnNumber: Long.fromNumber(number) });
+    expect((await insert(1, 5)).n).to.equal(1);
+    expect((await insert(2, 6)).n).to.equal(1);
+    expect((await insert(3, 5)).code).to.equal(225);
+    expect((await insert(3, 7)).n).to.equal(1);
+  });
+
+  it('refuses numbers and sessions of the wrong type, multi writes with a number, and transactions', async () => {
+    const name = mongo.collection().collectionName;
+    const insert = { insert: name, documents: [{}] };
+    const txnNumber = Long.fromNumber(1);
+    const code = async (command: Document) => (await send(command)).code;
+    expect(await code({ ...insert, lsid: session(), txnNumber: new Int32(1) })).to.equal(14);
+    expect(await code({ ...insert, lsid: 5, txnNumber })).to.equal(14);
+    expect(await code({ ...insert, txnNumber })).to.equal(72);
+    expect(await code({ delete: name, deletes: [{ q: {}, limit: 0 }], lsid: session(), txnNumber })).to.equal(
+      72,
+    );
+    expect(
+      await code({
+        update: name,
+        updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }],
+        lsid: session(),
+        txnNumber,
+      }),
+    ).to.equal(72);
+    const transaction = { startTransaction: true, autocommit: false };
+    expect(await code({ ...insert, lsid: session(), txnNumber, ...transaction })).to.equal(20);
+    expect(await mongo.db.collection(name).countDocuments()).to.equal(0);
+  });
+});

@@ -1,0 +1,226 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { problem } from '../../adapters/http/problem.js';
+import { listLimit } from '../../adapters/http/validate.js';
+import { echo, serveToys, type Toys } from './toy.js';
+
+const toy = {
+  type: 'object',
+  required: ['name', 'part'],
+  properties: {
+    name: { type: 'string', minLength: 2, maxLength: 5 },
+    part: {
+      type: 'object',
+      required: ['x'],
+      properties: { x: { type: 'string', title: 'Coordinate', pattern: '^\\d+$' } },
+    },
+    tagList: { type: 'array', items: { type: 'string' }, maxItems: 2 },
+    free: { type: 'object' },
+  },
+};
+const good = { name: 'Ann', part: { x: '1' } };
+
+describe('bodies', () => {
+  let toys: Toys;
+  before(async () => {
+    toys = await serveToys(
+      [
+        echo({ path: '/toys', body: toy, bodyLimit: 2000 }),
+        echo({ path: '/pin', body: { type: 'object', properties: { note: { type: 'string' } } } }),
+        echo({
+          path: '/pin',
+          method: 'DELETE',
+          body: { type: 'object', properties: { note: { type: 'string' } } },
+        }),
+        echo({
+          path: '/pin',
+          method: 'GET',
+          body: { type: 'object', properties: { note: { type: 'string' } } },
+        }),
+        echo({
+          path: '/beacon',
+          anyContentType: true,
+          body: { type: 'object', properties: { note: { type: 'string' } } },
+        }),
+        echo({
+          path: '/raw',
+          rawBody: true,
+          bodyLimit: 1000,
+          handle: ({ body }) => ({ status: 200, body: { bytes: (body as Buffer).toString('hex') } }),
+        }),
+        echo({
+          path: '/list',
+          method: 'GET',
+          query: {
+            type: 'object',
+            properties: {
+              limit: listLimit({ initial: 20, max: 50 }),
+              tag: { type: 'string' },
+              deep: { type: 'boolean' },
+            },
+          },
+        }),
+        echo({ path: '/door', admit: () => problem(401, 'Unauthorized'), body: toy }),
+      ],
+      {
+        invalid: ({ keyword, message, field }) =>
+          keyword === 'maxItems' ? problem(413, `${message} (${field})`) : undefined,
+      },
+    );
+  });
+  after(() => toys.close());
+
+  it('reads JSON whatever the charset says', async () => {
+    for (const type of [
+      'application/json',
+      'application/json; charset=latin1',
+      'application/json;charset',
+      'application/ld+json',
+      'APPLICATION/JSON;;',
+    ]) {
+      const { status, json } = await toys.post('/toys', good, { 'Content-Type': type });
+      expect([type, status, json.body]).to.deep.equal([type, 200, good]);
+    }
+  });
+
+  it('reads JSON without a content type', async () => {
+    const { status, json } = await toys.ask('/toys', {
+      method: 'POST',
+      body: Buffer.from(JSON.stringify(good)),
+    });
+    expect([status, json.body]).to.deep.equal([200, good]);
+  });
+
+  it('counts an empty body as an empty object, on every method', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    for (const method of ['POST', 'DELETE', 'GET']) {
+      const { status, json } = await toys.ask('/pin', { method, headers });
+      expect([method, status, json.body]).to.deep.equal([method, 200, {}]);
+    }
+    const { status } = await toys.ask('/pin', { method: 'DELETE', headers, body: '{"note":"x"}' });
+    expect(status).to.equal(200);
+  });
+
+  it('refuses what is not JSON with 400', async () => {
+    for (const text of ['{', 'x', '{"name":}', '{"a":1}}', '\u0000', '{a:1}', "{'a':1}"]) {
+      const { status, json } = await toys.post('/toys', text);
+      expect([text, status, json.error]).to.deep.equal([text, 400, 'The body is not valid JSON']);
+    }
+  });
+
+  it('refuses broken UTF-8, and takes UTF-8 as it is', async () => {
+    const broken = Buffer.concat([Buffer.from('{"note":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await toys.ask('/pin', { method: 'POST', headers, body: broken })).status).to.equal(400);
+    const { json } = await toys.post('/pin', { note: 'Zoë 🎉 \ufffd' });
+    expect(json.body).to.deep.equal({ note: 'Zoë 🎉 \ufffd' });
+  });
+
+  it('refuses another content type with 415 unless the route takes any', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
+      const headers = { 'Content-Type': type };
+      expect((await toys.post('/toys', good, headers)).status, type).to.equal(415);
+      expect((await toys.post('/beacon', { note: 'x' }, headers)).json.body, type).to.deep.equal({
+        note: 'x',
+      });
+    }
+  });
+
+  it('says in one sentence which field is wrong', async () => {
+    const cases: [unknown, number, string][] = [
+      [{ part: { x: '1' } }, 400, 'Name is required'],
+      [{ ...good, name: '' }, 400, 'Name is required'],
+      [{ ...good, name: 'A' }, 400, 'Name is too short'],
+      [{ ...good, name: 'Annabel' }, 400, 'Name is too long'],
+      [{ ...good, name: 7 }, 400, 'Name is invalid'],
+      [{ ...good, name: null }, 400, 'Name is invalid'],
+      [{ ...good, part: {} }, 400, 'Coordinate is required'],
+      [{ ...good, part: { x: 'one' } }, 400, 'Coordinate is invalid'],
+      [{ ...good, part: [] }, 400, 'Part is invalid'],
+      [{ ...good, tagList: ['a', 3] }, 400, 'Tag list is invalid'],
+      [{ ...good, tagList: ['a', 'b', 'c'] }, 413, 'Tag list is too long (tagList)'],
+      [[], 400, 'The body is invalid'],
+      ['null', 400, 'The body is invalid'],
+      ['7', 400, 'The body is invalid'],
+    ];
+    for (const [body, status, error] of cases) {
+      const told = await toys.post('/toys', body);
+      expect([body, told.status, told.json.error]).to.deep.equal([body, status, error]);
+    }
+  });
+
+  it('drops what the schema does not name, wherever it stands', async () => {
+    const text =
+      '{"name":"Ann","part":{"x":"1","d":"private"},"isAdmin":true,"__proto__":{"isAdmin":true},"constructor":1}';
+    const { status, json } = await toys.post('/toys', text);
+    expect([status, json.body]).to.deep.equal([200, good]);
+  });
+
+  it('is not hurt by deep nesting', async () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    expect((await toys.post('/pin', deep)).status).to.equal(400);
+    expect((await toys.post('/pin', `{"note":"x","z":${deep}}`)).json.body).to.deep.equal({ note: 'x' });
+  });
+
+  it('refuses a body over the limit, announced or not, and goes on serving the connection', async () => {
+    const large = JSON.stringify({ ...good, free: { a: 'x'.repeat(3000) } });
+    expect((await toys.post('/toys', large)).status).to.equal(413);
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(Buffer.from('x'.repeat(1500)));
+        if (++sent === 4) controller.close();
+      },
+    });
+    let sent = 0;
+    const headers = { 'Content-Type': 'application/json' };
+    const told = await toys.ask('/toys', { method: 'POST', headers, body, duplex: 'half' });
+    expect([told.status, told.json]).to.deep.equal([413, { error: 'The body is too large' }]);
+    expect((await toys.post('/toys', good)).status).to.equal(200);
+  });
+
+  it('gives the bytes themselves to a route that asks for them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, packed) => {
+        const body = packed ? gzipSync(bytes) : Buffer.from(bytes);
+        const headers = { 'Content-Type': 'text/x', ...(packed ? { 'Content-Encoding': 'gzip' } : {}) };
+        const { json } = await toys.ask('/raw', { method: 'POST', headers, body });
+        expect(json.bytes).to.equal(Buffer.from(bytes).toString('hex'));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('holds the limit against packed bodies and refuses broken ones', async () => {
+    const send = (body: Buffer, encoding = 'gzip') =>
+      toys.ask('/raw', { method: 'POST', headers: { 'Content-Encoding': encoding }, body });
+    expect((await send(gzipSync(Buffer.alloc(1001)))).status).to.equal(413);
+    expect((await send(gzipSync(Buffer.alloc(1000)))).status).to.equal(200);
+    expect((await send(Buffer.from('not gzip at all'))).status).to.equal(400);
+    expect((await send(gzipSync('cut short').subarray(0, 12))).status).to.equal(400);
+    expect((await send(Buffer.from('x'), 'br')).status).to.equal(415);
+  });
+
+  it('asks who is calling before it reads the body', async () => {
+    expect((await toys.post('/door', '{')).status).to.equal(401);
+  });
+
+  it('converts queries, clamps limits and refuses what is no limit', async () => {
+    expect((await toys.ask('/list')).json.query).to.deep.equal({ limit: 20 });
+    expect((await toys.ask('/list?limit=7&tag=5&deep=true&x=1')).json.query).to.deep.equal({
+      limit: 7,
+      tag: '5',
+      deep: true,
+    });
+    expect((await toys.ask('/list?limit=900')).json.query).to.deep.equal({ limit: 50 });
+    for (const limit of ['0', '-1', '1.5', 'ten', 'NaN', '1&limit=2']) {
+      const { status, json } = await toys.ask(`/list?limit=${limit}`);
+      expect([limit, status, json.error]).to.deep.equal([limit, 400, 'Limit is invalid']);
+    }
+    expect((await toys.ask('/list?__proto__=1&tag=%zz')).status).to.equal(200);
+  });
+});
