@@ -12,7 +12,7 @@ import { createKeyStore } from '../adapters/mongo/keys.js';
 import { createLeases } from '../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createHandle } from '../application/handle.js';
-import type { CommandContext, Log } from '../application/ports.js';
+import type { CommandContext, Log, Position } from '../application/ports.js';
 import { createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
 import { createStreams } from '../application/streams.js';
@@ -74,15 +74,18 @@ export async function createKernel(options: KernelOptions) {
     );
   });
 
+  /** To be told of every append before its command is answered. */
+  const appended = (stream: string, position: Position, events: number) => {
+    settled.appended(stream, position);
+    options.onAppended?.(stream, events);
+  };
+
   const handle = createHandle({
     log,
     streams,
     release,
     logger,
-    appended(stream, position, events) {
-      settled.appended(stream, position);
-      options.onAppended?.(stream, events);
-    },
+    appended,
     conflicted: (stream) => options.onConflict?.(stream),
   });
 
@@ -108,6 +111,7 @@ export async function createKernel(options: KernelOptions) {
 
   return {
     node,
+    release,
     catalogs,
     mongo,
     client,
@@ -117,6 +121,7 @@ export async function createKernel(options: KernelOptions) {
     reveal,
     streams,
     handle,
+    appended,
     settled,
     served,
     rows: createRows(mongo.models, served.collection),

@@ -51,7 +51,7 @@ const BATCH_RECORDS = 10_000;
 /** `logs.batch-api-2026-11-21-09`; audit records: `logs.audit-api-...`. */
 export const batchStream = ({ producerId, audit }: Keeping, receivedAt: number): string => {
   const hour = new Date(receivedAt).toISOString().slice(0, 13).replace('T', '-');
-  return `logs.${audit ? 'audit' : 'batch'}-${producerId}-${hour}`;
+  return `${nameOf(producerId, audit)}-${hour}`;
 };
 
 /** All the streams a keeping can have: one for every hour. */
@@ -60,7 +60,10 @@ export const streamsOf = (keeping: Keeping): string[] =>
 
 /** The subject whose key seals them: `logs.batch-api-20261121`. */
 export const keepingSubject = ({ producerId, day, audit }: Keeping): string =>
-  `logs.${audit ? 'audit' : 'batch'}-${producerId}-${day}`;
+  `${nameOf(producerId, audit)}-${day}`;
+
+const nameOf = (producerId: string, audit: boolean) =>
+  `logs.${audit ? 'audit' : 'batch'}-${producerId.replaceAll(/[^\w.-]/g, (sign) => `~${sign.charCodeAt(0)}`)}`;
 
 export const startOf = (day: string): number =>
   Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)));

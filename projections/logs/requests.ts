@@ -14,10 +14,10 @@ export function sourceWrites(event: RecordedEvent): RowWrite[] {
 }
 
 export function requestWrites(event: RecordedEvent): RowWrite[] {
-  const { count, rejected, receivedAt } = event.data as SealedBatch;
+  const { receivedAt } = event.data as SealedBatch;
   const { commandId, fingerprint } = event.metadata;
   if (!commandId || !fingerprint) return [];
   const expireAt = new Date(receivedAt + REQUESTS_KEPT_MS);
-  const update = { $set: { fingerprint, receivedAt, expireAt }, $inc: { accepted: count, rejected } };
+  const update = { $set: { fingerprint, receivedAt, expireAt }, $push: { batches: event.id } };
   return [guarded({ put: commandId, update }, event)];
 }

@@ -68,14 +68,14 @@ export interface SourceRow {
   readonly offset: number;
 }
 
-/** What a request with an `Idempotency-Key` was answered; kept for two days. */
+/** What became of a request with an `Idempotency-Key`; kept for two days. */
 export interface RequestRow {
   /** The command's id. */
   readonly _id: string;
   readonly _at: Long;
   readonly fingerprint: string;
-  readonly accepted: number;
-  readonly rejected: number;
+  /** Ids of the events that hold its records. */
+  readonly batches: readonly string[];
   /** Unix ms. */
   readonly receivedAt: number;
   readonly expireAt: Date;
