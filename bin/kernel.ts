@@ -22,6 +22,9 @@ import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
 import { type ReadModel, serviceOf } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
+import { release } from './release.js';
+import type { Service } from './service.js';
+import type { AnnalsValues } from './settings.js';
 
 export interface KernelOptions {
   readonly eventStoreUrl: string;
@@ -37,11 +40,28 @@ export interface KernelOptions {
   readonly onConflict?: (stream: string) => void;
 }
 
+/** A kernel for a command that works with all services and serves none. */
+export const openKernel = (
+  servers: Pick<KernelOptions, 'eventStoreUrl' | 'mongoUrl'>,
+  values: AnnalsValues,
+  services: readonly Pick<Service, 'catalog' | 'projections'>[],
+  logger: Log,
+): Promise<Kernel> =>
+  createKernel({
+    ...servers,
+    mongoDatabase: values['mongo.database'],
+    node: randomUUID(),
+    release,
+    catalogs: services.map(({ catalog }) => catalog),
+    projections: services.flatMap(({ projections }) => projections),
+    logger,
+  });
+
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
-  const { logger, node, release } = options;
+  const { logger, node } = options;
   const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
   const client = EventStoreDBClient.connectionString(options.eventStoreUrl);
   const catalogs = options.catalogs.map(({ service, events }) => ({
@@ -83,7 +103,7 @@ export async function createKernel(options: KernelOptions) {
   const handle = createHandle({
     log,
     streams,
-    release,
+    release: options.release,
     logger,
     appended,
     conflicted: (stream) => options.onConflict?.(stream),

@@ -11,7 +11,7 @@ import {
   servedStream,
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, type Progress } from './catch-up.js';
-import { type Builds, collectionName, type ReadModel, type Row, serviceOf } from './projection.js';
+import { type Builds, collectionName, type ReadModel, type Row, runOf, serviceOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -111,8 +111,9 @@ export function createLifecycle(ports: LifecyclePorts) {
     return asBuilder(projection, signal, async (fence, stop) => {
       const { state } = await current(projection);
       if (!state) return [];
-      const collection = `${collectionName(projection, ports.newRun())}_check`;
+      const collection = `${checkPrefix(projection)}${ports.newRun()}`;
       try {
+        for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
         let differences: readonly Difference[] | undefined;
         // The served rows move on while they are compared: what differs is looked at again, a little later.
         for (let round = 0; round < 4 && (differences === undefined || differences.length > 0); round++) {
@@ -151,14 +152,17 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   async function unfinished(projection: ReadModel): Promise<string | undefined> {
     const { state } = await current(projection);
-    for (const collection of await builds.list(collectionName(projection, ''))) {
-      if (collection !== state?.collection && (await checkpoints.read(collection))) return collection;
-    }
+    // What was begun before the served build has been served before it.
+    const served = runOf(state?.collection ?? '');
+    const begun = (await builds.list(collectionName(projection, ''))).filter((name) => runOf(name) > served);
+    for (const collection of begun) if (await checkpoints.read(collection)) return collection;
     return undefined;
   }
 
   return { open, rebuild, check, current };
 }
+
+const checkPrefix = ({ name }: Projection) => `${name.replaceAll('.', '_')}_check_`;
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 

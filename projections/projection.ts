@@ -62,6 +62,9 @@ export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.sl
 export const collectionName = ({ name, version }: ReadModel, run: string): string =>
   `${name.replaceAll('.', '_')}_v${version}_${run}`;
 
+/** The run of a build, sortable by the time it was begun. */
+export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
+
 /** The changes an event asks for, as writes that do nothing when they were done before. */
 export function writesOf(projection: Projection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
   return (projection.on[event.type]?.(event) ?? []).map((change) => guarded(change, event));

@@ -12,7 +12,7 @@ import type {
 } from '../application/ports.js';
 import type { ServedBuild } from '../domain/shared/served.js';
 import { built } from './catch-up.js';
-import type { Apply, Builds, ReadModel } from './projection.js';
+import { type Apply, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
@@ -201,13 +201,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     setTimeout(() => removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
   }
 
-  /** Drops builds that are neither served nor being built: those without a checkpoint. */
+  /** Drops builds that were served before the present one, and those that never came to a checkpoint. */
   async function removeRetired() {
     for (const projection of projections) {
       if (await leases.holder(`build:${projection.name}`)) continue;
+      const present = served.collection(projection.name) ?? '';
       for (const collection of await builds.list(`${projection.name.replaceAll('.', '_')}_v`)) {
-        if (collection === served.collection(projection.name) || (await checkpoints.read(collection)))
-          continue;
+        const unfinished = runOf(collection) > runOf(present) && (await checkpoints.read(collection));
+        if (collection === present || unfinished) continue;
         await builds.drop(collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }

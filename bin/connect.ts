@@ -1,0 +1,48 @@
+/** Finds the servers a command works with: those configured, those already running here, or engines of its own. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DirectoryInUse, lockDirectory } from '../adapters/engines/lock.js';
+import { findRuntime } from '../adapters/engines/runtime.js';
+import { type Engines, startEngines } from '../adapters/engines/start.js';
+import type { Log } from '../application/ports.js';
+import type { AnnalsValues } from './settings.js';
+
+export interface Servers {
+  readonly eventStoreUrl: string;
+  readonly mongoUrl: string;
+  /** For people: what kind of servers these are. */
+  readonly kind: 'given' | 'embedded' | 'embedded, of another process';
+  /** Stops the engines, if they are this process's own. */
+  stop(): Promise<void>;
+}
+
+/** Starts engines only where no addresses are given and none run on the data directory. */
+export async function findServers(values: AnnalsValues, logger: Log): Promise<Servers> {
+  const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
+  if (eventStoreUrl && mongoUrl) return { eventStoreUrl, mongoUrl, kind: 'given', stop: async () => {} };
+  const dataDir = resolve(values.dataDir);
+  const running = findRuntime(dataDir);
+  if (running) return { ...running, kind: 'embedded, of another process', stop: async () => {} };
+  const engines: Engines = await startEngines({ dataDir, logger });
+  return { ...engines, kind: 'embedded' };
+}
+
+/**
+ * The name of this process in leases. The first process on a data directory keeps its name over restarts, so that
+ * it takes up its leases at once; any further one gets a name of its own.
+ */
+export function nodeName(dataDir: string): string {
+  const directory = join(resolve(dataDir), 'node');
+  try {
+    lockDirectory(directory);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) return randomUUID();
+    throw error;
+  }
+  const file = join(directory, 'name');
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const name = randomUUID();
+  writeFileSync(file, `${name}\n`);
+  return name;
+}

@@ -1,0 +1,30 @@
+/** `annals engines`: the two embedded engines alone, for other processes to use. */
+import { resolve } from 'node:path';
+import { startEngines } from '../adapters/engines/start.js';
+import { createLog } from '../adapters/system/log.js';
+import { shutdownOn } from '../adapters/system/shutdown.js';
+import type { Call, CommandSpec } from './command.js';
+
+export const engines: CommandSpec = {
+  name: 'engines',
+  summary: 'Run the embedded engines alone',
+  description:
+    'Starts the embedded event store and the embedded MongoDB on the data directory and leaves them running. ' +
+    'Every other command with the same data directory finds them and uses them.',
+  examples: [
+    ['engines', 'on ./data'],
+    ['engines --data-dir /var/lib/annals', 'on another directory'],
+  ],
+  async run({ config: { values } }: Call) {
+    const log = createLog({ level: values['log.level'], format: values['log.format'] });
+    const dataDir = resolve(values.dataDir);
+    const running = await startEngines({ dataDir, logger: log });
+    log.info({ eventStoreUrl: running.eventStoreUrl }, `event store on ${running.eventStoreUrl}`);
+    log.info({ mongoUrl: running.mongoUrl }, `MongoDB on ${running.mongoUrl}`);
+    log.info({ dataDir }, 'ready');
+    await new Promise<void>(() => {
+      shutdownOn({ steps: [{ name: 'engines', run: running.stop }], log });
+    });
+    return 0;
+  },
+};

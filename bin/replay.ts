@@ -1,0 +1,131 @@
+/** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
+import { Option } from 'commander';
+import { ConfigError } from '../adapters/system/config-error.js';
+import { createLog } from '../adapters/system/log.js';
+import type { RevealedEvent } from '../application/ports.js';
+import { type ReplayFilter, replay as replayLog } from '../application/replay.js';
+import type { Call, CommandSpec } from './command.js';
+import { findServers } from './connect.js';
+import { openKernel } from './kernel.js';
+import { services } from './services.js';
+
+const names = services.map(({ name }) => name);
+
+export const replay: CommandSpec = {
+  name: 'replay',
+  summary: 'Read the events of the log',
+  description:
+    'Prints the events of the log in order, opened where the key of their subject still exists. What was erased ' +
+    'shows as its fallback, marked as erased.',
+  examples: [
+    ['replay --service rooms', 'all that happened in rooms'],
+    ['replay --stream rooms.room-8Yt... --format ndjson', 'the history of one room, for programs'],
+    ['replay --type RoomBurned --from 2026-11-01', 'which rooms were burned since'],
+    ['replay --follow', 'all, and what comes'],
+  ],
+  options: [
+    new Option('--service <name...>', 'Only these services').choices(names),
+    new Option('--stream <name>', 'Only this stream'),
+    new Option('--type <name...>', 'Only these types of event, for example RoomBurned'),
+    new Option('--actor <id>', 'Only what this actor caused'),
+    new Option('--correlation <id>', 'Only what this request caused (X-Request-Id)'),
+    new Option('--from <instant>', 'Only events since; ISO 8601 or Unix ms'),
+    new Option('--to <instant>', 'Only events until; ISO 8601 or Unix ms'),
+    new Option('--position <n>', 'Only events after this position of the log'),
+    new Option('--follow', 'Go on with what comes, until Ctrl-C'),
+    new Option('--format <how>', 'table on a terminal, ndjson elsewhere').choices(['table', 'ndjson']),
+  ],
+  async run({ config: { values }, options }: Call) {
+    const filter = filterOf(options);
+    const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
+    const log = createLog({ level: 'warn', format: values['log.format'] });
+    const servers = await findServers(values, log);
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort();
+    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    process.stdout.once('error', interrupt);
+    const kernel = await openKernel(servers, values, services, log);
+    try {
+      const print =
+        format === 'table' ? tablePrinter() : (event: RevealedEvent) => `${JSON.stringify(plain(event))}\n`;
+      const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
+      for await (const event of found) {
+        if (!process.stdout.write(print(event))) await drained(interrupted.signal);
+        if (interrupted.signal.aborted) break;
+      }
+      return 0;
+    } finally {
+      await kernel.close();
+      await servers.stop();
+    }
+  },
+};
+
+function filterOf(options: Call['options']): ReplayFilter {
+  const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);
+  const position = text('position');
+  if (position !== undefined && !/^\d{1,19}$/.test(position))
+    throw wrong('--position', 'must be a position of the log');
+  return {
+    services: (options.service as readonly string[] | undefined) ?? names,
+    ...defined('stream', text('stream')),
+    ...defined('types', options.type as readonly string[] | undefined),
+    ...defined('actor', text('actor')),
+    ...defined('correlation', text('correlation')),
+    ...defined('from', instant('--from', text('from'))),
+    ...defined('to', instant('--to', text('to'))),
+    ...defined('after', position === undefined ? undefined : BigInt(position)),
+  };
+}
+
+const defined = <Name extends string, Value>(name: Name, value: Value | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { [name in Name]?: Value };
+
+const wrong = (flag: string, reason: string) => new ConfigError(flag, reason, { from: 'flag', name: flag });
+
+function instant(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(ms)) throw wrong(flag, 'must be an instant, such as 2026-11-01 or 2026-11-01T12:00:00Z');
+  return ms;
+}
+
+const plain = ({ position, recordedAt, ...event }: RevealedEvent) => ({
+  position: String(position),
+  recordedAt: new Date(recordedAt).toISOString(),
+  ...event,
+});
+
+const HEAD = ['TIME', 'POSITION', 'STREAM', 'TYPE', 'ACTOR', 'DATA'] as const;
+const WIDTHS = [24, 12, 40, 20, 24] as const;
+
+function tablePrinter(): (event: RevealedEvent) => string {
+  let begun = false;
+  const line = (cells: readonly string[]) => {
+    const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join(' ');
+    return `${text.slice(0, Math.max(process.stdout.columns ?? Number.POSITIVE_INFINITY, 80))}\n`;
+  };
+  return ({ recordedAt, position, stream, type, metadata, data, erased, revision }) => {
+    const head = begun ? '' : line(HEAD);
+    begun = true;
+    const content = `${erased ? '(erased) ' : ''}${JSON.stringify(data)}`;
+    const where = `${stream}@${revision}`;
+    return (
+      head +
+      line([
+        new Date(recordedAt).toISOString(),
+        String(position),
+        where,
+        type,
+        metadata.actor ?? '-',
+        content,
+      ])
+    );
+  };
+}
+
+const drained = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    process.stdout.once('drain', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,45 @@
+/** The room service, put together. */
+import { createLimit } from '../adapters/http/limit.js';
+import { openapiRoute } from '../adapters/http/openapi.js';
+import { roomsPolicy } from '../adapters/http/rooms/policy.js';
+import { roomsRoutes } from '../adapters/http/rooms.js';
+import { createRelay } from '../adapters/relay/relay.js';
+import { rooms as audience } from '../adapters/relay/rooms.js';
+import { createAdmission } from '../application/rooms/admission.js';
+import { createRoomCommands } from '../application/rooms/commands.js';
+import { createRoomQueries } from '../application/rooms/queries.js';
+import { eraseReaction } from '../application/rooms/reactions.js';
+import { createSweep, SWEEP_EVERY_MS } from '../application/rooms/sweep.js';
+import { catalog } from '../domain/rooms/catalog.js';
+import { state } from '../projections/rooms/state.js';
+import { relayed, type Service } from './service.js';
+
+const HOUR_MS = 3_600_000;
+
+export const rooms: Service = {
+  name: 'rooms',
+  catalog,
+  projections: [state],
+  port: (values) => values['rooms.port'],
+  connect({ kernel, values, release, metrics }) {
+    const ports = { ...kernel, clock: Date, context: kernel.systemContext };
+    const relay = createRelay({ audience, observe: metrics.relay('rooms') });
+    const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
+    const routes = roomsRoutes({
+      admission: createAdmission(ports),
+      commands: createRoomCommands(ports),
+      queries: createRoomQueries(ports),
+      relay,
+      limitCreates: createLimit(values['rooms.createPerHour'], HOUR_MS),
+      minTtlMs: values['rooms.minTtlMs'],
+      maxTtlMs: values['rooms.maxTtlMs'],
+    });
+    return {
+      policy,
+      routes: [...routes, openapiRoute(policy, routes)],
+      ...relayed(relay),
+      reactions: [eraseReaction(ports)],
+      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports) }],
+    };
+  },
+};

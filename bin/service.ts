@@ -1,0 +1,62 @@
+/** What a service is to the program: its parts as plain objects, to be connected and run. */
+import type { ServicePolicy } from '../adapters/http/policy.js';
+import type { Route } from '../adapters/http/route.js';
+import type { Relay } from '../adapters/relay/relay.js';
+import type { Metrics } from '../adapters/system/metrics.js';
+import type { Log, RevealedEvent } from '../application/ports.js';
+import type { Reaction } from '../application/reactions.js';
+import type { Catalog } from '../domain/shared/catalog.js';
+import type { ReadModel } from '../projections/projection.js';
+import type { Projector } from '../projections/subscription.js';
+import type { Kernel } from './kernel.js';
+import type { AnnalsValues } from './settings.js';
+
+export interface Service {
+  /** Its one word. */
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly projections: readonly ReadModel[];
+  port(values: AnnalsValues): number;
+  connect(context: ServiceContext): RunningService;
+}
+
+export interface ServiceContext {
+  readonly kernel: Kernel;
+  readonly values: AnnalsValues;
+  readonly release: string;
+  readonly metrics: Metrics;
+  readonly logger: Log;
+}
+
+export interface RunningService {
+  readonly policy: ServicePolicy;
+  readonly routes: readonly Route[];
+  /** Takes every event of the service, in log order; must not wait for anything. */
+  publish(event: RevealedEvent): void;
+  readonly reactions: readonly Reaction[];
+  readonly periodic: readonly Periodic[];
+  /** Tells all streams to come back. */
+  close(): void;
+}
+
+export interface Periodic {
+  /** `<service>.<what>`. */
+  readonly name: string;
+  readonly everyMs: number;
+  run(stop: AbortSignal): Promise<void>;
+}
+
+/** The relay's part of a running service. */
+export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'close'> => ({
+  publish: relay.publish,
+  close: relay.close,
+});
+
+/** A service as this process runs it. */
+export interface Part {
+  readonly service: Service;
+  readonly connected: RunningService;
+  readonly projector: Projector;
+  /** Reactions and periodic work; settle when the signal has stopped them. */
+  readonly background: readonly Promise<void>[];
+}

@@ -1,0 +1,13 @@
+/** Rows of text in columns, for people. */
+
+/** The first row is the head. Every column but the last is padded to its widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row.map((cell, column) => (column < head.length - 1 ? cell.padEnd(widths[column] ?? 0) : cell)),
+    )
+    .map((cells) => `${cells.join('  ').trimEnd()}\n`)
+    .join('');
+}
