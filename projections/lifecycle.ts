@@ -162,7 +162,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   return { open, rebuild, check, current };
 }
 
-const checkPrefix = ({ name }: Projection) => `${name.replaceAll('.', '_')}_check_`;
+const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
