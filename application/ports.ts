@@ -166,12 +166,15 @@ export interface Batch {
   readonly caughtUp: boolean;
 }
 
-/** Follows streams by name prefix from just after a position, for ever: ends only by its signal. */
-export type Follow = (options: {
-  readonly prefixes: readonly string[];
-  readonly from: Position | 'start';
-  readonly signal: AbortSignal;
-}) => AsyncGenerator<Batch>;
+/** Which events: by the names of their streams, or by type where few of a service's events matter. */
+export type Selection =
+  | { readonly prefixes: readonly string[] }
+  | { readonly service: string; readonly types: readonly string[] };
+
+/** Follows events from just after a position, in log order, for ever: ends only by its signal. */
+export type Follow = (
+  options: Selection & { readonly from: Position | 'start'; readonly signal: AbortSignal },
+) => AsyncGenerator<Batch>;
 
 /** The right to be the only active one of a name, for as long as it is renewed. */
 export interface Lease {

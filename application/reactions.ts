@@ -51,7 +51,8 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
     await checkpoints.advance({ [name]: from }, lease.fence);
   }
   let saved = Date.now();
-  for await (const { events, position } of follow({ prefixes: [`${service}.`], from, signal: stop })) {
+  const types = Object.keys(reaction.on);
+  for await (const { events, position } of follow({ service, types, from, signal: stop })) {
     let reacted = false;
     for (const event of events) reacted = (await react(options, event, stop)) || reacted;
     if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;

@@ -4,9 +4,14 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { type CommandSpec, toCommander } from './command.js';
 import { config } from './config.js';
+import { engines } from './engines.js';
+import { reindex } from './reindex.js';
 import { release } from './release.js';
+import { replay } from './replay.js';
+import { scavenge } from './scavenge.js';
+import { serve } from './serve.js';
 
-const commands: readonly CommandSpec[] = [config];
+const commands: readonly CommandSpec[] = [serve, engines, config, reindex, replay, scavenge];
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
 const USAGE = 2;

@@ -5,11 +5,12 @@ import {
   BACKWARDS,
   END,
   type EventStoreDBClient,
+  eventTypeFilter,
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
-import type { Batch, Follow, Log, Position } from '../../application/ports.js';
+import type { Batch, Follow, Log, Position, Selection } from '../../application/ports.js';
 import type { Codec } from './codec.js';
 
 const BATCH = 1000;
@@ -25,23 +26,26 @@ export async function headOf(client: EventStoreDBClient, back = 1): Promise<Posi
 }
 
 /**
- * Follows every stream whose name begins with one of the prefixes, from just after `from`. A real server drops a
+ * Follows what is selected from just after `from`. A real server drops a
  * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
  */
 export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log): Follow {
-  return async function* follow({ prefixes, from, signal }) {
+  return async function* follow({ from, signal, ...selection }) {
     let position = from;
     let wait = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, codec, prefixes, position, signal)) {
+        for await (const batch of connect(client, codec, selection, position, signal)) {
           position = batch.position ?? position;
           wait = BACKOFF_MS.first;
           yield batch;
         }
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error, prefixes, position: String(position), retryMs: wait }, 'subscription dropped');
+        log.warn(
+          { err: error, ...selection, position: String(position), retryMs: wait },
+          'subscription dropped',
+        );
       }
       await pause(wait * (0.5 + Math.random()), signal);
       wait = Math.min(wait * 2, BACKOFF_MS.most);
@@ -52,7 +56,7 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log)
 async function* connect(
   client: EventStoreDBClient,
   codec: Codec,
-  prefixes: readonly string[],
+  selection: Selection,
   from: Position | 'start',
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
@@ -60,14 +64,14 @@ async function* connect(
   let caughtUp = false;
   let failed: unknown;
   let wake = () => {};
-  const checkpointReached = async (_: unknown, { commit }: { commit: bigint }) => {
+  const checkpointReached: Checkpoint = async (_, { commit }) => {
     scanned = commit;
     wake();
   };
   const subscription: AllStreamSubscription = client.subscribeToAll(
     {
       fromPosition: from === 'start' ? START : { commit: from, prepare: from },
-      filter: streamNameFilter({ prefixes: [...prefixes], checkpointInterval: 32, checkpointReached }),
+      filter: filterOf(selection, checkpointReached),
     },
     { highWaterMark: BATCH },
   );
@@ -119,6 +123,15 @@ async function* connect(
     await subscription.unsubscribe().catch(() => {});
   }
 }
+
+function filterOf(selection: Selection, checkpointReached: Checkpoint) {
+  const checkpoints = { checkpointInterval: 32, checkpointReached };
+  if ('prefixes' in selection) return streamNameFilter({ prefixes: [...selection.prefixes], ...checkpoints });
+  const prefixes = selection.types.map((type) => `${selection.service}.${type}.v`);
+  return eventTypeFilter({ prefixes, ...checkpoints });
+}
+
+type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promise<void>;
 
 function drain(subscription: AllStreamSubscription, codec: Codec) {
   const events = [];

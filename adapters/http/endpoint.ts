@@ -18,7 +18,7 @@ export type Endpoint = (
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const checkQuery = route.query && queryValidator(route.query);
-  const checkBody = route.body && bodyValidator(route.body);
+  const checkBody = route.body && bodyValidator(route.body, route.strictBody);
   const readBody = route.body || route.rawBody ? createBodyReader(route) : undefined;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 

@@ -10,7 +10,7 @@ export interface FieldError {
   readonly label: string;
   /** The JSON Schema keyword that was not met: `required`, `type`, `maxLength`, ... */
   readonly keyword: string;
-  /** `<label> is required`, `is invalid`, `is too short` or `is too long`. */
+  /** `<label> is required`, `is invalid`, `is too short`, `is too long`, `is not known`. */
   readonly message: string;
 }
 
@@ -18,22 +18,24 @@ export interface FieldError {
 export function fieldError(where: 'body' | 'query', error: ErrorObject): FieldError {
   const { keyword } = error;
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
-  const missing = keyword === 'required' ? String(error.params.missingProperty) : undefined;
-  if (missing !== undefined) path.push(missing);
-  const label = titleOf(error, missing) ?? humanise(path, where);
+  // Some errors are about a member of what they point to.
+  const member: string | undefined = error.params.missingProperty ?? error.params.additionalProperty;
+  if (member !== undefined) path.push(member);
+  const label = titleOf(error, member) ?? humanise(path, where);
   return { where, field: path.join('/'), label, keyword, message: `${label} ${complaint(error)}` };
 }
 
 function complaint({ keyword, data }: ErrorObject): string {
   if (keyword === 'required' || (keyword === 'minLength' && data === '')) return 'is required';
   if (keyword === 'minLength' || keyword === 'minItems') return 'is too short';
+  if (keyword === 'additionalProperties') return 'is not known';
   if (keyword === 'maxLength' || keyword === 'maxItems') return 'is too long';
   return 'is invalid';
 }
 
-function titleOf({ parentSchema }: ErrorObject, missing: string | undefined): string | undefined {
+function titleOf({ parentSchema }: ErrorObject, member: string | undefined): string | undefined {
   const schema: JsonSchema | undefined =
-    missing === undefined ? parentSchema : parentSchema?.properties?.[missing];
+    member === undefined ? parentSchema : parentSchema?.properties?.[member];
   return typeof schema?.title === 'string' ? schema.title : undefined;
 }
 

@@ -35,6 +35,9 @@ export function createRequest(
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
   const query = parseQuery(ctx.querystring);
+  // Taken now: the route's schema may not name it, and would drop it.
+  const { lastEventId } = query;
+  let signal: AbortSignal | undefined;
 
   const request: PendingRequest = {
     method,
@@ -56,14 +59,14 @@ export function createRequest(
       return basicOf(headers.authorization);
     },
     get cursor() {
-      const { lastEventId } = query;
       return cursorOf(headers['last-event-id'] ?? (lastEventId === undefined ? '' : String(lastEventId)));
     },
     get log() {
       return withRequestId(log, requestId);
     },
     get signal() {
-      return abortedWhenGone(ctx);
+      signal ??= abortedWhenGone(ctx);
+      return signal;
     },
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);

@@ -21,6 +21,11 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly query?: JsonSchema;
   /** JSON. Members the schema does not name are dropped before the handler sees them. */
   readonly body?: JsonSchema;
+  /**
+   * Drops nothing: the schema alone says what becomes of members it does not name. For schemas with alternatives
+   * (dropping by one would lose what another asks for), and where an unknown member is to be refused.
+   */
+  readonly strictBody?: boolean;
   /** Takes JSON under every content type (beacons send text); without it, another one than JSON is 415. */
   readonly anyContentType?: boolean;
   /** The handler gets the bytes as a Buffer, unpacked if they came with gzip. Instead of `body`. */

@@ -1,6 +1,6 @@
 /** Listens for a service's requests, and stops without dropping what is under way. */
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import { type AppDeps, createApp } from './app.js';
@@ -21,12 +21,13 @@ export interface Listening {
   readonly port: number;
   /**
    * Stops accepting, tells streams to come back, and resolves once all is answered and every connection closed;
-   * what takes longer than 10 s is cut.
+   * what takes longer than 7 s is cut.
    */
   close(): Promise<void>;
 }
 
-const GRACE_MS = 10_000;
+/** Less than the process has for stopping, so that what comes after can still be done. */
+const GRACE_MS = 7_000;
 
 /** Rejects if the address is taken or not ours. */
 export async function listen(
@@ -42,6 +43,9 @@ export async function listen(
     deps.opened?.(sink);
   };
   const respond = createApp(policy, routes, { ...deps, opened }).callback();
+  const sockets = new Set<Socket>();
+  /** Those that never asked anything: node does not count them as idle. */
+  const silent = new Set<Socket>();
   let closing = false;
   const server = createServer(
     // A client that trickles its header or body has this long; streams have sent theirs.
@@ -52,11 +56,25 @@ export async function listen(
       connectionsCheckingInterval: 5_000,
     },
     (request, response) => {
+      silent.delete(request.socket);
       if (closing) response.setHeader('Connection', 'close');
       void respond(request, response);
     },
   );
-  if (upgrade) server.on('upgrade', upgrade);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    silent.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
+  });
+  if (upgrade) {
+    server.on('upgrade', (request, socket, head) => {
+      silent.delete(request.socket);
+      upgrade(request, socket, head);
+    });
+  }
   server.on('clientError', refuse);
 
   await new Promise<void>((resolve, reject) => {
@@ -75,10 +93,13 @@ export async function listen(
     close() {
       closing = true;
       for (const sink of streams) sink.end('resume');
+      for (const socket of silent) socket.destroy();
       return new Promise((resolve) => {
         // A connection that turns idle later than now would stay open for its keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
-        const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+        const deadline = setTimeout(() => {
+          for (const socket of sockets) socket.destroy();
+        }, GRACE_MS);
         server.close(() => {
           clearInterval(sweep);
           clearTimeout(deadline);

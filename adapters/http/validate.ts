@@ -9,9 +9,11 @@ export type Validate = (value: unknown) => FieldError | undefined;
 
 const OPTIONS = { removeAdditional: 'all', useDefaults: true, verbose: true, allowUnionTypes: true } as const;
 const bodies = prepare(new Ajv2020(OPTIONS));
+const strictBodies = prepare(new Ajv2020({ ...OPTIONS, removeAdditional: false }));
 const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
 
-export const bodyValidator = (schema: JsonSchema): Validate => validator('body', bodies.compile(schema));
+export const bodyValidator = (schema: JsonSchema, strict = false): Validate =>
+  validator('body', (strict ? strictBodies : bodies).compile(schema));
 export const queryValidator = (schema: JsonSchema): Validate => validator('query', queries.compile(schema));
 
 /** The `limit` of a list: an integer of at least 1, where more than the maximum counts as the maximum. */

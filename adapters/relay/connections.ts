@@ -68,6 +68,12 @@ export function createConnections(observe?: RelayObserver) {
       }
     },
 
+    tell(keys: readonly string[], told: Frame): number {
+      const listeners = new Set(keys.flatMap((key) => [...(byKey.get(key) ?? [])]));
+      for (const connection of listeners) send(connection, told);
+      return listeners.size;
+    },
+
     end(key: string, last?: Frame) {
       for (const connection of [...(byKey.get(key) ?? [])]) finish(connection, last);
     },

@@ -10,7 +10,8 @@ import { type Frame, frame, type Sink } from './sink.js';
 export interface Connect<State> {
   /** The stream gets what is delivered to any of these. */
   readonly keys: readonly string[];
-  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago. */
+  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago (or
+   * negative: a cursor that nobody gave). */
   readonly after?: Position;
   /** Whether the client may still see what it was entitled to then. Asked only for what it missed. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
@@ -24,6 +25,11 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   /** Takes the events of the service in log order; one seen before does nothing. */
   publish(event: RevealedEvent<Event>): void;
   connect(options: Connect<State>, sink: Sink): void;
+  /**
+   * Tells something that is in no log (a signal, somebody typing) to the streams under these keys that are open now.
+   * Nobody can resume it. Returns how many streams got it.
+   */
+  tell(keys: readonly string[], message: Message): number;
   /** Ends all streams connected under a key, after a last message if there is one. */
   end(key: string, message?: Message): void;
   /** The fold just now: who may see what, fresher than any read model. */
@@ -79,6 +85,7 @@ export function createRelay<State, Event extends DomainEvent>({
       connections.add({ keys, sink, since: start }, until);
     },
 
+    tell: (keys, message) => connections.tell(keys, frame(message)),
     end: (key, message) => connections.end(key, message && frame(message)),
     state: () => state,
     position: () => position,
@@ -87,7 +94,7 @@ export function createRelay<State, Event extends DomainEvent>({
 
   function replay(after: Position, { keys, entitled }: Connect<State>): readonly Frame[] {
     const reset = [frame({ type: 'RESET' }, position)];
-    const items = ring.since(after);
+    const items = after < 0n ? 'too-old' : ring.since(after);
     if (items === 'too-old') return reset;
     const mine = new Set(keys);
     const frames = inSequence(

@@ -1,8 +1,9 @@
 /** Every event of the room service: its versions, schemas, and what of it is sealed under the room's key. */
 import type { Catalog, EventSpec, JsonSchema, Sealing } from '../shared/catalog.js';
+import { roomStream } from './room.js';
 
 /** The subject whose key seals all that is said in a room, and that it is who says it. */
-export const roomSubject = ({ roomId }: { roomId: string }): string => `rooms.room-${roomId}`;
+export const roomSubject = ({ roomId }: { roomId: string }): string => roomStream(roomId);
 
 const id = { type: 'string', minLength: 1 } as const;
 const time = { type: 'integer', minimum: 0 } as const;

@@ -52,6 +52,8 @@ export type MessagePosted = DomainEvent<
   }
 >;
 
+export const messagesStream = (roomId: string): string => `rooms.messages-${roomId}`;
+
 const initialState: MessagesState = { digests: [], recent: [] };
 
 function decide(
@@ -61,19 +63,18 @@ function decide(
   const { roomId, messageId, by, digest, envelope, expiresAt, now } = command;
   const inWindow = recent.filter(({ at }) => at > now - WINDOW_MS);
   const mine = inWindow.filter((each) => each.by === by);
-  if (mine.length >= PER_PARTICIPANT) return tooMany(mine[mine.length - PER_PARTICIPANT]!.at, now);
-  if (inWindow.length >= PER_ROOM) return tooMany(inWindow[inWindow.length - PER_ROOM]!.at, now);
+  const retryAfterMs = Math.max(untilFree(mine, PER_PARTICIPANT, now), untilFree(inWindow, PER_ROOM, now));
+  if (retryAfterMs > 0) return { rejected: 'rooms/too-many-messages', kind: 'limit', retryAfterMs };
   if (digests.includes(digest)) return { rejected: 'rooms/message-replayed', kind: 'conflict' };
   const data = { roomId, messageId, senderId: by, createdAt: now, expiresAt, digest, secret: { envelope } };
   return [{ type: 'MessagePosted', data }];
 }
 
-/** A place in the sliding window becomes free when the oldest that counts leaves it. */
-const tooMany = (oldest: number, now: number): Rejection => ({
-  rejected: 'rooms/too-many-messages',
-  kind: 'limit',
-  retryAfterMs: oldest + WINDOW_MS - now,
-});
+/** A place in the sliding window becomes free when the oldest that counts leaves it; 0 when one is free. */
+const untilFree = (posts: MessagesState['recent'], most: number, now: number): number => {
+  const oldest = posts[posts.length - most];
+  return oldest ? oldest.at + WINDOW_MS - now : 0;
+};
 
 function evolve({ digests, recent }: MessagesState, { data }: MessagePosted): MessagesState {
   const { digest, createdAt, senderId } = data;

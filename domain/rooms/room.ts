@@ -1,6 +1,6 @@
 /** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`; the contract is answers-rooms. */
 import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
-import { tidy } from '../shared/text.js';
+import { sameText, tidy } from '../shared/text.js';
 
 export const MAX_PARTICIPANTS = 16;
 export const MAX_INVITES = 64;
@@ -91,15 +91,18 @@ export type RoomEvent =
   | RoomExpired
   | RoomErased;
 
-const initialState: RoomState = {
-  status: 'none',
-  erased: false,
-  expiresAt: 0,
-  participants: [],
-  invites: [],
-};
+/** What is left of a room's people in memory once it has ended. */
+const nobody = { participants: [], invites: [] };
 
-const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'not-found' };
+const initialState: RoomState = { status: 'none', erased: false, expiresAt: 0, ...nobody };
+
+export const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'not-found' };
+
+export const roomStream = (roomId: string): string => `rooms.room-${roomId}`;
+
+/** The participant whose session token has this hash. */
+export const participantWith = ({ participants }: RoomState, tokenHash: string): Participant | undefined =>
+  participants.find((each) => sameText(each.tokenHash, tokenHash));
 
 /** Expiry is by the clock, at the moment: whether or not the log has been told yet. */
 export const isOpen = ({ status, expiresAt }: RoomState, now: number): boolean =>
@@ -147,7 +150,7 @@ function invite(
   if (invites.length >= MAX_INVITES) {
     return { rejected: 'rooms/too-many-invites', kind: 'limit', retryAfterMs: expiresAt - now };
   }
-  if (invites.some(({ tokenHash }) => tokenHash === inviteHash)) {
+  if (invites.some(({ tokenHash }) => sameText(tokenHash, inviteHash))) {
     return { rejected: 'rooms/invite-exists', kind: 'conflict' };
   }
   return [{ type: 'InviteCreated', data: { roomId, inviteId, by, inviteHash, createdAt: now } }];
@@ -156,7 +159,7 @@ function invite(
 /** A join refused for another reason does not spend the invite. */
 function join(command: Command<'JoinRoom'>, state: RoomState): readonly RoomEvent[] | Rejection {
   const { roomId, inviteHash, participantId, now } = command;
-  const found = state.invites.find(({ tokenHash }) => tokenHash === inviteHash);
+  const found = state.invites.find(({ tokenHash }) => sameText(tokenHash, inviteHash));
   if (!found) return { rejected: 'rooms/invite-not-found', kind: 'not-found' };
   if (found.used) return { rejected: 'rooms/invite-used', kind: 'gone' };
   if (state.participants.length >= MAX_PARTICIPANTS) return { rejected: 'rooms/room-full', kind: 'conflict' };
@@ -204,9 +207,9 @@ function evolve(state: RoomState, { type, data }: RoomEvent): RoomState {
       return { ...state, invites: state.invites.map(spend) };
     }
     case 'RoomBurned':
-      return { ...state, status: 'burned' };
+      return { ...state, ...nobody, status: 'burned' };
     case 'RoomExpired':
-      return { ...state, status: 'expired' };
+      return { ...state, ...nobody, status: 'expired' };
     case 'RoomErased':
       return { ...state, erased: true };
     default:

@@ -61,6 +61,15 @@ describe('bodies', () => {
             },
           },
         }),
+        echo({
+          path: '/policy',
+          strictBody: true,
+          body: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { windowMinutes: { type: 'integer' } },
+          },
+        }),
         echo({ path: '/door', admit: () => problem(401, 'Unauthorized'), body: toy }),
       ],
       {
@@ -159,6 +168,12 @@ describe('bodies', () => {
       '{"name":"Ann","part":{"x":"1","d":"private"},"isAdmin":true,"__proto__":{"isAdmin":true},"constructor":1}';
     const { status, json } = await toys.post('/toys', text);
     expect([status, json.body]).to.deep.equal([200, good]);
+  });
+
+  it('refuses what the schema does not name where the route says so', async () => {
+    expect((await toys.post('/policy', { windowMinutes: 5 })).json.body).to.deep.equal({ windowMinutes: 5 });
+    const { status, json } = await toys.post('/policy', { windowMinute: 5 });
+    expect([status, json.error]).to.deep.equal([400, 'Window minute is not known']);
   });
 
   it('is not hurt by deep nesting', async () => {

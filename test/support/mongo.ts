@@ -17,7 +17,7 @@ export interface MongoServer {
   readonly pid: number | undefined;
   /** Ends the embedded engine by a signal and starts it again on the same directory and port. */
   restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Ends the embedded engine and removes its directory. */
+  /** Ends the embedded engine and removes its directory. Errors: an engine that did not end well. */
   stop(): Promise<void>;
 }
 
@@ -48,10 +48,11 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
     return result;
   };
   const { url, port } = await start(0);
-  const end = async (how: () => void): Promise<void> => {
+  const end = async (how: () => void): Promise<unknown> => {
     const ended = once(child, 'exit');
     how();
-    await ended;
+    const [code] = await ended;
+    return code;
   };
   return {
     url,
@@ -64,8 +65,9 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
       await start(port);
     },
     async stop() {
-      await end(() => child.send('stop'));
+      const code = await end(() => child.send('stop'));
       await rm(directory, { recursive: true, force: true });
+      if (code !== 0) throw new Error(`the engine ended with ${code}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** One client's connection: messages in, answers out, one after another. */
 import type { Socket } from 'node:net';
-import { answer, failure } from './commands/dispatch.js';
+import { type Answer, answer, failure } from './commands/dispatch.js';
 import type { Engine } from './commands/engine.js';
 import type { Connection } from './commands/request.js';
 import { Framer } from './wire/frame.js';
@@ -13,7 +13,6 @@ const MAX_WAITING = 64;
 export function serve(engine: Engine, socket: Socket, id: number): void {
   const connection: Connection = {
     id,
-    peer: `${socket.remoteAddress}:${socket.remotePort}`,
     closed: false,
     waiting: undefined,
   };
@@ -33,7 +32,7 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
     const message = readMessage(bytes);
     waiting.push(message);
     if (waiting.length >= MAX_WAITING) socket.pause();
-    if (!busy) void work();
+    if (!busy) work().catch(() => socket.destroy());
   });
   socket.on('data', (chunk) => {
     try {
@@ -47,7 +46,7 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
     busy = true;
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       if (waiting.length < MAX_WAITING) socket.resume();
-      if ('error' in next) send({ id: next.id, legacy: false }, failure(next.error), false);
+      if ('error' in next) await send({ id: next.id, legacy: false }, failure(next.error), false);
       else await handle(next);
     }
     busy = false;
@@ -55,30 +54,37 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
 
   /** Answers a message; a client that waits for changes of the topology gets answer after answer. */
   async function handle(message: Message): Promise<void> {
-    const result = await answer(engine, message, connection);
+    let current = await answer(engine, message, connection);
     if (message.silent) return;
-    const stream = message.exhaust && result.ok && awaits(message);
-    let to: { id: number; legacy: boolean } = message;
-    let current = result;
-    for (;;) {
-      const more = stream && current.ok;
-      const sent = send(to, current, more);
-      if (!more || connection.closed) return;
-      to = { id: sent, legacy: false };
-      current = await answer(engine, message, connection);
-      if (connection.closed) return;
+    const streams = message.exhaust && current.ok && awaits(message);
+    let sent = await send(message, current, streams);
+    while (streams && current.ok && !connection.closed) {
+      current = await answer(engine, { ...message, repeated: true }, connection);
+      sent = await send({ id: sent, legacy: false }, current, current.ok);
     }
   }
 
-  function send(
+  /** Writes an answer, and waits while the client does not take what it is sent. */
+  async function send(
     to: { id: number; legacy: boolean },
-    { body, ok }: { body: Buffer; ok: boolean },
+    { body, ok }: Answer,
     more: boolean,
-  ): number {
+  ): Promise<number> {
     const reply = writeReply(to, body, engine.clock.tail(ok), more);
-    if (!connection.closed) socket.write(reply.bytes);
+    if (!connection.closed && !socket.write(reply.bytes)) await drained(socket);
     return reply.id;
   }
+}
+
+/** Resolves when the client has taken what waits for it, or has gone. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
 }
 
 const AWAIT = Buffer.from('maxAwaitTimeMS\0');

@@ -25,5 +25,5 @@ async function expireBy(engine: Engine, { namespace }: Collection, index: Index,
     engine.documents.remove(there, idKey, document);
     return { n: 1, nModified: 0 };
   });
-  await due.slowly(() => undefined);
+  await due.slowly((make) => make());
 }

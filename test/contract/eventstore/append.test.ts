@@ -214,6 +214,15 @@ describe('appending', () => {
     expect(await numbersOf(store.client.readStream(stream, { fromRevision: START }))).have.length(200);
   });
 
+  it('takes many large appends at once', async () => {
+    const events = Array.from({ length: 64 }, () =>
+      jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }),
+    );
+    const streams = events.map(() => freshStream());
+    await Promise.all(events.map((event, n) => store.client.appendToStream(streams[n]!, event)));
+    for (const stream of streams) expect(await all(store.client.readStream(stream))).have.length(1);
+  });
+
   it('lets exactly one of many writers with the same expected revision win', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(0));

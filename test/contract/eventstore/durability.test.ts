@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANY, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
+import { ANY, BACKWARDS, END, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
 import { expect } from 'chai';
+import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 import { type EmbeddedServer, embeddedEventStore } from '../../support/eventstore.js';
 import {
   all,
@@ -12,6 +13,7 @@ import {
   numbered,
   numberedFrom,
   numbersOf,
+  rejection,
   until,
 } from '../../support/eventstore-client.js';
 
@@ -116,6 +118,63 @@ if (!process.env.EVENTSTORE_URL) {
         }
         const { position } = await client.appendToStream(freshStream(), numbered(0));
         expect(position!.commit > last.position!.commit).equal(true);
+      });
+    });
+
+    it('a stream that a scavenge has emptied goes on at its revision', async () => {
+      const [emptied, deleted] = [freshStream(), freshStream()];
+      await withClient(async (client) => {
+        for (const stream of [emptied, deleted]) await client.appendToStream(stream, numberedFrom(0, 3));
+        await client.setStreamMetadata(emptied, { truncateBefore: 100 });
+        await client.deleteStream(deleted);
+      });
+      await scavenge(url);
+      await embedded.restart('SIGKILL');
+      await withClient(async (client) => {
+        expect(await numbersOf(client.readStream(emptied))).deep.equal([]);
+        for (const [stream, expectedRevision] of [
+          [emptied, 2n],
+          [deleted, NO_STREAM],
+        ] as const) {
+          const answer = await client.appendToStream(stream, numbered(3), { expectedRevision });
+          expect(answer.nextExpectedRevision).equal(3n);
+        }
+      });
+    });
+
+    it('a scavenge that was cut short is recorded as interrupted', async () => {
+      await withClient(async (client) => {
+        const stream = freshStream();
+        for (let n = 0; n < 20_000; n += 1000) await client.appendToStream(stream, numberedFrom(n, 1000));
+      });
+      let restarted: Promise<void> | undefined;
+      const onProgress = () => {
+        restarted ??= embedded.restart('SIGKILL');
+      };
+      await rejection(scavenge(url, { onProgress }));
+      await restarted;
+      await withClient(async (client) => {
+        const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+        const [link] = await all(client.readStream('$scavenges', newest));
+        const [revision, details] = Buffer.from(link!.event!.data as Uint8Array)
+          .toString()
+          .split('@');
+        expect(revision).equal('1');
+        const [completed] = await all(client.readStream(details!, newest));
+        expect(completed!.event!.data).include({ result: 'Interrupted' });
+      });
+    });
+
+    it('the longest names keep their metadata', async () => {
+      const stream = freshStream().padEnd(1024, 'x');
+      await withClient(async (client) => {
+        await client.appendToStream(stream, numberedFrom(0, 3));
+        await client.deleteStream(stream);
+      });
+      await embedded.restart('SIGKILL');
+      await withClient(async (client) => {
+        await client.appendToStream(stream, numbered(3), { expectedRevision: NO_STREAM });
+        expect(await numbersOf(client.readStream(stream))).deep.equal([3]);
       });
     });
 

@@ -1,7 +1,7 @@
 /** What no driver sends: raw bytes, broken frames and messages. One answer each, and the engine goes on. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -104,6 +104,19 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await call(`${STREAMS}/BatchAppend`, huge)).grpcStatus).equal('8');
     });
 
+    it('refuses to stop a scavenge that is not running, and to start one in a way of its own', async () => {
+      const operations = '/event_store.client.operations.Operations';
+      const stop = field(1, field(1, randomUUID()));
+      expect((await call(`${operations}/StopScavenge`, frame([stop]))).grpcStatus).equal('5');
+      for (const options of [
+        message(numberField(1, 4)),
+        message(numberField(1, 1), numberField(2, 7)),
+        NOTHING,
+      ]) {
+        expect((await call(`${operations}/StartScavenge`, frame([field(1, options)]))).grpcStatus).equal('3');
+      }
+    });
+
     it('refuses fields that it does not know rather than to ignore them', async () => {
       const unknown = message(field(1, message(target(freshStream()), numberField(15, 1))));
       expect((await call(`${STREAMS}/Delete`, frame([unknown]))).grpcStatus).equal('3');
@@ -126,6 +139,7 @@ if (!process.env.EVENTSTORE_URL) {
         batchAppend(randomUUID(), '$$', [proposed(randomUUID(), 'T')], true),
         batchAppend(randomUUID(), 'x'.repeat(5000), [proposed(randomUUID(), 'T')], true),
         batchAppend(randomUUID(), stream, [proposed(randomUUID(), 'T'.repeat(5000))], true),
+        batchAppend(randomUUID(), stream, [message(field(1, uuid(randomUUID())), entry('type', 'T'))], true),
       ];
       request.write(frame([...bad, batchAppend(randomUUID(), stream, [proposed(randomUUID(), 'T')], true)]));
       request.end();
@@ -228,6 +242,33 @@ if (!process.env.EVENTSTORE_URL) {
         await once(socket, 'close');
         clearTimeout(timer);
       }
+    });
+
+    it('survives requests that are reset as soon as they are made', async () => {
+      const requests = Array.from({ length: 300 }, (_, n) => {
+        const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
+        const request = session.request({
+          ':method': 'POST',
+          ':path': path,
+          'content-type': 'application/grpc',
+        });
+        request.on('error', () => {});
+        request.write(
+          frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]),
+        );
+        request.close(constants.NGHTTP2_CANCEL);
+        return once(request, 'close');
+      });
+      await Promise.all(requests);
+    });
+
+    it('says any text in an error that a header cannot hold', async () => {
+      const name = `\u{1d11e}\n${randomUUID()}`;
+      const answer = await call(`${STREAMS}/Delete`, frame([field(1, target(name))]));
+      expect(answer.grpcStatus).equal('9');
+      const noUuid = '\u{1d11e}'.repeat(50);
+      const odd = batchAppend(`x${noUuid}`, freshStream(), [], true);
+      expect((await call(`${STREAMS}/BatchAppend`, frame([odd]))).grpcStatus).equal('3');
     });
 
     it('survives clients that leave in the middle of everything', async () => {

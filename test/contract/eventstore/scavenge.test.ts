@@ -11,6 +11,7 @@ import {
   numbered,
   numberedFrom,
   numbersOf,
+  rejection,
   take,
   until,
   useEventStore,
@@ -126,6 +127,15 @@ if (!process.env.EVENTSTORE_URL) {
     it('joins the one that is running', async () => {
       const outcomes = await Promise.all([scavenge(store.server.url), scavenge(store.server.url)]);
       expect(outcomes.map(({ result }) => result)).deep.equal(['Success', 'Success']);
+    });
+
+    it('is refused, and nothing else, when its history was tombstoned', async () => {
+      await store.client.tombstoneStream('$scavenges');
+      expect(await rejection(scavenge(store.server.url))).instanceOf(Error);
+      await store.server.embedded!.restart('SIGTERM');
+      const stream = freshStream();
+      await store.client.appendToStream(stream, numbered(0));
+      expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
     });
   });
 }

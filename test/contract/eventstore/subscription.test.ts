@@ -260,6 +260,23 @@ describe('a subscription to $all', () => {
     });
   }
 
+  if (!process.env.EVENTSTORE_URL) {
+    it('by category does not look at the other services’ events', async () => {
+      const [name, noise] = [service(), service()];
+      const { position } = await store.client.appendToStream(`${name}.a-1`, numbered(0));
+      await store.client.appendToStream(`${noise}.a-1`, numberedFrom(0, 2000));
+      await store.client.appendToStream(`${name}.a-1`, numbered(1));
+      let checkpoints = 0;
+      const checkpointReached = async () => {
+        checkpoints++;
+      };
+      const filter = streamNameFilter({ prefixes: [`${name}.`], checkpointReached });
+      await take(store.client.subscribeToAll({ fromPosition: position!, filter }), 1);
+      // Whoever looks at 2,000 events reports 62.
+      expect(checkpoints).equal(1);
+    });
+  }
+
   it('without a filter reports no checkpoints and holds everything', async () => {
     const { position } = await store.client.appendToStream(freshStream(), numbered(0));
     const stream = freshStream();

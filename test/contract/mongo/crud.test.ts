@@ -178,11 +178,24 @@ describe('MongoDB: documents', () => {
     expect(await codeOf(shown({ a: 1, 'a.b': 1 }))).to.be.oneOf([31249, 31250]);
   });
 
-  it('holds payloads of a megabyte', async () => {
+  it('holds payloads of all sizes up to several megabytes', async () => {
     const rows = mongo.collection();
-    const payload = Buffer.alloc(1_000_000, 7);
-    await rows.insertMany([{ payload }, { payload }, { payload }]);
-    for await (const row of rows.find()) expect(row.payload.buffer.equals(payload)).to.equal(true);
+    const sizes = [0, 1, 2000, 4096, 9000, 33_000, 70_000, 1_000_000, 5_000_000];
+    for (const [_id, size] of sizes.entries())
+      await rows.insertOne({
+        _id: _id as never,
+        payload: Buffer.alloc(size, _id + 1),
+        filler: 'x'.repeat(_id),
+      });
+    for (const search of [rows.find(), rows.find().sort({ filler: -1 })]) {
+      const found = await search.toArray();
+      expect(found).to.have.length(sizes.length);
+      for (const { _id, payload } of found)
+        expect(
+          payload.buffer.equals(Buffer.alloc(sizes[Number(_id)]!, Number(_id) + 1)),
+          String(_id),
+        ).to.equal(true);
+    }
   });
 
   it('refuses what it does not know, command by command', async () => {

@@ -97,6 +97,16 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(mongo.db.command({ getMore: cursor.id, collection: name }))).to.equal(43);
   });
 
+  it('gives up a search or a write whose time is up', async function () {
+    this.timeout(30_000);
+    const rows = mongo.collection();
+    for (let i = 0; i < 20; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, a) => ({ a, i })));
+    const slow = { a: { $regex: 'x' }, $or: [{ i: { $gt: 100 } }, { a: -1 }] };
+    expect(await codeOf(rows.find(slow).maxTimeMS(1).toArray())).to.equal(50);
+    expect(await codeOf(rows.countDocuments(slow, { maxTimeMS: 1 }))).to.equal(50);
+    expect(await codeOf(rows.findOneAndUpdate(slow, { $set: { b: 1 } }, { maxTimeMS: 1 }))).to.equal(50);
+  });
+
   it('splits batches at 16 MiB', async () => {
     const rows = mongo.collection();
     const payload = Buffer.alloc(1_000_000);

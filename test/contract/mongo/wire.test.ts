@@ -82,6 +82,16 @@ describe('MongoDB: the wire', () => {
     expect((await hello({ hello: 1, topologyVersion, maxAwaitTimeMS: 600_000 })).ok).to.equal(1);
   });
 
+  it('does not flood a client that streams from another topology', async () => {
+    const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) };
+    raw.send(opMsg({ hello: 1, topologyVersion, maxAwaitTimeMS: 40, $db: 'admin' }, 1 << 16));
+    await raw.receive();
+    const from = performance.now();
+    await raw.receive();
+    await raw.receive();
+    expect(performance.now() - from).to.be.greaterThan(60);
+  });
+
   it('wants a database', async () => {
     expect((await raw.command({ ping: 1 }))?.body.code).to.equal(40571);
   });

@@ -41,7 +41,7 @@ export interface RecentIds {
   set(id: string, place: { readonly stream: number; readonly revision: number }): unknown;
 }
 
-const REMEMBERED_IDS = 50_000;
+const REMEMBERED_IDS = 20_000;
 export const rememberIds = (): RecentIds => new LRUCache({ max: REMEMBERED_IDS });
 
 /** Decides and writes one append; only inside `submit`. Throws `Refused`. */
@@ -53,6 +53,7 @@ export function append(log: EventLog, recent: RecentIds, request: Append, now: n
   if (request.size > MAX_APPEND_SIZE) throw new Refused({ kind: 'append-too-large', limit: MAX_APPEND_SIZE });
   if (request.events.length === 0 && !stream) return { revision: -1, position: undefined };
 
+  const isNew = stream === undefined;
   stream ??= streams.create(request.stream);
   const reopens = stream.truncateBefore === SOFT_DELETED && stream.lastRevision + 1;
   let position: number | undefined;
@@ -63,7 +64,8 @@ export function append(log: EventLog, recent: RecentIds, request: Append, now: n
       recent.set(id, { stream: stream.number, revision: stream.lastRevision });
     }
   }
-  streams.put(stream);
+  if (isNew) streams.put(stream);
+  else streams.advance(stream);
   if (reopens !== false) reopen(log, stream, reopens, now);
   if (isMetastream(stream.name)) describe(log, stream, request.events, now);
   return { revision: stream.lastRevision, position };

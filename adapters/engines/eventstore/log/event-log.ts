@@ -3,6 +3,7 @@
  * readers need to stay behind the last flush.
  */
 import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
+import { Refused } from './refused.js';
 import { type Head, openStore, pairKey, positionKey, readHead, readPosition, type Store } from './store.js';
 import { openStreams, type StreamState, type Streams } from './streams.js';
 
@@ -49,11 +50,11 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
   let next = head;
   let queue: Waiting[] = [];
   let writing: Promise<void> | undefined;
-  let closed: Error | undefined;
+  let closed = false;
 
   async function drain(): Promise<void> {
-    // Let what arrives in the same turn join the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
+    // What came with the same bytes joins the first batch.
+    await Promise.resolve();
     while (queue.length > 0 && !closed) await writeBatch(takeBatch());
     writing = undefined;
   }
@@ -73,11 +74,10 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
       });
       await store.environment.flushed;
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      closed = error;
-      for (const waiting of [...batch, ...queue]) waiting.fail(error);
+      closed = true;
+      for (const waiting of [...batch, ...queue]) waiting.fail(new Refused({ kind: 'unavailable' }));
       queue = [];
-      return onFatal(error);
+      return onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
     const grown = next !== head;
     head = next;
@@ -112,7 +112,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
     head: () => head,
     submit: (work) =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(closed);
+        if (closed) return reject(new Refused({ kind: 'unavailable' }));
         queue.push({
           run(now) {
             try {
@@ -146,7 +146,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
     },
     async close() {
       await writing;
-      closed ??= new Error('the log is closed');
+      closed = true;
       await store.environment.close();
     },
   };

@@ -10,6 +10,9 @@ export interface Page {
   readonly next: number | undefined;
 }
 
+/** A page ends after so many bytes, whatever its limit: large events must not fill the memory. */
+export const PAGE_BYTES = 1 << 20;
+
 /** The first revision of a stream that may still be read, `$maxAge` aside. */
 export const floorOf = (stream: StreamState): number =>
   Math.max(
@@ -50,14 +53,18 @@ function page(
   const oldest = stream.maxAge === undefined ? 0 : Date.now() - stream.maxAge;
   const records: Buffer[] = [];
   let looked = 0;
+  let bytes = 0;
   let last = 0;
   for (const { key, value } of entries) {
     looked++;
     last = placeOfPair(key);
     const record = log.store.log.get(value);
-    if (record && createdOf(record) >= oldest) records.push(record);
+    if (!record || createdOf(record) < oldest) continue;
+    records.push(record);
+    bytes += record.length;
+    if (bytes > PAGE_BYTES) break;
   }
-  return { records, next: looked < limit ? undefined : last + step };
+  return { records, next: looked < limit && bytes <= PAGE_BYTES ? undefined : last + step };
 }
 
 /** Events of the whole log from position `from` upwards, with their positions. */

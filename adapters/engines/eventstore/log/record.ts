@@ -79,7 +79,7 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
   event.id.copy(bytes, ID);
 
   out.open(1, eventSize).open(1, recordedSize);
-  out.open(1, idSize).data(2, Buffer.from(formatUuid(event.id), 'latin1'));
+  out.open(1, idSize).text(2, formatUuid(event.id), UUID_TEXT);
   out.open(2, nameSize).data(3, name);
   bytes.writeUInt16LE(out.at - name.length, NAME);
   bytes.writeUInt16LE(name.length, NAME_LENGTH);

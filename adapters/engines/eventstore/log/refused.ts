@@ -14,6 +14,8 @@ export type Reason =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'bad-request'; readonly detail: string }
   | { readonly kind: 'missing-event-metadata'; readonly names: readonly string[] }
+  /** The log is closed, or could not be written: whether the request took effect is not known. */
+  | { readonly kind: 'unavailable' }
   | { readonly kind: 'scavenge-not-found'; readonly scavengeId: string };
 
 export class Refused extends Error {

@@ -17,7 +17,7 @@ export interface Scavenged {
   readonly bytes: number;
 }
 
-/** Removes what may not be read any more and wipes the free pages. Stops early, wiped all the same, on `signal`. */
+/** Removes what may not be read any more and wipes the free pages. Stops early on `signal`; the next one goes on. */
 export async function scavenge(log: EventLog, signal: AbortSignal): Promise<Scavenged> {
   let events = 0;
   let bytes = 0;
@@ -30,7 +30,7 @@ export async function scavenge(log: EventLog, signal: AbortSignal): Promise<Scav
     bytes += slice.bytes;
     next = slice.next;
   }
-  await wipeFreePages(log);
+  await wipeFreePages(log, signal);
   return { events, bytes };
 }
 
@@ -60,6 +60,8 @@ function scavengeSlice(
   }
   for (const { key, record } of dead) {
     const stream = log.streams.written(streamNameOf(record))!;
+    // The index no longer tells the last revision: the stream's row must.
+    if (revisionOf(record) === stream.lastRevision) log.streams.put(stream);
     store.log.remove(key);
     store.revisions.remove(pairKey(stream.number, revisionOf(record)));
     if (stream.category !== 0) store.categoryPositions.remove(pairKey(stream.category, readPosition(key)));
@@ -85,12 +87,12 @@ const WIPED_AT_ONCE = 64;
 const PAGE_HEADER = 64;
 
 /** Takes free pages until the file grows instead, all filled with zeros, and frees them again. */
-async function wipeFreePages(log: EventLog): Promise<void> {
+async function wipeFreePages(log: EventLog, signal: AbortSignal): Promise<void> {
   const { environment, filler } = log.store;
   const { pageSize } = stats(environment);
   const zeros = Buffer.alloc(pageSize - PAGE_HEADER);
   await clear(log);
-  for (let page = 0, exhausted = false; !exhausted; await nextTurn()) {
+  for (let page = 0, exhausted = false; !exhausted && !signal.aborted; await nextTurn()) {
     const first = page;
     const before = stats(environment).lastPageNumber;
     await log.submit(() => {

@@ -66,6 +66,7 @@ export function pairKey(owner: number, place: number): Buffer {
   return key;
 }
 
+export const ownerOfPair = (key: Buffer): number => key.readUInt32BE(0);
 export const placeOfPair = (key: Buffer): number => readPosition(key, 4);
 
 /** The end of the log: the last event's position, the position and ordinal the next one gets. */

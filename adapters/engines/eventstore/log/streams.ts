@@ -4,7 +4,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { describedBy, initialRetention, isMetastream, type Retention } from './metadata.js';
-import type { Store } from './store.js';
+import { TOMBSTONE } from './record.js';
+import { ownerOfPair, pairKey, placeOfPair, type Store } from './store.js';
 
 export interface StreamState extends Retention {
   readonly name: string;
@@ -21,7 +22,9 @@ export interface Streams {
   written(name: string): StreamState | undefined;
   /** For readers. */
   flushed(name: string): StreamState | undefined;
-  /** Changes or creates a stream; to be called while a batch is written. */
+  /** Notes the last revision of a stream that was put before; it is not written, the revisions tell it. */
+  advance(state: StreamState): void;
+  /** Writes a new stream, or one of which more than the last revision has changed; only inside `submit`. */
   put(state: StreamState): void;
   /** A new stream, not yet put. */
   create(name: string): StreamState;
@@ -29,7 +32,7 @@ export interface Streams {
   settle(): void;
   /** Whether this stream, or the stream that it describes, was tombstoned. */
   isTombstoned(name: string, view: 'written' | 'flushed'): boolean;
-  /** The number of a category, undefined when no stream has it. */
+  /** The number of a category: 0 when no stream has it, undefined when there are too many to tell. */
   categoryNumber(category: string): number | undefined;
 }
 
@@ -37,6 +40,8 @@ export interface Streams {
 export const categoryOf = (name: string): string => name.slice(0, name.indexOf('.') + 1);
 
 const CACHED_STREAMS = 20_000;
+/** Streams of later categories are found by scanning. */
+const MAX_CATEGORIES = 10_000;
 
 export function openStreams(store: Store): Streams {
   const cache = new LRUCache<string, StreamState>({ max: CACHED_STREAMS });
@@ -50,9 +55,10 @@ export function openStreams(store: Store): Streams {
   function load(name: string): StreamState | undefined {
     const cached = cache.get(name);
     if (cached) return cached;
-    const bytes = name.length > MAX_NAME ? undefined : store.streams.get(Buffer.from(name));
+    const bytes = store.streams.get(Buffer.from(name));
     if (!bytes) return undefined;
-    const state = decodeState(name, bytes);
+    const row = decodeState(name, bytes);
+    const state = { ...row, lastRevision: Math.max(row.lastRevision, lastIndexed(store, row.number)) };
     cache.set(name, state);
     return state;
   }
@@ -61,6 +67,7 @@ export function openStreams(store: Store): Streams {
     const category = categoryOf(name);
     if (category === '') return 0;
     let number = categories.get(category);
+    if (number === undefined && categories.size >= MAX_CATEGORIES) return 0;
     if (number === undefined) {
       number = categories.size + 1;
       categories.set(category, number);
@@ -71,16 +78,21 @@ export function openStreams(store: Store): Streams {
     return number;
   }
 
+  function advance(state: StreamState): void {
+    const pending = unflushed.get(state.name);
+    const before = pending ? pending.before : load(state.name);
+    unflushed.set(state.name, { before, after: state });
+  }
+
   const streams: Streams = {
     written: (name) => unflushed.get(name)?.after ?? load(name),
     flushed: (name) => {
       const pending = unflushed.get(name);
       return pending ? pending.before : load(name);
     },
+    advance,
     put(state) {
-      const pending = unflushed.get(state.name);
-      const before = pending ? pending.before : load(state.name);
-      unflushed.set(state.name, { before, after: state });
+      advance(state);
       store.streams.put(Buffer.from(state.name), encodeState(state));
     },
     create(name) {
@@ -104,9 +116,19 @@ export function openStreams(store: Store): Streams {
     isTombstoned: (name, view) =>
       streams[view](name)?.tombstoned === true ||
       (isMetastream(name) && streams[view](describedBy(name))?.tombstoned === true),
-    categoryNumber: (category) => categories.get(category),
+    categoryNumber: (category) =>
+      categories.get(category) ?? (categories.size < MAX_CATEGORIES ? 0 : undefined),
   };
   return streams;
+}
+
+/** The last revision that the index has of a stream, -1 for none; its tombstone aside. */
+function lastIndexed(store: Store, stream: number): number {
+  const range = { start: pairKey(stream, TOMBSTONE - 1), reverse: true, limit: 1 };
+  for (const key of store.revisions.getKeys(range)) {
+    if (ownerOfPair(key) === stream) return placeOfPair(key);
+  }
+  return -1;
 }
 
 /** Bytes of the longest stream name. */

@@ -1,5 +1,13 @@
 /** `Streams/Append` and `Streams/BatchAppend`. */
-import { type Append, type Appended, append, type RecentIds } from '../log/append.js';
+import {
+  type Append,
+  type Appended,
+  append,
+  BINARY_TYPE,
+  JSON_TYPE,
+  MAX_APPEND_SIZE,
+  type RecentIds,
+} from '../log/append.js';
 import type { EventLog } from '../log/event-log.js';
 import { isMetastream } from '../log/metadata.js';
 import type { ProposedEvent } from '../log/record.js';
@@ -43,6 +51,12 @@ export function checkStreamName(name: string): void {
 
 function checkEvent(event: ProposedEvent): void {
   if (isNil(event.id)) throw badRequest('An event needs an id.');
+  if (event.contentType.length === 0) {
+    throw new Refused({ kind: 'missing-event-metadata', names: ['content-type'] });
+  }
+  if (!event.contentType.equals(JSON_TYPE) && !event.contentType.equals(BINARY_TYPE)) {
+    throw badRequest('An event is application/json or application/octet-stream.');
+  }
   if (event.type.length === 0) throw badRequest('An event needs a type.');
   if (event.type.length > MAX_NAME) throw badRequest(`An event type is at most ${MAX_NAME} bytes long.`);
 }
@@ -55,9 +69,13 @@ interface Gathering {
 }
 
 function gather(into: Gathering, event: ProposedEvent): void {
-  into.events.push(event);
   into.size += event.data.length + event.metadata.length + event.type.length;
+  // Of an append that is refused for its size only the ids still matter: a wrong revision is reported first.
+  const kept = into.size > MAX_APPEND_SIZE ? { ...event, data: NOTHING, metadata: NOTHING } : event;
+  into.events.push(kept);
 }
+
+const NOTHING: Buffer = Buffer.alloc(0);
 
 const finished = ({ target, events, size }: Gathering): Append => ({ ...target, events, size });
 
@@ -93,6 +111,8 @@ async function answerAppend(call: Call, appended: Promise<Appended>): Promise<vo
 
 /** The last part of an append must come within so many ms of the one before. */
 const PART_TIMEOUT = 2000;
+/** An append that was answered with Timeout: a second answer, to its late parts, would break the client. */
+const EXPIRED = 'expired';
 
 interface Partial extends Gathering {
   readonly correlationId: Buffer;
@@ -103,7 +123,7 @@ interface Partial extends Gathering {
 export const batchAppendHandler =
   (submit: Appender): Handler =>
   (call) => {
-    const partials = new Map<string, Partial>();
+    const partials = new Map<string, Partial | typeof EXPIRED>();
     let waiting = 0;
     let ended = false;
 
@@ -113,6 +133,8 @@ export const batchAppendHandler =
       try {
         call.sendSoon(batchAppendSucceeded(correlationId, target.stream, await work));
       } catch (error) {
+        // The outcome is unknown: so it is for everything on this call.
+        if (error instanceof Refused && error.reason.kind === 'unavailable') return call.fail(error);
         const status = batchStatus(error, Buffer.from(target.stream));
         call.sendSoon(batchAppendFailed(correlationId, target.stream, status));
       }
@@ -121,15 +143,19 @@ export const batchAppendHandler =
     };
 
     call.signal.addEventListener('abort', () => {
-      for (const { timer } of partials.values()) clearTimeout(timer);
+      for (const partial of partials.values()) if (partial !== EXPIRED) clearTimeout(partial.timer);
     });
     call.receive(
       (bytes) => {
         const { correlationId, options, events, isFinal } = decodeBatchAppend(bytes);
         const key = correlationId.toString('latin1');
         let partial = partials.get(key);
+        if (partial === EXPIRED) {
+          if (isFinal) partials.delete(key);
+          return;
+        }
         if (!partial) {
-          if (!options) return;
+          if (!options) throw new Malformed('an append without options');
           partial = { correlationId, target: options, deadline: options.deadline, events: [], size: 0 };
           partials.set(key, partial);
         }
@@ -141,7 +167,7 @@ export const batchAppendHandler =
           void settle(complete, submit(finished(complete), complete.deadline));
         } else {
           partial.timer = setTimeout(() => {
-            partials.delete(key);
+            partials.set(key, EXPIRED);
             void settle(complete, Promise.reject(new Refused({ kind: 'timeout' })));
           }, PART_TIMEOUT);
         }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventLog } from '../log/event-log.js';
 import { SOFT_DELETED } from '../log/metadata.js';
-import { readBackwards, readForwards, scanBackwards, scanForwards } from '../log/read.js';
+import { PAGE_BYTES, readBackwards, readForwards, scanBackwards, scanForwards } from '../log/read.js';
 import { answerOf } from '../log/record.js';
 import { Refused } from '../log/refused.js';
 import { wasGiven } from '../log/store.js';
@@ -75,9 +75,12 @@ async function readAll(
   let left = count;
   while (left > 0 && !call.signal.aborted) {
     const answers: Buffer[] = [];
+    let bytes = 0;
     for (const [position, record] of scan(log, next, Math.min(PAGE, left))) {
       answers.push(answerOf(record));
       next = backwards ? position : position + 1;
+      bytes += record.length;
+      if (bytes > PAGE_BYTES) break;
     }
     if (answers.length === 0) return;
     left -= answers.length;

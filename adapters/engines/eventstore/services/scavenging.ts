@@ -23,6 +23,13 @@ export const HISTORY_AGE = 30 * 24 * 60 * 60;
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 const HISTORY = '$scavenges';
+const SETTINGS = { alwaysKeepScavenged: false, mergeChunks: false, startFromChunk: 0, threads: 1 };
+const INTERRUPTED = {
+  result: 'Interrupted',
+  error: 'The node was restarted.',
+  timeTaken: '00:00:00',
+  spaceSaved: 0,
+};
 
 interface Running {
   readonly id: string;
@@ -30,40 +37,33 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** `node` is the engine's address, as history has it. A scavenge that the last run left unfinished is recorded so. */
-export async function openScavenger(
-  log: EventLog,
-  recent: RecentIds,
-  node: () => string,
-): Promise<Scavenger> {
+/** A scavenge that the last run of the engine left unfinished is recorded so. */
+export async function openScavenger(log: EventLog, recent: RecentIds): Promise<Scavenger> {
   let running: Running | undefined;
   let closed = false;
   const daily = setInterval(() => {
-    if (!running && Date.now() >= lastRun(log) + DAY) void begin();
+    if (!running && Date.now() >= lastRun(log) + DAY) begin().catch(() => {});
   }, HOUR);
 
-  function begin(): Promise<Running> {
+  /** Resolves to the id when the beginning is recorded; rejects when it cannot be. */
+  async function begin(): Promise<string> {
     const id = randomUUID();
     const abort = new AbortController();
-    let started = () => {};
-    const recorded = new Promise<void>((resolve) => {
-      started = resolve;
-    });
-    const done = run(id, abort.signal, started).finally(() => {
-      running = undefined;
-      started();
-    });
-    const current = { id, abort, done };
-    running = current;
-    return recorded.then(() => current);
+    const recorded = record(id, '$scavengeStarted', SETTINGS);
+    const done = recorded
+      .then(() => run(id, abort.signal))
+      // What went wrong stands in the history, or there is no history to write it to.
+      .catch(() => {})
+      .finally(() => {
+        running = undefined;
+      });
+    running = { id, abort, done };
+    await recorded;
+    return id;
   }
 
-  async function run(id: string, signal: AbortSignal, started: () => void): Promise<void> {
+  async function run(id: string, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
-    const facts = { scavengeId: id, nodeEndpoint: node() };
-    const settings = { alwaysKeepScavenged: false, mergeChunks: false, startFromChunk: 0, threads: 1 };
-    await record(id, '$scavengeStarted', { ...facts, ...settings });
-    started();
     let outcome: Scavenged = { events: 0, bytes: 0 };
     let error: string | null = null;
     try {
@@ -73,33 +73,30 @@ export async function openScavenger(
     }
     const result = error !== null ? 'Errored' : signal.aborted ? 'Stopped' : 'Success';
     const timeTaken = formatDuration(performance.now() - begun);
-    await record(id, '$scavengeCompleted', { ...facts, result, error, timeTaken, spaceSaved: outcome.bytes });
+    await record(id, '$scavengeCompleted', { result, error, timeTaken, spaceSaved: outcome.bytes });
   }
 
   /** Writes into the history of one scavenge, and a link to it into the history of all. */
   function record(id: string, type: string, data: object): Promise<unknown> {
     const stream = `$scavenges-${id}`;
     return log.submit((now) => {
-      if (!log.streams.written(stream)) {
-        writeMetadata(log, stream, Buffer.from(JSON.stringify({ $maxAge: HISTORY_AGE })), now);
-      }
-      const event = systemEvent(type, Buffer.from(JSON.stringify(data)));
-      const { revision } = append(log, recent, { stream, expected: ANY, events: [event], size: 0 }, now);
+      // The link first: where it is refused, nothing has been written.
+      const revision = (log.streams.written(stream)?.lastRevision ?? -1) + 1;
       const link = { ...systemEvent('$>'), data: Buffer.from(`${revision}@${stream}`) };
       append(log, recent, { stream: HISTORY, expected: ANY, events: [link], size: 0 }, now);
+      if (revision === 0) {
+        writeMetadata(log, stream, Buffer.from(JSON.stringify({ $maxAge: HISTORY_AGE })), now);
+      }
+      const facts = { scavengeId: id, nodeEndpoint: '127.0.0.1', ...data };
+      const event = systemEvent(type, Buffer.from(JSON.stringify(facts)));
+      append(log, recent, { stream, expected: ANY, events: [event], size: 0 }, now);
     });
   }
 
   const interrupted = unfinished(log);
   if (interrupted !== undefined) {
-    await record(interrupted, '$scavengeCompleted', {
-      scavengeId: interrupted,
-      nodeEndpoint: node(),
-      result: 'Interrupted',
-      error: 'The node was restarted.',
-      timeTaken: formatDuration(0),
-      spaceSaved: 0,
-    });
+    // A history that somebody has deleted is not continued.
+    await record(interrupted, '$scavengeCompleted', INTERRUPTED).catch(() => {});
   }
 
   return {
@@ -113,7 +110,7 @@ export async function openScavenger(
       }
       if (closed) throw new GrpcError(Status.UNAVAILABLE, 'The engine is stopping.');
       if (running) return scavengeResp(running.id, 'inProgress');
-      return scavengeResp((await begin()).id, 'started');
+      return scavengeResp(await begin(), 'started');
     }),
     stop: unary(async (bytes) => {
       const scavengeId = decodeStopScavenge(bytes);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventLog } from '../log/event-log.js';
 import { compileFilter, type Filter } from '../log/filter.js';
-import { readForwards, scanCategory, scanForwards } from '../log/read.js';
+import { PAGE_BYTES, readForwards, scanCategory, scanForwards } from '../log/read.js';
 import { answerOf, ordinalOf, TOMBSTONE } from '../log/record.js';
 import { Refused } from '../log/refused.js';
 import { lastBefore } from '../log/store.js';
@@ -108,14 +108,19 @@ async function subscribeToAll(
     const limit = filter ? FILTERED_PAGE : PAGE;
     const answers: Buffer[] = [];
     let looked = 0;
+    let bytes = 0;
     for (const [position, record] of scan(log, filter, next, limit)) {
       looked++;
       next = position + 1;
       checkpoints?.before(position, record, answers);
-      if (!filter || filter.matches(record)) answers.push(answerOf(record));
+      if (!filter || filter.matches(record)) {
+        answers.push(answerOf(record));
+        bytes += record.length;
+      }
       checkpoints?.after(position, record, answers);
+      if (bytes > PAGE_BYTES) break;
     }
-    if (looked < limit) {
+    if (looked < limit && bytes <= PAGE_BYTES) {
       next = Math.max(next, head.position + 1);
       checkpoints?.atEnd(head, answers);
     }
@@ -140,8 +145,8 @@ function firstPosition(log: EventLog, from: Position | 'start' | 'end'): number 
 }
 
 function scan(log: EventLog, filter: Filter | undefined, from: number, limit: number) {
-  if (filter?.category === undefined) return scanForwards(log, from, limit);
-  return scanCategory(log, log.streams.categoryNumber(filter.category) ?? 0, from, limit);
+  const category = filter?.category === undefined ? undefined : log.streams.categoryNumber(filter.category);
+  return category === undefined ? scanForwards(log, from, limit) : scanCategory(log, category, from, limit);
 }
 
 interface Checkpoints {

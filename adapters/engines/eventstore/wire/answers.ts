@@ -1,6 +1,6 @@
 /** The answers of the `Streams` service that are not stored events. */
 import type { Appended } from '../log/append.js';
-import { field, message, numberField } from './protobuf.js';
+import { field, fieldSize, message, numberField, varintSize, Writer } from './protobuf.js';
 import { formatUuid } from './uuid.js';
 
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -30,8 +30,23 @@ export function appendConflicted(expected: bigint, actual: number): Buffer {
   return field(2, message(current, word === undefined ? numberField(8, expected) : field(word, NOTHING)));
 }
 
-export const batchAppendSucceeded = (correlationId: Buffer, stream: string, appended: Appended): Buffer =>
-  message(field(1, uuid(correlationId)), field(3, success(appended)), field(4, streamIdentifier(stream)));
+/** The one answer sent as often as events are written, so it is built in one buffer. */
+export function batchAppendSucceeded(correlationId: Buffer, stream: string, appended: Appended): Buffer {
+  const { revision, position: at } = appended;
+  const nameSize = Buffer.byteLength(stream);
+  const positionSize = at === undefined ? 0 : 2 * (1 + varintSize(at));
+  const revisionSize = revision < 0 ? fieldSize(0) : 1 + varintSize(revision);
+  const successSize = revisionSize + fieldSize(positionSize);
+  const out = new Writer(fieldSize(38) + fieldSize(successSize) + fieldSize(fieldSize(nameSize)));
+  out.open(1, 38).text(2, formatUuid(correlationId), 36);
+  out.open(3, successSize);
+  if (revision < 0) out.open(2, 0);
+  else out.number(1, revision);
+  if (at === undefined) out.open(4, 0);
+  else out.open(3, positionSize).number(1, at).number(2, at);
+  out.open(4, fieldSize(nameSize)).text(3, stream, nameSize);
+  return out.bytes;
+}
 
 export const batchAppendFailed = (correlationId: Buffer, stream: string, status: Buffer): Buffer =>
   message(field(1, uuid(correlationId)), field(2, status), field(4, streamIdentifier(stream)));

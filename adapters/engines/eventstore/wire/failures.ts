@@ -11,7 +11,7 @@ export function toGrpcError(error: unknown, operation = 'Append'): GrpcError {
     return new GrpcError(Status.INVALID_ARGUMENT, `Malformed request: ${error.message}.`);
   }
   if (error instanceof Refused) return refusedCall(error.reason, operation);
-  return new GrpcError(Status.UNAVAILABLE, 'The engine is stopping.');
+  return new GrpcError(Status.INTERNAL, 'The engine failed.');
 }
 
 function refusedCall(reason: Reason, operation: string): GrpcError {
@@ -45,6 +45,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
       return new GrpcError(Status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
     case 'bad-request':
       return new GrpcError(Status.UNKNOWN, reason.detail);
+    case 'unavailable':
+      return new GrpcError(Status.UNAVAILABLE, 'The event store is not available.');
     case 'scavenge-not-found':
       return new GrpcError(Status.NOT_FOUND, 'Scavenge id was invalid.', {
         exception: 'scavenge-not-found',
@@ -54,7 +56,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
 }
 
 /** Header values are visible ASCII. */
-const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, (c) => encodeURIComponent(c));
+const headerText = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, (character) => encodeURIComponent(character));
 
 /** A google.rpc.Status whose details the client knows by their type. */
 export function batchStatus(error: unknown, stream: Buffer): Buffer {
@@ -73,6 +76,7 @@ export function batchStatus(error: unknown, stream: Buffer): Buffer {
         return status(3, 'BadRequest', field(1, reason.detail));
       case 'missing-event-metadata':
         return status(3, 'BadRequest', field(1, `Required Metadata Missing: ${reason.names.join(',')}`));
+      case 'unavailable':
       case 'scavenge-not-found':
     }
   }

@@ -12,6 +12,9 @@ import { GrpcError, Status } from './status.js';
 /** Bytes of the largest message that is taken. */
 export const MAX_MESSAGE = 16 << 20;
 
+/** What one connection may make the engine hold, answers that are not read included. */
+const MAX_SESSION_MEGABYTES = 256;
+
 export interface Call {
   /** Aborted when the client is gone, or the call's deadline has passed, or it was answered. */
   readonly signal: AbortSignal;
@@ -41,7 +44,10 @@ export async function serveGrpc(
   describe: (error: unknown) => GrpcError,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
-  const server = createServer({ settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 } });
+  const server = createServer({
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
+    settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
+  });
   server.on('session', (session) => {
     sessions.add(session);
     session.setLocalWindowSize(16 << 20);
@@ -109,17 +115,23 @@ function openCall(
     abort.abort();
   }
 
+  /** A client may have reset the stream before its handler even begins. */
+  const gone = (): boolean => answered || stream.closed || stream.destroyed;
+
   function respond(): void {
     if (!stream.headersSent) stream.respond(HEADERS, { waitForTrailers: true });
   }
 
-  stream.on('wantTrailers', () => stream.sendTrailers(trailers));
+  stream.on('wantTrailers', () => {
+    if (!stream.closed && !stream.destroyed) stream.sendTrailers(trailers);
+  });
   stream.on('close', finish);
 
   const call: Call = {
     signal: abort.signal,
     deadline: timeout === undefined ? undefined : Date.now() + timeout,
     receive(message, end) {
+      if (gone()) return;
       respond();
       const frames = unframe((bytes) => !answered && message(bytes));
       const guarded = (step: () => void) => {
@@ -139,7 +151,7 @@ function openCall(
       );
     },
     send(messages) {
-      if (answered || stream.destroyed) return Promise.resolve();
+      if (gone()) return Promise.resolve();
       respond();
       if (stream.write(frame(messages))) return Promise.resolve();
       return new Promise((resolve) => {
@@ -158,9 +170,9 @@ function openCall(
       queueMicrotask(() => {
         const messages = soon;
         soon = [];
-        if (answered || stream.destroyed) return;
+        if (gone()) return;
         respond();
-        if (stream.write(frame(messages))) return;
+        if (stream.write(frame(messages)) || stream.isPaused()) return;
         // Who does not read the answers is not asked for more.
         stream.pause();
         stream.once('drain', () => stream.resume());
@@ -168,17 +180,17 @@ function openCall(
     },
     end() {
       queueMicrotask(() => {
-        if (answered || stream.destroyed) return;
+        if (gone()) return;
         finish();
         respond();
         stream.end();
       });
     },
     fail(error) {
-      if (answered || stream.destroyed) return;
+      if (gone()) return;
       finish();
       const { code, message, metadata } = describe(error);
-      trailers = { ...metadata, 'grpc-status': String(code), 'grpc-message': encodeURI(message) };
+      trailers = { ...metadata, 'grpc-status': String(code), 'grpc-message': encodeURI(wellFormed(message)) };
       if (stream.headersSent) stream.end();
       else stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
       // The client may still be sending: what it sends now is nobody's.
@@ -187,6 +199,9 @@ function openCall(
   };
   return call;
 }
+
+/** Half a surrogate pair, which encodeURI throws on, becomes U+FFFD. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** What setTimeout can hold. */
 const MAX_TIMER = 2 ** 31 - 1;
@@ -252,9 +267,9 @@ function unframe(message: (bytes: Buffer) => void): { push(chunk: Buffer): void;
   };
 }
 
-/** A handler for calls of one request message and one answer. */
-export const unary =
-  (answer: (bytes: Buffer, call: Call) => Promise<Buffer> | Buffer): Handler =>
+/** A handler for calls of one request message; what `answer` throws or rejects with fails the call. */
+export const single =
+  (answer: (bytes: Buffer, call: Call) => Promise<void>): Handler =>
   (call) => {
     let request: Buffer | undefined;
     call.receive(
@@ -264,11 +279,14 @@ export const unary =
       },
       () => {
         if (!request) throw new GrpcError(Status.INTERNAL, 'Incomplete message.');
-        void Promise.resolve(request)
-          .then((bytes) => answer(bytes, call))
-          .then((bytes) => call.send([bytes]))
-          .then(() => call.end())
-          .catch((error) => call.fail(error));
+        answer(request, call).catch((error) => call.fail(error));
       },
     );
   };
+
+/** A handler for calls of one request message and one answer. */
+export const unary = (answer: (bytes: Buffer, call: Call) => Promise<Buffer> | Buffer): Handler =>
+  single(async (bytes, call) => {
+    await call.send([await answer(bytes, call)]);
+    call.end();
+  });

@@ -146,6 +146,13 @@ export class Writer {
     return this.raw(value);
   }
 
+  /** Text whose length in bytes is known. */
+  text(field: number, value: string, length: number): this {
+    this.open(field, length);
+    this.at += this.bytes.write(value, this.at);
+    return this;
+  }
+
   raw(value: Uint8Array): this {
     this.bytes.set(value, this.at);
     this.at += value.length;

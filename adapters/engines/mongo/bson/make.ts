@@ -11,6 +11,23 @@ export function encode(object: object): Buffer {
 /** One value from JavaScript, for example `toValue(new Date())`. */
 export const toValue = (value: unknown): Value => fieldsOf(documentValue(encode({ value })))[0]!;
 
+/** A Long, made without a detour, since every answer with a cursor has one. */
+export function longValue(long: bigint): Value {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigInt64LE(long);
+  return { type: Type.long, bytes, start: 0, end: 8 };
+}
+
+/** A string, likewise. */
+export function textValue(text: string): Value {
+  const length = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(length + 5);
+  bytes.writeInt32LE(length + 1);
+  bytes.write(text, 4);
+  bytes[length + 4] = 0;
+  return { type: Type.string, bytes, start: 0, end: length + 5 };
+}
+
 export const NULL: Value = { type: Type.null, bytes: Buffer.alloc(0), start: 0, end: 0 };
 export const EMPTY_DOCUMENT = encode({});
 

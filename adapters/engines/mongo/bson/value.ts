@@ -113,6 +113,10 @@ export function fieldsOf(document: Value): Field[] {
   return fields;
 }
 
+/** The fields of a document by their names. */
+export const fieldsByName = (document: Value): Map<string, Field> =>
+  new Map(fieldsOf(document).map((field) => [field.name, field]));
+
 /** The elements of an array; cheaper than `fieldsOf` because it reads no names. */
 export function elementsOf(array: Value): Value[] {
   const { bytes } = array;

@@ -9,9 +9,12 @@ import type { Request } from './request.js';
 export interface Statement {
   /** Does it inside a transaction, or says that this would take too long. */
   now(): Buffer | 'slow';
-  /** Does it in as many transactions as it takes. `done` is called in the one that does a retryable write. */
-  slowly(done: (result: Buffer) => void): Promise<Buffer>;
+  /** Does it in as many transactions as it takes; what a retry must not do again goes through `once`. */
+  slowly(once: Once): Promise<Buffer>;
 }
+
+/** Does something inside a transaction, or gives the result of the same command sent before. */
+export type Once = (make: () => Buffer) => Buffer;
 
 export interface WriteError {
   readonly index: number;
@@ -68,10 +71,12 @@ export async function runBatch(
     if (!slow) continue;
     const index = next;
     try {
-      results[index] = await slow.slowly((result) => {
+      results[index] = await slow.slowly((make) => {
         const attempt = attemptOf(engine, request);
+        const result = attempt?.results.get(index) ?? make();
         attempt?.results.set(index, result);
         attempt?.save();
+        return result;
       });
       next++;
     } catch (error) {

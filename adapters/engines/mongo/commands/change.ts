@@ -1,11 +1,12 @@
 /** Statements that change what they find: one document or all, and what to do when there is none. */
 import { decode, join } from '../bson/make.js';
 import { documentValue, type Value } from '../bson/value.js';
-import { type Candidate, matchesDocument, type Query } from '../query/scan.js';
-import type { Collection } from '../storage/collection.js';
-import type { Statement } from './batch.js';
+import { matchesDocument, type Query } from '../query/scan.js';
+import { Candidate, type Collection, documentKey } from '../storage/collection.js';
+import type { Once, Statement } from './batch.js';
 import type { Engine } from './engine.js';
 import { findNow, findSlowly } from './lookup.js';
+import type { Deadline } from './search.js';
 
 /** What one statement did; `id` is that of an upserted document. */
 export interface Tally {
@@ -32,6 +33,8 @@ export interface Target {
   readonly engine: Engine;
   readonly namespace: string;
   readonly query: Query;
+  /** When to give up a search that takes long. */
+  readonly deadline?: Deadline;
 }
 
 type Change = (collection: Collection, candidate: Candidate) => Tally;
@@ -41,7 +44,7 @@ const NOTHING: Tally = { n: 0, nModified: 0 };
 
 /** Changes the first match. */
 export function changeOne(
-  { engine, namespace, query }: Target,
+  { engine, namespace, query, deadline }: Target,
   change: Change,
   instead: Instead = undefined,
 ): Statement {
@@ -51,19 +54,18 @@ export function changeOne(
     if (found === 'slow') return 'slow';
     return tally(there && found[0] ? change(there, found[0]) : (instead?.() ?? NOTHING));
   };
-  const slowly = async (done: (result: Buffer) => void): Promise<Buffer> => {
+  const slowly = async (once: Once): Promise<Buffer> => {
     for (;;) {
       const there = engine.catalog.find(namespace);
-      const [idKey] = there ? await findSlowly(engine, there, query, true) : [];
+      const [idKey] = there ? await findSlowly(engine, there, query, true, deadline) : [];
       let result: Buffer | undefined;
       await engine.catalog.store.write(() => {
         const current = engine.catalog.find(namespace);
         const document = idKey && current && engine.documents.get(current, idKey);
         if (document && matchesDocument(query, document))
-          result = tally(change(current, { idKey, document }));
+          result = once(() => tally(change(current, new Candidate(documentKey(current, idKey), document))));
         // What was found has changed meanwhile: look again. What was not found is taken as not there.
-        else if (!idKey) result = tally(instead?.() ?? NOTHING);
-        if (result) done(result);
+        else if (!idKey) result = once(() => tally(instead?.() ?? NOTHING));
         return true;
       });
       if (result) return result;
@@ -77,7 +79,7 @@ const PAGE = 200;
 
 /** Changes all matches. */
 export function changeAll(
-  { engine, namespace, query }: Target,
+  { engine, namespace, query, deadline }: Target,
   change: Change,
   instead: Instead = undefined,
 ): Statement {
@@ -99,7 +101,7 @@ export function changeAll(
   };
   const slowly = async (): Promise<Buffer> => {
     const there = engine.catalog.find(namespace);
-    const idKeys = there ? await findSlowly(engine, there, query, false) : [];
+    const idKeys = there ? await findSlowly(engine, there, query, false, deadline) : [];
     let [n, nModified] = [0, 0];
     let upserted: Tally | undefined;
     if (idKeys.length === 0 && instead)
@@ -114,7 +116,8 @@ export function changeAll(
         const found: Candidate[] = [];
         for (const idKey of idKeys.slice(at, at + PAGE)) {
           const document = engine.documents.get(current, idKey);
-          if (document && matchesDocument(query, document)) found.push({ idKey, document });
+          if (document && matchesDocument(query, document))
+            found.push(new Candidate(documentKey(current, idKey), document));
         }
         const part = sum(current, found);
         n += part.n;

@@ -7,10 +7,11 @@ import { isTrue, parseFilter } from '../query/filter.js';
 import { compile } from '../query/match.js';
 import { splitNamespace } from '../storage/catalog.js';
 import type { Collection } from '../storage/collection.js';
-import { deadlineAfter, listSource } from './cursors.js';
+import { argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { batchSizeOf } from './indexes.js';
-import { argumentsOf, checkNamespace, namespaceOf, type Request } from './request.js';
+import { checkNamespace, namespaceOf, type Request } from './request.js';
+import { deadlineAfter, listSource } from './search.js';
 
 export async function create(engine: Engine, request: Request): Promise<Buffer> {
   argumentsOf(request, ['comment']);

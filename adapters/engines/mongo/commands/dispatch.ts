@@ -3,6 +3,7 @@ import { Double } from 'bson';
 import { encode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
 import type { Message } from '../wire/message.js';
+import { aggregate } from './aggregate.js';
 import { duplicateOf } from './batch.js';
 import {
   create,
@@ -18,7 +19,7 @@ import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
-import { aggregate, count, distinct, find, getMore, killCursors } from './read.js';
+import { count, distinct, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
 

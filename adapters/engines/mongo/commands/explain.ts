@@ -1,14 +1,16 @@
 /** explain: which index a command would use, and on request how much it looks at. */
 import { decode, encode } from '../bson/make.js';
-import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { documentValue, fieldsByName, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { type Plan, planFor } from '../query/plan.js';
 import { type Query, queryOf, Scan } from '../query/scan.js';
+import type { Collection } from '../storage/collection.js';
+import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { pacer } from './engine.js';
 import { FIND, hintOf, queryFrom } from './read.js';
-import { Arguments, argumentsOf, checkNamespace, named, type Request } from './request.js';
+import { checkNamespace, type Request } from './request.js';
 
 /** Where each command has its filter, and what else it may carry. */
 const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
@@ -48,24 +50,40 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
     rejectedPlans: [],
   };
   if (verbosity === 'queryPlanner') return encode({ queryPlanner });
-  const executionStats = { executionSuccess: true, nReturned: 0, totalKeysExamined: 0, totalDocsExamined: 0 };
-  if (collection && plan) {
-    const scan = new Scan(engine.documents, collection, plan);
-    const pace = pacer();
-    while (!scan.done) {
-      for (const { document } of scan.next(128)) {
-        executionStats.totalDocsExamined++;
-        if (query.matches(documentValue(document))) executionStats.nReturned++;
-      }
-      await pace();
-    }
-    if (plan.stage !== 'COLLSCAN') executionStats.totalKeysExamined = scan.examined;
-  }
+  const [skip, limit] = ['skip', 'limit'].map(
+    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).whole(name) ?? 0,
+  );
+  const examined =
+    collection && plan
+      ? await examine(engine, collection, plan, query)
+      : { matches: 0, keys: 0, documents: 0 };
+  const left = Math.max(0, examined.matches - skip!);
+  const executionStats = {
+    executionSuccess: true,
+    nReturned: limit ? Math.min(left, limit) : left,
+    totalKeysExamined: examined.keys,
+    totalDocsExamined: examined.documents,
+  };
   return encode({ queryPlanner, executionStats });
 }
 
+/** Goes through all that a plan leads to: what a query would look at without a limit. */
+async function examine(engine: Engine, collection: Collection, plan: Plan, query: Query) {
+  const scan = new Scan(engine.documents, collection, plan);
+  const pace = pacer();
+  let [matches, documents] = [0, 0];
+  while (!scan.done) {
+    for (const { document } of scan.next(128)) {
+      documents++;
+      if (query.matches(documentValue(document))) matches++;
+    }
+    await pace();
+  }
+  return { matches, documents, keys: plan.stage === 'COLLSCAN' ? 0 : scan.examined };
+}
+
 function explainedQuery(name: string, inner: Value): Query {
-  const fields = named(inner);
+  const fields = fieldsByName(inner);
   const generic = ['$db', 'lsid', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS'];
   const known = EXPLAINED[name];
   if (known) return queryFrom(new Arguments(name, fields, [name, ...known.known, ...generic]), known.filter);
@@ -81,19 +99,19 @@ function explainedQuery(name: string, inner: Value): Query {
     ...generic,
   ]);
   const statements = args.array(list) ?? [];
-  const first = statements[0] && isObject(statements[0]) ? named(statements[0]) : new Map();
+  const first = statements[0] && isObject(statements[0]) ? fieldsByName(statements[0]) : new Map();
   const filter = first.get(name === 'aggregate' ? '$match' : 'q') ?? documentValue(encode({}));
   return queryOf(parseFilter(filter), [], name === 'aggregate' ? hintOf(args) : first.get('hint'));
 }
 
 function stagesOf(plan: Plan, query: Query): object {
-  const found = accessStage(plan, query);
+  const found = accessStage(plan);
   if (plan.sorted) return found;
   const sortPattern = Object.fromEntries(query.sort.map(({ path, direction }) => [path.text, direction]));
   return { stage: 'SORT', sortPattern, memLimit: 104_857_600, type: 'simple', inputStage: found };
 }
 
-function accessStage(plan: Plan, query: Query): object {
+function accessStage(plan: Plan): object {
   if (plan.stage === 'IDHACK') return { stage: 'IDHACK' };
   const direction = plan.reverse ? 'backward' : 'forward';
   if (plan.stage === 'COLLSCAN') return { stage: 'COLLSCAN', direction };
@@ -110,8 +128,7 @@ function accessStage(plan: Plan, query: Query): object {
     direction,
     indexBounds: boundsText(plan),
   };
-  const covered = query.filter.kind === 'and' && query.filter.filters.length === 0;
-  return { stage: 'FETCH', ...(covered ? {} : { filter: {} }), inputStage };
+  return { stage: 'FETCH', inputStage };
 }
 
 /** Which fields are bounded; the bounds themselves are bytes and shown as such. */

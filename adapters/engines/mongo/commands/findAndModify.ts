@@ -3,16 +3,16 @@ import { decode, encode, join, type Named, NULL, toValue } from '../bson/make.js
 import { documentValue, fieldsOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, parseProjection, project } from '../query/projection.js';
-import { type Candidate, matchesDocument } from '../query/scan.js';
-import type { Collection } from '../storage/collection.js';
-import { idOf } from '../storage/collection.js';
+import { matchesDocument } from '../query/scan.js';
+import { Candidate, type Collection, documentKey, idOf } from '../storage/collection.js';
 import { applyUpdate, parseUpdate } from '../update/update.js';
 import { upsertedDocument } from '../update/upsert.js';
+import { argumentsOf } from './arguments.js';
 import { attemptOf } from './batch.js';
 import type { Engine } from './engine.js';
 import { findNow, findSlowly } from './lookup.js';
-import { queryFrom } from './read.js';
-import { argumentsOf, namespaceOf, type Request } from './request.js';
+import { deadlineOf, queryFrom } from './read.js';
+import { namespaceOf, type Request } from './request.js';
 import { existing } from './write.js';
 
 const KNOWN = [
@@ -46,6 +46,7 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     );
   if (!removing && !given) throw new CommandError(9, 'Either an update or remove=true must be specified');
   const query = queryFrom(args, 'query');
+  const deadline = deadlineOf(args);
   const fields = args.object('fields');
   const projection = fields && parseProjection(fields);
   const update = given && parseUpdate(given);
@@ -84,8 +85,8 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
         result = collection && found[0] ? change(collection, found[0]) : instead();
       } else {
         const document = idKey && collection && engine.documents.get(collection, idKey);
-        if (document && matchesDocument(query, document))
-          result = change(collection, { idKey: idKey!, document });
+        if (idKey && collection && document && matchesDocument(query, document))
+          result = change(collection, new Candidate(documentKey(collection, idKey), document));
         else if (!idKey) result = instead();
       }
       if (result) attempt?.results.set(0, result);
@@ -94,7 +95,7 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     });
     if (result) break;
     const collection = engine.catalog.find(namespace);
-    [idKey] = collection ? await findSlowly(engine, collection, query, true) : [];
+    [idKey] = collection ? await findSlowly(engine, collection, query, true, deadline) : [];
   }
   const written = fieldsOf(documentValue(encode(engine.clock.written())));
   return join([...fieldsOf(documentValue(result)), ...written].map((field): Named => [field.name, field]));

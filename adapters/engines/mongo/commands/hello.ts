@@ -6,9 +6,9 @@ import { fieldsOf, isObject, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import { ELECTION } from '../wire/clock.js';
+import { argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
-import { argumentsOf } from './request.js';
 
 export const SET_NAME = 'annals';
 /** What MongoDB 4.4 speaks, the oldest that the driver accepts. */
@@ -27,7 +27,9 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
       31368,
       "A request with 'maxAwaitTimeMS' must include 'topologyVersion', and the other way round",
     );
-  if (wait !== undefined && version && isCurrent(version)) await elapse(wait, request);
+  const current = version && isCurrent(version);
+  // A stream of answers goes on from the topology of the first.
+  if (wait !== undefined && (current || request.message.repeated)) await elapse(wait, request);
   const now = new Date();
   const opTime = { ts: engine.clock.now(), t: Long.ONE };
   const modern = request.name === 'hello';

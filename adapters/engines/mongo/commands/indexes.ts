@@ -19,9 +19,10 @@ import { isTrue } from '../query/filter.js';
 import { buildIndexes } from '../storage/build.js';
 import { type Collection, ID_PATTERN } from '../storage/collection.js';
 import { checkSpecification, type Index, openIndex } from '../storage/definition.js';
-import { deadlineAfter, listSource } from './cursors.js';
+import { Arguments, argumentsOf, documentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { Arguments, argumentsOf, documentsOf, namespaceOf, type Request } from './request.js';
+import { namespaceOf, type Request } from './request.js';
+import { deadlineAfter, listSource } from './search.js';
 
 export async function createIndexes(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, ['indexes', 'commitQuorum', 'comment']);

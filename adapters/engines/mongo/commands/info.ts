@@ -4,9 +4,10 @@ import { Double, Long } from 'bson';
 import { encode } from '../bson/make.js';
 import { isObject, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
+import { argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { SET_NAME } from './hello.js';
-import { argumentsOf, type Request, sessionId } from './request.js';
+import { type Request, sessionId } from './request.js';
 
 type Handler = (engine: Engine, request: Request) => Promise<Buffer>;
 

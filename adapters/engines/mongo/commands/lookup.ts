@@ -1,10 +1,10 @@
 /** Finding documents to write: at once inside a transaction when that is quick, else in turns outside it. */
 import { documentValue } from '../bson/value.js';
-import { type Candidate, type Query, scanFor } from '../query/scan.js';
+import { type Query, scanFor } from '../query/scan.js';
 import { Sorter, sortKey } from '../query/sort.js';
-import type { Collection } from '../storage/collection.js';
-import { idKeyOf, idOf } from '../storage/collection.js';
+import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/collection.js';
 import { type Engine, pacer } from './engine.js';
+import type { Deadline } from './search.js';
 
 /** So many keys may be looked at inside a transaction before the search has to leave it. */
 const BUDGET = 256;
@@ -45,6 +45,7 @@ export async function findSlowly(
   collection: Collection,
   query: Query,
   one: boolean,
+  deadline: Deadline | undefined,
 ): Promise<Buffer[]> {
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const idKeys: Buffer[] = [];
@@ -58,6 +59,7 @@ export async function findSlowly(
       else idKeys.push(idKey);
       if (one && !sorter) return idKeys;
     }
+    deadline?.check();
     await pace();
   }
   return sorter ? sorter.sorted().map((document) => idKeyOf(idOf(documentValue(document)))) : idKeys;

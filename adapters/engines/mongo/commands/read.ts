@@ -1,9 +1,9 @@
-/** find, getMore, killCursors, count, distinct, and the one aggregate there is. */
+/** find, getMore, killCursors, count and distinct. */
 import { Long } from 'bson';
 import { keyOf } from '../bson/key.js';
 import { arrayOf, EMPTY_DOCUMENT, encode, join } from '../bson/make.js';
-import { longOf, toNumber } from '../bson/number.js';
-import { documentValue, type Field, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { longOf } from '../bson/number.js';
+import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { pathOf } from '../query/path.js';
@@ -11,12 +11,15 @@ import { parseProjection } from '../query/projection.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { parseSort } from '../query/sort.js';
 import { indexValues } from '../storage/keys.js';
-import { type Deadline, deadlineAfter, listSource, Search, type Source } from './cursors.js';
+import { type Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { type Arguments, argumentsOf, checkNamespace, namespaceOf, type Request } from './request.js';
+import { namespaceOf, type Request } from './request.js';
+import { type Deadline, deadlineAfter, listSource, Search, type Source } from './search.js';
 
-const DEFAULT_BATCH = 101;
-const EVERYTHING = documentValue(EMPTY_DOCUMENT);
+/** The documents of a first batch when the client names no number. */
+export const DEFAULT_BATCH = 101;
+/** The empty filter. */
+export const EVERYTHING = documentValue(EMPTY_DOCUMENT);
 
 export const FIND = [
   'filter',
@@ -44,7 +47,8 @@ export function hintOf(args: Arguments): Value | undefined {
   return hint && isObject(hint) && fieldsOf(hint).length === 0 ? undefined : hint;
 }
 
-const deadlineOf = (args: Arguments): Deadline => deadlineAfter(args.whole('maxTimeMS'));
+/** What `maxTimeMS` asks for. */
+export const deadlineOf = (args: Arguments): Deadline => deadlineAfter(args.whole('maxTimeMS'));
 
 export async function find(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, FIND);
@@ -158,112 +162,4 @@ export async function distinct(engine: Engine, request: Request): Promise<Buffer
       }
   const inOrder = [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
   return join([['values', arrayOf(inOrder)]]);
-}
-
-/** What `countDocuments` sends: `$match`, perhaps `$skip` and `$limit`, then a `$group` that counts. Nothing else. */
-export async function aggregate(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, [
-    'pipeline',
-    'cursor',
-    'hint',
-    'allowDiskUse',
-    'comment',
-    'bypassDocumentValidation',
-  ]);
-  const target = args.required('aggregate');
-  if (target.type !== Type.string)
-    throw new CommandError(73, 'Invalid aggregate target: only collections are supported');
-  const namespace = checkNamespace(request.database, textOf(target));
-  const cursor = args.object('cursor');
-  if (!cursor)
-    throw new CommandError(
-      9,
-      "The 'cursor' option is required, except for aggregate with the explain argument",
-    );
-  for (const { name } of fieldsOf(cursor))
-    if (name !== 'batchSize')
-      throw new CommandError(9, `cursor object can't contain fields other than batchSize`);
-  args.required('pipeline');
-  const stages = (args.array('pipeline') ?? []).map(stageOf);
-  const group = stages.pop();
-  if (group?.name !== '$group') throw unsupported(group?.name ?? '(none)');
-  const label = countingGroup(group);
-  const [query, skip, limit] = selection(stages, hintOf(args));
-  const n =
-    limit === 0 ? 0 : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args));
-  const documents =
-    n > 0
-      ? [
-          join([
-            ['_id', label],
-            ['n', fieldsOf(documentValue(encode({ n })))[0]!],
-          ]),
-        ]
-      : [];
-  const size = fieldsOf(cursor)[0];
-  const batchSize = size ? toNumber(size) : DEFAULT_BATCH;
-  return engine.cursors.first({
-    namespace,
-    collection: undefined,
-    source: listSource(documents),
-    batchSize,
-    deadline: deadlineOf(args),
-  });
-}
-
-const unsupported = (name: string): CommandError =>
-  new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`);
-
-function stageOf(stage: Value): Field {
-  const fields = isObject(stage) ? fieldsOf(stage) : [];
-  if (!isObject(stage)) throw new CommandError(14, "Each element of the 'pipeline' array must be an object");
-  if (fields.length !== 1)
-    throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.');
-  return fields[0]!;
-}
-
-/** The constant `_id` of `{$group: {_id, n: {$sum: 1}}}`. */
-function countingGroup(group: Field): Value {
-  const [id, n, more] = isObject(group) ? fieldsOf(group) : [];
-  const [sum, other] = n && isObject(n) ? fieldsOf(n) : [];
-  const counts = id?.name === '_id' && n?.name === 'n' && !more && sum?.name === '$sum' && !other;
-  if (!counts || isObject(id) || id.type === Type.string || sum.type !== Type.int || toNumber(sum) !== 1)
-    throw unsupported('$group');
-  return id;
-}
-
-function selection(
-  stages: readonly Field[],
-  hint: Value | undefined,
-): [Query, skip: number, limit: number | undefined] {
-  let filter = EVERYTHING;
-  let skip = 0;
-  let limit: number | undefined;
-  const order = ['$match', '$skip', '$limit'];
-  let last = -1;
-  for (const stage of stages) {
-    const at = order.indexOf(stage.name);
-    if (at <= last) throw unsupported(stage.name);
-    last = at;
-    if (stage.name === '$match') {
-      if (!isObject(stage))
-        throw new CommandError(15959, 'the match filter must be an expression in an object');
-      filter = stage;
-    } else if (stage.name === '$skip') skip = bound(stage, 0);
-    else limit = bound(stage, 1);
-  }
-  return [queryOf(parseFilter(filter), [], hint), skip, limit];
-}
-
-function bound(stage: Field, least: number): number {
-  const number =
-    stage.type === Type.int || stage.type === Type.long || stage.type === Type.double
-      ? toNumber(stage)
-      : Number.NaN;
-  if (!Number.isSafeInteger(number) || number < least)
-    throw new CommandError(
-      least === 1 ? 15958 : 15956,
-      `the ${stage.name.slice(1)} must be a ${least === 1 ? 'positive' : 'nonnegative'} number`,
-    );
-  return number;
 }

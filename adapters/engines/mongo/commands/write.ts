@@ -1,24 +1,18 @@
 /** insert, update and delete. */
 import { encode } from '../bson/make.js';
-import { bodyOf, documentValue, type Value } from '../bson/value.js';
+import { bodyOf, documentValue, fieldsByName, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
-import { type Candidate, type Query, queryOf } from '../query/scan.js';
-import { type Collection, idOf } from '../storage/collection.js';
+import { type Query, queryOf } from '../query/scan.js';
+import { type Candidate, type Collection, idOf } from '../storage/collection.js';
 import { applyUpdate, parseUpdate, type Update } from '../update/update.js';
 import { storableDocument, upsertedDocument } from '../update/upsert.js';
+import { Arguments, argumentsOf, documentsOf } from './arguments.js';
 import { runBatch, type Statement, writeErrors } from './batch.js';
 import { changeAll, changeOne, readTally, type Tally, tally } from './change.js';
 import type { Engine } from './engine.js';
-import {
-  Arguments,
-  argumentsOf,
-  checkSequences,
-  documentsOf,
-  named,
-  namespaceOf,
-  type Request,
-} from './request.js';
+import { deadlineOf } from './read.js';
+import { checkSequences, namespaceOf, type Request } from './request.js';
 
 const COMMON = ['ordered', 'bypassDocumentValidation'];
 
@@ -54,10 +48,11 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   const parsed = documentsOf(request, 'updates').map((statement) => parseUpdateStatement(statement, request));
   const upserts = parsed.some((one) => !(one instanceof CommandError) && one.upsert);
   if (upserts) await engine.catalog.ensure(namespace);
+  const deadline = deadlineOf(args);
   const statements = parsed.map((one): Statement => {
     if (one instanceof CommandError) return failing(one);
     const { query, change, upsert, multi } = one;
-    const target = { engine, namespace, query };
+    const target = { engine, namespace, query, deadline };
     const apply = (collection: Collection, candidate: Candidate) =>
       replaceBy(engine, collection, change, candidate);
     const instead = upsert ? () => insertBy(engine, namespace, query, change) : undefined;
@@ -86,7 +81,13 @@ interface UpdateStatement {
 
 /** A statement, or the error it is answered with. Errors thrown: those of the whole command. */
 function parseUpdateStatement(statement: Value, request: Request): UpdateStatement | CommandError {
-  const args = new Arguments('update.updates', named(statement), ['q', 'u', 'multi', 'upsert', 'hint']);
+  const args = new Arguments('update.updates', fieldsByName(statement), [
+    'q',
+    'u',
+    'multi',
+    'upsert',
+    'hint',
+  ]);
   const [q, u] = [args.required('q'), args.required('u')];
   const [multi, upsert] = [args.flag('multi', false), args.flag('upsert', false)];
   args.object('q');
@@ -143,8 +144,9 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
   const args = argumentsOf(request, ['deletes', ...COMMON]);
   checkSequences(request, 'deletes');
   const namespace = namespaceOf(request);
+  const deadline = deadlineOf(args);
   const statements = documentsOf(request, 'deletes').map((statement): Statement => {
-    const one = new Arguments('delete.deletes', named(statement), ['q', 'limit', 'hint']);
+    const one = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
     const q = one.required('q');
     one.object('q');
     one.required('limit');
@@ -158,7 +160,7 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
       engine.documents.remove(collection, idKey, document);
       return { n: 1, nModified: 0 };
     };
-    return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query }, take);
+    return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
   });
   const { results, errors } = await runBatch(engine, request, statements, args.flag('ordered', true));
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);

@@ -4,6 +4,7 @@ import { elementsOf, fieldNamed, Type, type Value } from '../bson/value.js';
 /** A dotted path, split once. */
 export interface Path {
   readonly text: string;
+  readonly names: readonly string[];
   readonly parts: readonly Part[];
 }
 
@@ -14,13 +15,23 @@ interface Part {
   readonly position: number;
 }
 
+/** The same few paths come again and again; remembering them saves most of the work of reading a statement. */
+const KNOWN = new Map<string, Path>();
+const MAX_KNOWN = 2000;
+
 export function pathOf(text: string): Path {
-  const parts = text.split('.').map((name) => ({
+  const known = KNOWN.get(text);
+  if (known) return known;
+  const names = text.split('.');
+  const parts = names.map((name) => ({
     name,
     bytes: Buffer.from(name),
     position: /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1,
   }));
-  return { text, parts };
+  const path = { text, names, parts };
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
+  if (text.length < 200) KNOWN.set(text, path);
+  return path;
 }
 
 /** The value at the end of a path through objects only; arrays are not looked into. */

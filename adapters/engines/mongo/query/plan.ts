@@ -50,7 +50,7 @@ interface Candidate {
 }
 
 /** An `$in` multiplies ranges; beyond this the rest of the index is left to the filter. */
-const MAX_RANGES = 1000;
+const MAX_RANGES = 10_000;
 
 /** Errors: 2 for a hint that names no index. */
 export function planFor(
@@ -190,21 +190,31 @@ function directed(key: Buffer, direction: 1 | -1): Buffer {
 }
 
 const AFTER = Buffer.of(0xff);
+/** Behind all keys that go on from one whole value with the next; a longer text comes later still. */
 const past = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
+
+/** Behind all keys that begin with these bytes, whatever follows. */
+function beyond(prefix: Buffer): Buffer {
+  let length = prefix.length;
+  while (prefix[length - 1] === 0xff) length--;
+  const next = Buffer.from(prefix.subarray(0, length));
+  next[length - 1]!++;
+  return next;
+}
 
 function prefixRange(prefix: Buffer): Range {
   const low = cutBound(prefix);
-  return { low, high: past(low) };
+  return { low, high: beyond(low) };
 }
 
 function spanRange(prefix: Buffer, span: Span, direction: 1 | -1): Range {
   const low = Buffer.concat([prefix, directed(direction > 0 ? span.low : span.high, direction)]);
   const high = Buffer.concat([prefix, directed(direction > 0 ? span.high : span.low, direction)]);
   // Descending keys, and keys that are cut, are taken in at both ends: the filter decides.
-  if (direction < 0) return { low: cutBound(low), high: past(cutBound(high)) };
+  if (direction < 0) return { low: cutBound(low), high: beyond(cutBound(high)) };
   return {
     low: span.above && !isLong(low) ? past(low) : cutBound(low),
-    high: span.through || isLong(high) ? past(cutBound(high)) : high,
+    high: span.through || isLong(high) ? beyond(cutBound(high)) : high,
   };
 }
 

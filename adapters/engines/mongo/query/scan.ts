@@ -1,17 +1,17 @@
 /** Walks a plan in pages: each page is read at once, and between pages anything may happen to the collection. */
 
 import { documentValue, type Value } from '../bson/value.js';
-import { type Collection, type Documents, documentKey, idKeyOfEntry } from '../storage/collection.js';
+import {
+  Candidate,
+  type Collection,
+  type Documents,
+  documentKey,
+  documentKeyOfEntry,
+} from '../storage/collection.js';
 import type { Filter } from './filter.js';
 import { compile, type Predicate } from './match.js';
 import { type Plan, planFor } from './plan.js';
 import type { SortField } from './sort.js';
-
-/** A document that may match. */
-export interface Candidate {
-  readonly idKey: Buffer;
-  readonly document: Buffer;
-}
 
 export class Scan {
   readonly #documents: Documents;
@@ -47,8 +47,7 @@ export class Scan {
   }
 
   #point(found: Candidate[]): number {
-    const idKey = this.#plan.points[this.#range++]!;
-    this.#add(found, idKey, this.#documents.get(this.#collection, idKey));
+    this.#add(found, documentKey(this.#collection, this.#plan.points[this.#range++]!));
     return 1;
   }
 
@@ -61,23 +60,23 @@ export class Scan {
       for (const { key, value } of store.entries(range)) {
         count++;
         this.#after = key;
-        found.push({ idKey: key.subarray(this.#collection.head.length), document: value });
+        found.push(new Candidate(key, value));
       }
     } else {
       // All keys first: reading documents while a cursor is open would move it.
-      const idKeys: Buffer[] = [];
+      const keys: Buffer[] = [];
       if (index.unique)
         for (const { key, value } of store.entries(range)) {
           this.#after = key;
-          idKeys.push(value);
+          keys.push(documentKeyOfEntry(this.#collection, index, key, value));
         }
       else
         for (const key of store.keys(range)) {
           this.#after = key;
-          idKeys.push(idKeyOfEntry(index, key, key));
+          keys.push(documentKeyOfEntry(this.#collection, index, key, key));
         }
-      count = idKeys.length;
-      for (const idKey of idKeys) this.#follow(found, idKey);
+      count = keys.length;
+      for (const key of keys) if (!this.#wasMet(key)) this.#add(found, key);
     }
     if (count < limit) {
       this.#range++;
@@ -86,17 +85,17 @@ export class Scan {
     return Math.max(count, 1);
   }
 
-  #follow(found: Candidate[], idKey: Buffer): void {
-    if (this.#met) {
-      const text = idKey.toString('latin1');
-      if (this.#met.has(text)) return;
-      this.#met.add(text);
-    }
-    this.#add(found, idKey, this.#documents.store.get(documentKey(this.#collection, idKey)));
+  #wasMet(key: Buffer): boolean {
+    if (!this.#met) return false;
+    const text = key.toString('latin1');
+    if (this.#met.has(text)) return true;
+    this.#met.add(text);
+    return false;
   }
 
-  #add(found: Candidate[], idKey: Buffer, document: Buffer | undefined): void {
-    if (document) found.push({ idKey, document });
+  #add(found: Candidate[], key: Buffer): void {
+    const document = this.#documents.store.get(key);
+    if (document) found.push(new Candidate(key, document));
   }
 }
 

@@ -12,11 +12,11 @@ import {
   GARBAGE,
   garbageKey,
   namespaceOf,
-  spaceEnd,
   spaceHead,
   spaceOf,
 } from './layout.js';
 import { Store } from './store.js';
+import { Sweeper } from './sweeper.js';
 
 /** How a collection stands in the catalog. */
 interface Entry {
@@ -37,9 +37,7 @@ export class Catalog implements Marks {
   readonly #counted = new Set<Collection>();
   readonly #widened = new Set<Collection>();
   #flushing: Collection[] = [];
-  #garbage: number[] = [];
-  #sweeping: Promise<void> | undefined;
-  #closed = false;
+  readonly #sweeper: Sweeper;
   #nextSpace = 1;
 
   constructor(directory: string, onFatal: (error: Error) => void) {
@@ -49,9 +47,10 @@ export class Catalog implements Marks {
       afterFlush: () => this.#publishCounts(),
     });
     for (const { key, value } of this.store.entries(CATALOG)) this.#open(namespaceOf(key), value);
-    for (const key of this.store.keys(GARBAGE)) this.#garbage.push(spaceOf(key));
-    this.#nextSpace = Math.max(this.#nextSpace, ...this.#garbage.map((space) => space + 1));
-    this.#sweep();
+    const dropped = [...this.store.keys(GARBAGE)].map(spaceOf);
+    this.#nextSpace = Math.max(this.#nextSpace, ...dropped.map((space) => space + 1));
+    this.#sweeper = new Sweeper(this.store);
+    this.#sweeper.add(dropped);
   }
 
   #open(namespace: string, value: Buffer): void {
@@ -141,7 +140,6 @@ export class Catalog implements Marks {
         this.#forget(collection);
       },
     );
-    this.#sweep();
   }
 
   /** Gives a collection another name, in the place of one that has it when `dropTarget`. Errors: 26, 48. */
@@ -166,7 +164,6 @@ export class Catalog implements Marks {
         this.collections.set(namespace, collection);
       },
     );
-    this.#sweep();
   }
 
   /** Removes an index; its keys are swept later. */
@@ -181,10 +178,9 @@ export class Catalog implements Marks {
       },
       () => {
         collection.indexes = left();
-        this.#garbage.push(...indexes.map(({ space }) => space));
+        this.#sweeper.add(indexes.map(({ space }) => space));
       },
     );
-    this.#sweep();
   }
 
   /** From now on writers keep these indexes; until `finishIndexes` a restart would sweep them. */
@@ -219,8 +215,7 @@ export class Catalog implements Marks {
   /** A build has failed: nobody keeps these indexes any longer. */
   abandonIndexes(collection: Collection, indexes: readonly Index[]): void {
     collection.indexes = collection.indexes.filter((index) => !indexes.includes(index));
-    this.#garbage.push(...indexes.map(({ space }) => space));
-    this.#sweep();
+    this.#sweeper.add(indexes.map(({ space }) => space));
   }
 
   #put(collection: Collection, indexes: readonly Index[], finished: readonly Index[] = []): void {
@@ -246,7 +241,7 @@ export class Catalog implements Marks {
 
   #forget(collection: Collection): void {
     collection.dropped = true;
-    this.#garbage.push(...spacesOf(collection));
+    this.#sweeper.add(spacesOf(collection));
   }
 
   #writeMarks(): void {
@@ -266,40 +261,12 @@ export class Catalog implements Marks {
     for (const collection of this.#flushing) collection.flushedCount = collection.count;
   }
 
-  /** Removes the keys of dropped spaces, a little in each transaction, so that nobody waits for it. */
-  #sweep(): void {
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = undefined;
-    });
-  }
-
-  async #sweepAll(): Promise<void> {
-    for (let space = this.#garbage[0]; space !== undefined && !this.#closed; space = this.#garbage[0]) {
-      const head = spaceHead(space);
-      await this.store
-        .write(() => {
-          const keys = [...this.store.keys({ low: head, high: spaceEnd(head), limit: SWEEP_KEYS })];
-          for (const key of keys) this.store.remove(key);
-          if (keys.length < SWEEP_KEYS) {
-            this.store.remove(garbageKey(space));
-            this.#garbage.shift();
-          }
-          return true;
-        })
-        .catch(() => {
-          this.#closed = true;
-        });
-    }
-  }
-
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#sweeping;
+    await this.#sweeper.close();
     await this.store.close();
   }
 }
 
-const SWEEP_KEYS = 512;
 const EMPTY = Buffer.alloc(0);
 
 const spacesOf = (collection: Collection): number[] => [

@@ -2,7 +2,7 @@
 import { compoundKey, END, keyOf } from '../bson/key.js';
 import { join, NULL } from '../bson/make.js';
 import { show } from '../bson/text.js';
-import { documentValue, fieldNamed, fieldsOf, type Value } from '../bson/value.js';
+import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Index } from './definition.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
@@ -38,20 +38,43 @@ export const idOf = (document: Value): Value => fieldNamed(document, ID)!;
 /** The part of a document's key, and of its index entries, that stands for its `_id`. */
 export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
 
-export const documentKey = (collection: Collection, idKey: Buffer): Buffer =>
-  Buffer.concat([collection.head, idKey]);
-
-/** The `_id` part of an entry, given its key and value. */
-export function idKeyOfEntry(index: Index, key: Buffer, value: Buffer): Buffer {
-  if (index.unique) return value;
-  const length = key.readUInt16BE(key.length - 2);
-  return key.subarray(key.length - 2 - length, key.length - 2);
+export function documentKey({ head }: Collection, idKey: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(head.length + idKey.length);
+  head.copy(key, 0);
+  idKey.copy(key, head.length);
+  return key;
 }
+
+/** The key of the document that an index entry, given by its key and value, leads to. */
+export function documentKeyOfEntry(collection: Collection, index: Index, key: Buffer, value: Buffer): Buffer {
+  if (index.unique) return documentKey(collection, value);
+  const { head } = collection;
+  const end = key.length - 2;
+  const length = key.readUInt16BE(end);
+  const whole = Buffer.allocUnsafe(head.length + length);
+  head.copy(whole, 0);
+  key.copy(whole, head.length, end - length, end);
+  return whole;
+}
+
+/** A document where it was found. */
+export class Candidate {
+  constructor(
+    readonly key: Buffer,
+    readonly document: Buffer,
+  ) {}
+
+  /** The part of the key that stands for the `_id`; made only when something is to be written. */
+  get idKey(): Buffer {
+    return this.key.subarray(HEAD_LENGTH);
+  }
+}
+
+const HEAD_LENGTH = 5;
 
 /** One entry: the fields' part decides about uniqueness, the whole is the key. */
 interface Entry {
   readonly key: Buffer;
-  readonly text: string;
   readonly row: readonly (Value | undefined)[];
 }
 
@@ -90,15 +113,16 @@ export class Documents {
 
   /** Puts `after` in the place of `before`, which has the same `_id`. Errors: as `insert`. */
   replace(collection: Collection, idKey: Buffer, before: Buffer, after: Buffer): void {
-    const changes = collection.indexes.map((index) => {
-      const old = this.#entries(collection, index, documentValue(before), idKey);
-      const fresh = this.#entries(collection, index, documentValue(after), idKey);
-      const kept = new Set(fresh.map(({ text }) => text));
-      const had = new Set(old.map(({ text }) => text));
-      const added = fresh.filter(({ text }) => !had.has(text));
-      this.#requireUnique(collection, index, added, idKey);
-      return { index, added, removed: old.filter(({ text }) => !kept.has(text)) };
-    });
+    const [old, fresh] = [documentValue(before), documentValue(after)];
+    const changes = collection.indexes
+      .filter((index) => mayDiffer(index, old, fresh))
+      .map((index) => {
+        const removed = this.#entries(collection, index, old, idKey);
+        const added = this.#entries(collection, index, fresh, idKey);
+        const changed = { index, added: without(added, removed), removed: without(removed, added) };
+        this.#requireUnique(collection, index, changed.added, idKey);
+        return changed;
+      });
     this.store.put(documentKey(collection, idKey), after);
     for (const { index, added, removed } of changes) {
       for (const { key } of removed) this.store.remove(key);
@@ -131,17 +155,16 @@ export class Documents {
     multikey.forEach((through, i) => {
       if (through && !index.multikey[i]) index.multikey[i] = widened = true;
     });
-    const entries = new Map<string, Entry>();
+    const entries: Entry[] = [];
     for (const row of rows) {
       if (index.sparse && row.every((value) => value === undefined)) continue;
       const fields = compoundKey(index.head, row, index.directions);
       if (isLong(fields) && !index.long) index.long = widened = true;
       const key = entryKey(index, storedKey(fields), idKey);
-      const text = key.toString('latin1');
-      entries.set(text, { key, text, row });
+      entries.push({ key, row });
     }
     if (widened) this.marks.widened(collection);
-    return [...entries.values()];
+    return entries.length > 1 ? distinct(entries) : entries;
   }
 
   #requireUnique(collection: Collection, index: Index, entries: readonly Entry[], idKey: Buffer): void {
@@ -156,6 +179,27 @@ export class Documents {
     const value = index.unique ? idKey : NOTHING;
     for (const { key } of entries) this.store.put(key, value);
   }
+}
+
+/** Whether a change may have touched an index's entries; told by the bytes of the fields its paths begin with. */
+function mayDiffer(index: Index, before: Value, after: Value): boolean {
+  if (index.partial) return true;
+  return index.paths.some(({ parts }) => {
+    const [old, fresh] = [fieldNamed(before, parts[0]!.bytes), fieldNamed(after, parts[0]!.bytes)];
+    return old && fresh ? !identical(old, fresh) : old !== fresh;
+  });
+}
+
+const textOfKey = ({ key }: Entry): string => key.toString('latin1');
+
+const distinct = (entries: readonly Entry[]): Entry[] => [
+  ...new Map(entries.map((entry) => [textOfKey(entry), entry])).values(),
+];
+
+/** The entries whose keys are not among those of `others`. */
+function without(entries: readonly Entry[], others: readonly Entry[]): Entry[] {
+  const keys = new Set(others.map(textOfKey));
+  return entries.filter((entry) => !keys.has(textOfKey(entry)));
 }
 
 const NOTHING = Buffer.alloc(0);

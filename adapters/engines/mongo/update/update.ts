@@ -14,13 +14,13 @@ import {
   type Value,
 } from '../bson/value.js';
 import { CommandError } from '../errors.js';
+import { type Path, pathOf } from '../query/path.js';
 import { idOf } from '../storage/collection.js';
 import { type Operator, operatorOf } from './operators.js';
 import { closeNode, type Opened, openNode, placeOf, removeChild, setChild } from './tree.js';
 
 interface Change {
-  readonly path: string;
-  readonly parts: readonly string[];
+  readonly path: Path;
   readonly operator: Operator;
   /** Whether a way that does not exist is left alone. */
   readonly onlyExisting: boolean;
@@ -43,7 +43,7 @@ export function parseUpdate(update: Value): Update {
     return { kind: 'replacement', document: checkReplacement(update, operators) };
   const changes = operators.flatMap(parseOperator);
   // New fields come in the order of their names, whatever the order they are written in.
-  changes.sort((a, b) => compareParts(a.parts, b.parts));
+  if (changes.length > 1) changes.sort((a, b) => comparePaths(a.path, b.path));
   checkConflicts(changes);
   return { kind: 'changes', changes };
 }
@@ -77,12 +77,11 @@ function parseOperator(operator: Field): Change[] {
       `'${name}' is empty. You must specify a field like so: {${name}: {<field>: ...}}`,
     );
   return operands.map((operand) => {
-    const path = operand.name;
-    const parts = checkPath(path);
+    const path = checkPath(operand.name);
     if (name === '$set' || name === '$setOnInsert' || name === '$push' || name === '$addToSet')
-      checkStorable(path, name, operand);
+      checkStorable(path.text, name, operand);
     const onlyExisting = name === '$unset' || name === '$pull';
-    return { path, parts, operator: operatorOf(name, operand)!, onlyExisting };
+    return { path, operator: operatorOf(name, operand)!, onlyExisting };
   });
 }
 
@@ -100,25 +99,26 @@ const KNOWN = new Set([
   '$currentDate',
 ]);
 
-function checkPath(path: string): string[] {
-  const parts = path.split('.');
-  if (path === '') throw new CommandError(56, 'An empty update path is not valid.');
+function checkPath(text: string): Path {
+  const path = pathOf(text);
+  const parts = path.names;
+  if (text === '') throw new CommandError(56, 'An empty update path is not valid.');
   if (parts.includes(''))
     throw new CommandError(
       56,
-      `The update path '${path}' contains an empty field name, which is not allowed.`,
+      `The update path '${text}' contains an empty field name, which is not allowed.`,
     );
   for (const part of parts) {
     if (part === '$')
       throw new CommandError(2, 'The positional operator did not find the match needed from the query.');
-    if (part.startsWith('$[')) throw new CommandError(2, `The array filters of '${path}' are not supported`);
+    if (part.startsWith('$[')) throw new CommandError(2, `The array filters of '${text}' are not supported`);
     if (part.startsWith('$'))
       throw new CommandError(
         52,
-        `The dollar ($) prefixed field '${part}' in '${path}' is not valid for storage.`,
+        `The dollar ($) prefixed field '${part}' in '${text}' is not valid for storage.`,
       );
   }
-  return parts;
+  return path;
 }
 
 /** Errors: 52 for a name that begins with `$` anywhere in a value to be stored. */
@@ -139,21 +139,21 @@ function checkStorable(path: string, name: string, value: Value): void {
   }
 }
 
-function compareParts(a: readonly string[], b: readonly string[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const order = Buffer.compare(Buffer.from(a[i]!), Buffer.from(b[i]!));
+function comparePaths(a: Path, b: Path): number {
+  for (let i = 0; i < Math.min(a.parts.length, b.parts.length); i++) {
+    const order = Buffer.compare(a.parts[i]!.bytes, b.parts[i]!.bytes);
     if (order !== 0) return order;
   }
-  return a.length - b.length;
+  return a.parts.length - b.parts.length;
 }
 
 function checkConflicts(changes: readonly Change[]): void {
   for (let i = 1; i < changes.length; i++) {
-    const [before, after] = [changes[i - 1]!, changes[i]!];
-    if (before.parts.every((part, k) => after.parts[k] === part))
+    const [before, after] = [changes[i - 1]!.path, changes[i]!.path];
+    if (before.names.every((name, k) => after.names[k] === name))
       throw new CommandError(
         40,
-        `Updating the path '${after.path}' would create a conflict at '${before.path}'`,
+        `Updating the path '${after.text}' would create a conflict at '${before.text}'`,
       );
   }
 }
@@ -198,15 +198,15 @@ export function applyChanges(
   id: Value | undefined,
   inserting: boolean,
 ): void {
-  for (const { path, parts, operator, onlyExisting } of changes) {
-    const there = placeOf(root, parts, false);
+  for (const { path, operator, onlyExisting } of changes) {
+    const there = placeOf(root, path.names, false);
     if (onlyExisting && !there?.current) continue;
     const current = there?.current && closeNode(there.current);
-    const outcome = operator({ path, current, id, inserting });
+    const outcome = operator({ path: path.text, current, id, inserting });
     if (outcome === 'keep') continue;
     if (outcome === 'remove') removeChild(there!.container, there!.name);
     else {
-      const place = there ?? placeOf(root, parts, true)!;
+      const place = there ?? placeOf(root, path.names, true)!;
       setChild(place.container, place.name, outcome);
     }
   }

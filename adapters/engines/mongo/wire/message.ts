@@ -22,6 +22,8 @@ export interface Message {
   readonly silent: boolean;
   /** The client takes several answers to one request. */
   readonly exhaust: boolean;
+  /** It has had the first of them. */
+  readonly repeated?: boolean;
   readonly legacy: boolean;
   /** The database an OP_QUERY names; an OP_MSG has it in its body. */
   readonly database: string | undefined;

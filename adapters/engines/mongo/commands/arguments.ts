@@ -1,0 +1,171 @@
+/** Reads the arguments of a command by name and type, and refuses those it does not know. */
+import { integerOf, isNumeric } from '../bson/number.js';
+import {
+  elementsOf,
+  type Field,
+  fieldsByName,
+  isObject,
+  Type,
+  textOf,
+  typeName,
+  type Value,
+} from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { isTrue } from '../query/filter.js';
+import type { Request } from './request.js';
+
+/** Understood by every command; what they mean is either settled before the handler or always so here. */
+const GENERIC = new Set([
+  '$db',
+  'lsid',
+  '$clusterTime',
+  '$readPreference',
+  'txnNumber',
+  'maxTimeMS',
+  'readConcern',
+  'writeConcern',
+]);
+
+/** How a command refuses a field it does not know. */
+const UNKNOWN: Record<string, number> = { find: 9, aggregate: 9, createIndexes: 2, findAndModify: 51177 };
+
+/** Errors: 14 for a value of another type. */
+export function requireType<T extends Value>(value: T, name: string, type: number): T {
+  if (value.type === type) return value;
+  throw wrongType(name, value, typeName({ ...value, type }));
+}
+
+const wrongType = (name: string, value: Value, expected: string): CommandError =>
+  new CommandError(
+    14,
+    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`,
+  );
+
+/** The arguments of a command or of one of its statements; making it refuses every field not in `known`. */
+export class Arguments {
+  constructor(
+    readonly what: string,
+    readonly fields: ReadonlyMap<string, Field>,
+    known: readonly string[],
+    unknown = 40415,
+    generic = false,
+  ) {
+    for (const name of fields.keys()) {
+      if (known.includes(name) || (generic && GENERIC.has(name))) continue;
+      throw new CommandError(
+        unknown,
+        unknown === 9
+          ? `Failed to parse: Unrecognized field '${name}'.`
+          : `BSON field '${what}.${name}' is an unknown field.`,
+      );
+    }
+  }
+
+  /** Errors: 40414 when it is missing. */
+  required(name: string): Field {
+    const field = this.fields.get(name);
+    if (!field)
+      throw new CommandError(40414, `BSON field '${this.what}.${name}' is missing but a required field`);
+    return field;
+  }
+
+  /** Null counts as not given. */
+  get(name: string): Field | undefined {
+    const field = this.fields.get(name);
+    return field?.type === Type.null ? undefined : field;
+  }
+
+  object(name: string): Field | undefined {
+    const field = this.get(name);
+    return field && requireType(field, `${this.what}.${name}`, Type.object);
+  }
+
+  text(name: string): string | undefined {
+    const field = this.get(name);
+    return field && textOf(requireType(field, `${this.what}.${name}`, Type.string));
+  }
+
+  flag(name: string, otherwise: boolean): boolean {
+    const field = this.get(name);
+    if (!field) return otherwise;
+    if (field.type !== Type.boolean && !isNumeric(field.type))
+      throw wrongType(`${this.what}.${name}`, field, 'bool');
+    return isTrue(field);
+  }
+
+  /** A whole number of at least `least`. Errors: 14 for other types, 9 and 2 for other numbers. */
+  whole(name: string, least = 0): number | undefined {
+    const field = this.get(name);
+    if (!field) return undefined;
+    if (!isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'number');
+    const number = integerOf(field);
+    if (number === undefined) throw new CommandError(9, `${name} has to be a whole number`);
+    if (number < least)
+      throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
+    return number;
+  }
+
+  array(name: string): Value[] | undefined {
+    const field = this.get(name);
+    return field && elementsOf(requireType(field, `${this.what}.${name}`, Type.array));
+  }
+}
+
+/** A command's own arguments; `known` beside its name. Checks the concerns that every command may carry. */
+export function argumentsOf(request: Request, known: readonly string[]): Arguments {
+  const unknown = UNKNOWN[request.name === 'findandmodify' ? 'findAndModify' : request.name] ?? 40415;
+  checkConcerns(request);
+  return new Arguments(request.name, request.fields, [request.name, ...known], unknown, true);
+}
+
+function checkConcerns({ fields }: Request): void {
+  const write = fields.get('writeConcern');
+  if (write) {
+    const concern = new Arguments(
+      'writeConcern',
+      fieldsByName(requireType(write, 'writeConcern', Type.object)),
+      ['w', 'j', 'wtimeout', 'fsync', 'provenance'],
+      9,
+    );
+    const w = concern.get('w');
+    if (w && w.type === Type.string && textOf(w) !== 'majority')
+      throw new CommandError(
+        79,
+        `No write concern mode named '${textOf(w)}' found in replica set configuration`,
+      );
+    if (w && w.type !== Type.string && (integerOf(w) ?? 51) > 1)
+      throw new CommandError(100, 'Not enough data-bearing nodes');
+  }
+  const read = fields.get('readConcern');
+  if (!read) return;
+  const concern = new Arguments(
+    'readConcern',
+    fieldsByName(requireType(read, 'readConcern', Type.object)),
+    ['level', 'afterClusterTime', 'afterOpTime', 'provenance'],
+    72,
+  );
+  const level = concern.text('level') ?? 'local';
+  if (level === 'snapshot')
+    throw new CommandError(72, 'read concern level snapshot is only valid in a transaction');
+  if (!['local', 'majority', 'available', 'linearizable'].includes(level))
+    throw new CommandError(
+      9,
+      `Either no level or one of local, majority, available or linearizable, not '${level}'`,
+    );
+}
+
+/** The documents of an argument that may come in the body or as a sequence. Errors: 40414, 14, 16 when empty. */
+export function documentsOf(request: Request, name: string, most = 100_000): Value[] {
+  const sequence = request.message.sequences.get(name);
+  const args = new Arguments(request.name, request.fields, [...request.fields.keys()]);
+  if (!sequence) args.required(name);
+  const documents = sequence ? [...sequence] : (args.array(name) ?? []);
+  for (const document of documents)
+    if (!isObject(document)) throw wrongType(`${request.name}.${name}`, document, 'object');
+  if (documents.length < 1 || documents.length > most)
+    throw new CommandError(
+      16,
+      `Write batch sizes must be between 1 and ${most}. Got ${documents.length} operations.`,
+    );
+  return documents;
+}

@@ -1,0 +1,200 @@
+/** The routes of the encrypted rooms (answers-rooms, Routes). */
+import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admission.js';
+import type { Done, RoomCommands } from '../../application/rooms/commands.js';
+import type { RoomQueries } from '../../application/rooms/queries.js';
+import type { Envelope } from '../../domain/rooms/messages.js';
+import type { SigningPublicKey } from '../../domain/rooms/room.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Relay } from '../relay/relay.js';
+import { connected, type EndedRooms, expired } from '../relay/rooms.js';
+import { frame, type Sink } from '../relay/sink.js';
+import type { Limit } from './limit.js';
+import * as schemas from './rooms/schemas.js';
+import type { Answer, Request, Route } from './route.js';
+
+export interface RoomsDeps {
+  readonly admission: Admission;
+  readonly commands: RoomCommands;
+  readonly queries: RoomQueries;
+  readonly relay: Relay<EndedRooms>;
+  /** By client address. */
+  readonly limitCreates: Limit;
+  readonly minTtlMs: number;
+  readonly maxTtlMs: number;
+}
+
+interface Newcomer {
+  readonly participantName?: string;
+  readonly signingPublicKey: SigningPublicKey;
+}
+
+const GUEST = 'rooms.guest';
+
+export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
+  const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
+
+  const open = ({ params, ifPosition }: Request) => admission.open(params.roomId ?? '', ifPosition);
+  const admit = ({ params, bearer, ifPosition }: Request) =>
+    admission.admit(params.roomId ?? '', bearer, ifPosition);
+
+  const create: Route<unknown, Newcomer & { ttlMs: number }> = {
+    method: 'POST',
+    path: '/rooms',
+    summary: 'Create a room and enter it',
+    body: schemas.createBody,
+    answers: { 201: { description: 'Made and entered', schema: schemas.entered } },
+    async handle({ body, address, context }) {
+      const retryAfterMs = await limitCreates(address);
+      if (retryAfterMs !== undefined) {
+        return { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs };
+      }
+      const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
+      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
+    },
+  };
+
+  const invite: Route<Admitted, { inviteToken: string }> = {
+    method: 'POST',
+    path: '/rooms/:roomId/invites',
+    summary: 'Make an invite that one person can come in with',
+    security: 'session',
+    body: schemas.inviteBody,
+    answers: { 200: { description: 'Made', schema: schemas.invited } },
+    admit,
+    handle: async ({ body, context }, caller) =>
+      answer(200, await commands.invite(caller, body.inviteToken, as(caller, context))),
+  };
+
+  const join: Route<OpenRoom, Newcomer & { inviteToken: string }> = {
+    method: 'POST',
+    path: '/rooms/:roomId/join',
+    summary: 'Enter a room with an invite, which is spent by it',
+    body: schemas.joinBody,
+    answers: { 201: { description: 'Entered', schema: schemas.entered } },
+    admit: open,
+    handle: async ({ body, address, context }, { roomId }) =>
+      answer(201, await commands.join(roomId, body.inviteToken, newcomer(body), context(GUEST, address))),
+  };
+
+  const state: Route<Admitted, unknown, { after?: string }> = {
+    method: 'GET',
+    path: '/rooms/:roomId/state',
+    summary: 'Who is in the room, and its messages, oldest first',
+    security: 'session',
+    query: {
+      type: 'object',
+      properties: {
+        after: { type: 'string', description: 'Id of a message: those after it, or all if it is unknown' },
+      },
+    },
+    answers: { 200: { description: 'The room', schema: schemas.roomState } },
+    admit,
+    async handle({ query, ifPosition }, caller) {
+      const found = await queries.state(caller, query.after, ifPosition);
+      return isRejection(found) ? found : { status: 200, ...found };
+    },
+  };
+
+  const post: Route<Admitted, Envelope> = {
+    method: 'POST',
+    path: '/rooms/:roomId/messages',
+    summary: 'Post an encrypted, signed message',
+    security: 'session',
+    body: schemas.envelopeBody,
+    answers: { 201: { description: 'Stored and on its way', schema: schemas.posted } },
+    admit,
+    async handle({ body, context }, caller) {
+      const done = await commands.post(caller, body, as(caller, context));
+      return isRejection(done)
+        ? done
+        : { status: 201, body: { message: done.body }, position: done.position };
+    },
+  };
+
+  /** Burning again with the same Idempotency-Key finds the room gone, and is answered as the first time. */
+  const burn: Pick<Route, 'security' | 'answers' | 'handle'> = {
+    security: 'session',
+    answers: { 200: { description: 'Nobody can read it any more', schema: schemas.success } },
+    async handle(request) {
+      const caller = await admit(request);
+      const { params, bearer, idempotencyKey, context } = request;
+      if (!isRejection(caller)) {
+        const { roomId, participant } = caller;
+        const by = participant.id;
+        return answer(200, await commands.burn(roomId, by, context(by, bearer ?? '')));
+      }
+      if (caller.rejected !== 'rooms/room-not-found' || idempotencyKey === undefined) return caller;
+      return answer(200, await commands.burn(params.roomId ?? '', '', context(GUEST, bearer ?? '')));
+    },
+  };
+
+  const events: Route<Admitted, unknown, { token?: string }> = {
+    method: 'GET',
+    path: '/rooms/:roomId/events',
+    summary: 'What happens in the room, as server-sent events',
+    description:
+      'Each is `{type, payload}`: `CONNECTED`, `NEW_MESSAGE`, `PARTICIPANT_JOINED`, `ROOM_BURNED`, `ROOM_EXPIRED`; ' +
+      'the last two end the stream. Resume with `Last-Event-ID`, or the `Position` of the state; after too long ' +
+      'a pause one `RESET` says to read the state again.',
+    security: 'session',
+    query: {
+      type: 'object',
+      properties: {
+        token: { type: 'string', description: 'The session token, for clients that can send no header' },
+        lastEventId: { type: 'string' },
+      },
+    },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    admit: ({ params, bearer, query, ifPosition }) => {
+      const token = (query as { token?: unknown }).token;
+      return admission.admit(
+        params.roomId ?? '',
+        bearer ?? (typeof token === 'string' ? token : undefined),
+        ifPosition,
+      );
+    },
+    handle: ({ cursor }, caller) => ({ stream: (sink) => connect(caller, cursor, sink) }),
+  };
+
+  function connect({ roomId, participant, room }: Admitted, after: bigint | undefined, sink: Sink) {
+    const last = relay.state().get(roomId);
+    if (last) {
+      sink.send(frame(last));
+      return sink.end('over');
+    }
+    const greeting = connected(roomId, participant.id, room.expiresAt);
+    const until = { at: room.expiresAt, message: expired(roomId) };
+    relay.connect({ keys: [roomId], greeting, until, ...(after === undefined ? {} : { after }) }, sink);
+  }
+
+  return [
+    create,
+    invite,
+    join,
+    state,
+    post,
+    { method: 'POST', path: '/rooms/:roomId/burn', summary: 'Burn the room', ...burn },
+    { method: 'DELETE', path: '/rooms/:roomId', summary: 'Burn the room', ...burn },
+    events,
+    health,
+  ];
+}
+
+const health: Route = {
+  method: 'GET',
+  path: '/health',
+  summary: 'Says OK',
+  answers: { 200: { description: 'OK', type: 'text/plain' } },
+  handle: () => ({ status: 200, text: 'OK' }),
+};
+
+const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
+  signingPublicKey,
+  ...(name === undefined ? {} : { name }),
+});
+
+const as = ({ participant }: Admitted, context: Request['context']) =>
+  context(participant.id, participant.id);
+
+const answer = (status: number, done: Done<unknown> | Rejection): Answer =>
+  isRejection(done) ? done : { status, ...done };

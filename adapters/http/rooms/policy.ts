@@ -1,0 +1,87 @@
+/** What all answers of the room service have in common: headers, CORS, and errors with a code. */
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { cors } from '../cors.js';
+import type { FieldError } from '../invalid.js';
+import type { ServicePolicy } from '../policy.js';
+import { type Problem, problem } from '../problem.js';
+
+type Told = readonly [status: number, code: string, error: string];
+
+const NOT_FOUND: Told = [404, 'ROOM_NOT_FOUND', 'Room not found'];
+const UNAUTHORIZED: Told = [401, 'UNAUTHORIZED', 'Unauthorized'];
+
+/** By rejection (answers-rooms, Errors). */
+const TOLD: { readonly [rejected: string]: Told } = {
+  'rooms/room-not-found': NOT_FOUND,
+  'rooms/gone': NOT_FOUND,
+  'rooms/unauthorized': UNAUTHORIZED,
+  'rooms/not-a-participant': UNAUTHORIZED,
+  'rooms/invite-not-found': [404, 'INVITE_NOT_FOUND', 'Invite not found'],
+  'rooms/room-full': [409, 'ROOM_FULL', 'Room is full'],
+  'rooms/invite-exists': [409, 'INVITE_EXISTS', 'Invite already exists'],
+  'rooms/message-replayed': [409, 'MESSAGE_REPLAYED', 'Message was already posted'],
+  'rooms/invite-used': [410, 'INVITE_USED', 'Invite was already used'],
+  'rooms/too-many-invites': [429, 'TOO_MANY_INVITES', 'Too many invites'],
+  'rooms/too-many-messages': [429, 'TOO_MANY_MESSAGES', 'Too many messages'],
+  'rooms/too-many-rooms': [429, 'TOO_MANY_ROOMS', 'Too many rooms'],
+};
+
+/** For problems that are no rule of rooms: the router's, the body's, ours. */
+const CODES: { readonly [status: number]: string } = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'IDEMPOTENCY_KEY_REUSED',
+  429: 'TOO_MANY_REQUESTS',
+  503: 'UNAVAILABLE',
+};
+
+function rejected({ rejected: reason, retryAfterMs }: Rejection): Problem | undefined {
+  const told = TOLD[reason];
+  if (!told) return undefined;
+  const [status, code, error] = told;
+  const challenge = status === 401 ? { headers: { 'WWW-Authenticate': 'Bearer' } } : {};
+  return problem(status, error, {
+    code,
+    ...challenge,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+const ENVELOPE_TEXTS = ['chainId', 'chainKeyNonce', 'chainKeyCiphertext', 'nonce', 'ciphertext', 'signature'];
+
+/** Too much of an envelope is like too much of a body. */
+function invalid({ keyword, field, message }: FieldError): Problem | undefined {
+  return keyword === 'maxLength' && ENVELOPE_TEXTS.includes(field) ? problem(413, message) : undefined;
+}
+
+export const roomsPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
+  service: 'rooms',
+  title: 'Encrypted rooms',
+  description:
+    'Short-lived rooms for end-to-end encrypted, signed messages. The server stores and relays ciphertext only.',
+  version,
+  cors: cors({
+    origins: allowedOrigins,
+    methods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
+    headers: ['Content-Type', 'Authorization', 'Idempotency-Key', 'If-Position', 'Last-Event-ID'],
+    expose: ['X-Request-Id', 'Position', 'Retry-After'],
+  }),
+  headers: {
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  },
+  errorBody: ({ problem: status, error, code }) => ({ error, code: code ?? CODES[status] ?? 'INTERNAL' }),
+  errorSchema: {
+    type: 'object',
+    required: ['error', 'code'],
+    properties: { error: { type: 'string' }, code: { type: 'string' } },
+  },
+  rejected,
+  invalid,
+  securitySchemes: { session: { type: 'http', scheme: 'bearer', description: 'The session token' } },
+});

@@ -1,0 +1,89 @@
+/** JSON Schemas of what the room service takes and answers (answers-rooms, Fields). */
+import type { JsonSchema } from '../../../domain/shared/catalog.js';
+
+const text = { type: 'string' } as const;
+const time = { type: 'string', format: 'date-time' } as const;
+
+const base64url = (minLength: number, maxLength: number) =>
+  ({ type: 'string', minLength, maxLength, pattern: '^[A-Za-z0-9_-]*$' }) as const;
+
+const object = (properties: { [name: string]: JsonSchema }, required = Object.keys(properties)) =>
+  ({ type: 'object', required, properties }) as const;
+
+const participantName = { type: 'string', description: 'Cut to 48 characters; `Unknown Guest` if blank' };
+
+/** Members a client sends besides, a private `d` above all, are dropped. */
+const signingPublicKey = object({
+  kty: { const: 'EC' },
+  crv: { const: 'P-256' },
+  x: base64url(32, 64),
+  y: base64url(32, 64),
+});
+
+const inviteToken = base64url(16, 256);
+
+export const createBody = object(
+  {
+    participantName,
+    signingPublicKey,
+    ttlMs: { type: 'number', title: 'ttlMs', default: 3_600_000, description: 'Milliseconds, clamped' },
+  },
+  ['signingPublicKey'],
+);
+
+export const inviteBody = object({ inviteToken });
+
+export const joinBody = object({ participantName, inviteToken, signingPublicKey }, [
+  'inviteToken',
+  'signingPublicKey',
+]);
+
+/** The server is blind: no order, no uniqueness, and signatures are the receivers' business. */
+export const envelopeBody = object({
+  keyVersion: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  chainId: base64url(1, 128),
+  messageIndex: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  chainKeyNonce: base64url(1, 256),
+  chainKeyCiphertext: base64url(1, 512),
+  nonce: base64url(1, 256),
+  ciphertext: base64url(1, 32_768),
+  signature: base64url(1, 512),
+});
+
+const participant = object({
+  id: text,
+  name: text,
+  joinedAt: time,
+  signingPublicKey: object({
+    ...signingPublicKey.properties,
+    ext: { const: true },
+    key_ops: { type: 'array', items: { const: 'verify' } },
+  }),
+});
+const participants = { type: 'array', items: participant } as const;
+
+const message = object({
+  id: text,
+  roomId: text,
+  senderId: text,
+  ...envelopeBody.properties,
+  createdAt: time,
+  expiresAt: time,
+});
+
+export const entered = object({
+  roomId: text,
+  participantId: text,
+  sessionToken: text,
+  expiresAt: time,
+  participants,
+});
+export const invited = object({ inviteId: text, expiresAt: time });
+export const posted = object({ message });
+export const roomState = object({
+  roomId: text,
+  expiresAt: time,
+  participants,
+  messages: { type: 'array', items: message },
+});
+export const success = object({ success: { const: true } });

@@ -1,0 +1,145 @@
+/** What people do with rooms, one intention each. */
+import { type Envelope, KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
+import type { Streams } from '../streams.js';
+import type { Admitted } from './admission.js';
+import { messagesKind, roomKind } from './kinds.js';
+import { hashOf, sessionToken } from './tokens.js';
+import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
+
+export interface RoomPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly log: Pick<EventLog, 'retain'>;
+  readonly vault: Vault;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+export interface Newcomer {
+  readonly name?: string;
+  readonly signingPublicKey: SigningPublicKey;
+}
+
+export interface Done<Body> {
+  readonly body: Body;
+  readonly position: Position;
+}
+
+export interface Entered {
+  readonly roomId: string;
+  readonly participantId: string;
+  readonly sessionToken: string;
+  readonly expiresAt: string;
+  readonly participants: readonly ParticipantView[];
+}
+
+export type RoomCommands = ReturnType<typeof createRoomCommands>;
+
+export function createRoomCommands({ handle, streams, log, vault, derivation, clock }: RoomPorts) {
+  /** The keys of events are made before the first event: without one nothing can be sealed. */
+  async function create(
+    newcomer: Newcomer,
+    ttlMs: number,
+    context: CommandContext,
+  ): Promise<Done<Entered> | Rejection> {
+    const roomId = derivation.id('rooms.room', context.commandId);
+    const stream = roomStream(roomId);
+    const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
+    await Promise.all([vault.create(stream), retained]);
+    return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context);
+  }
+
+  const join = (roomId: string, inviteToken: string, newcomer: Newcomer, context: CommandContext) =>
+    enter({ type: 'JoinRoom', roomId, inviteHash: hashOf(inviteToken) }, newcomer, context);
+
+  async function enter(
+    intention:
+      | { type: 'CreateRoom'; roomId: string; ttlMs: number }
+      | { type: 'JoinRoom'; roomId: string; inviteHash: string },
+    newcomer: Newcomer,
+    context: CommandContext,
+  ): Promise<Done<Entered> | Rejection> {
+    const { roomId } = intention;
+    const participantId = derivation.id('rooms.participant', context.commandId);
+    const token = sessionToken(derivation, context.commandId);
+    const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
+    const by = { ...context, actor: participantId };
+    const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by);
+    if (isRejection(outcome)) return outcome;
+    if (outcome.repeated && !(await stillOpen(roomId))) return notFound;
+    const { expiresAt, participants } = outcome.state;
+    const shown = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
+    return {
+      body: { roomId, participantId, sessionToken: token, ...shown },
+      position: outcome.position,
+    };
+  }
+
+  async function stillOpen(roomId: string): Promise<boolean> {
+    const { state } = await streams.load(roomKind, roomStream(roomId));
+    return isOpen(state, clock.now());
+  }
+
+  async function invite(
+    { roomId, participant, room }: Admitted,
+    inviteToken: string,
+    context: CommandContext,
+  ): Promise<Done<{ inviteId: string; expiresAt: string }> | Rejection> {
+    const inviteId = derivation.id('rooms.invite', context.commandId);
+    const made = { inviteId, inviteHash: hashOf(inviteToken), by: participant.id, now: clock.now() };
+    const command = { type: 'CreateInvite' as const, roomId, ...made };
+    const outcome = await handle(roomKind, roomStream(roomId), command, context);
+    if (isRejection(outcome)) return outcome;
+    return { body: { inviteId, expiresAt: iso(room.expiresAt) }, position: outcome.position };
+  }
+
+  async function post(
+    { roomId, participant, room }: Admitted,
+    envelope: Envelope,
+    context: CommandContext,
+  ): Promise<Done<MessageView> | Rejection> {
+    const messageId = derivation.id('rooms.message', context.commandId);
+    const now = clock.now();
+    const { expiresAt } = room;
+    const digest = digestOf(roomId, participant.id, envelope);
+    const said = { messageId, by: participant.id, digest, envelope, expiresAt, now };
+    const command = { type: 'PostMessage' as const, roomId, ...said };
+    const outcome = await handle(messagesKind, messagesStream(roomId), command, context);
+    if (isRejection(outcome)) return outcome;
+    // Just after the command the newest post is this one, also when an earlier run of it was the one that wrote.
+    const createdAt = outcome.state.recent.at(-1)?.at ?? now;
+    const ids = { id: messageId, roomId, senderId: participant.id };
+    return {
+      body: messageView({ ...ids, createdAt, expiresAt, envelope }),
+      position: outcome.position,
+    };
+  }
+
+  /** Keyed, so that it tells nothing about the envelope once that is erased; short, as 1000 are kept per room. */
+  function digestOf(roomId: string, senderId: string, envelope: Envelope): string {
+    const { keyVersion, messageIndex, chainId, chainKeyNonce, chainKeyCiphertext } = envelope;
+    const { nonce, ciphertext, signature } = envelope;
+    const numbers = [String(keyVersion), String(messageIndex)];
+    const texts = [chainId, chainKeyNonce, chainKeyCiphertext, nonce, ciphertext, signature];
+    return derivation.id('rooms.envelope', roomId, senderId, ...numbers, ...texts);
+  }
+
+  /** Answered once the fact is in the log and the key is gone; the rest follows as a reaction. */
+  async function burn(
+    roomId: string,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<{ success: true }> | Rejection> {
+    const command = { type: 'BurnRoom' as const, roomId, by, now: clock.now() };
+    const outcome = await handle(roomKind, roomStream(roomId), command, context);
+    if (isRejection(outcome)) return outcome;
+    await vault.destroy(roomStream(roomId));
+    return { body: { success: true }, position: outcome.position };
+  }
+
+  return { create, join, invite, post, burn };
+}

@@ -1,0 +1,16 @@
+/** The two kinds of streams a room has, as the kernel takes them. */
+import { catalog } from '../../domain/rooms/catalog.js';
+import {
+  type MessagePosted,
+  type MessagesState,
+  messages,
+  type PostMessage,
+} from '../../domain/rooms/messages.js';
+import { type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
+import type { Aggregate } from '../streams.js';
+
+export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = { catalog, decider: room };
+export const messagesKind: Aggregate<MessagesState, PostMessage, MessagePosted> = {
+  catalog,
+  decider: messages,
+};

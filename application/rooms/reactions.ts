@@ -1,0 +1,40 @@
+/** What must follow the end of a room: its key destroyed, its messages ended for ever, and the log told of it. */
+import { messagesStream } from '../../domain/rooms/messages.js';
+import { roomStream } from '../../domain/rooms/room.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports.js';
+import type { Reaction } from '../reactions.js';
+import { roomKind } from './kinds.js';
+
+export interface ErasePorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'tombstone'>;
+  readonly vault: Vault;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction {
+  async function erase({ id, data, metadata }: RecordedEvent) {
+    const roomId = String(data.roomId);
+    const stream = roomStream(roomId);
+    await vault.destroy(stream);
+    await log.tombstone(messagesStream(roomId));
+    const outcome = await handle(
+      roomKind,
+      stream,
+      { type: 'EraseRoom', roomId, now: clock.now() },
+      {
+        commandId: derivation.id('rooms.erase', id),
+        actor: 'rooms.erase',
+        causationId: id,
+        correlationId: metadata.$correlationId ?? id,
+      },
+    );
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  }
+
+  return { name: 'rooms.erase', on: { RoomBurned: erase, RoomExpired: erase } };
+}

@@ -1,0 +1,43 @@
+/** What clients are shown of rooms: times in ISO 8601, public keys ready to be imported for verifying. */
+import type { Envelope } from '../../domain/rooms/messages.js';
+import type { Participant, SigningPublicKey } from '../../domain/rooms/room.js';
+
+export interface ParticipantView {
+  readonly id: string;
+  readonly name: string;
+  readonly joinedAt: string;
+  readonly signingPublicKey: (SigningPublicKey & { ext: true; key_ops: readonly ['verify'] }) | null;
+}
+
+export interface MessageView extends Envelope {
+  readonly id: string;
+  readonly roomId: string;
+  readonly senderId: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export interface Message {
+  readonly id: string;
+  readonly roomId: string;
+  readonly senderId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly envelope: Envelope;
+}
+
+export const iso = (time: number): string => new Date(time).toISOString();
+
+export function participantView({
+  id,
+  name,
+  joinedAt,
+  signingPublicKey,
+}: Omit<Participant, 'tokenHash'>): ParticipantView {
+  const key = signingPublicKey && { ...signingPublicKey, ext: true as const, key_ops: ['verify'] as const };
+  return { id, name, joinedAt: iso(joinedAt), signingPublicKey: key };
+}
+
+export function messageView({ envelope, createdAt, expiresAt, ...ids }: Message): MessageView {
+  return { ...ids, ...envelope, createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+}

@@ -1,0 +1,60 @@
+/**
+ * What is in a room: one row for the room and who is in it, then its newest 1000 messages in rows of 50, all found
+ * and sorted by one key, so that reading a room is one query. Names, keys and envelopes stay sealed in the rows.
+ */
+import type { RecordedEvent } from '../../application/ports.js';
+import { KEPT_MESSAGES } from '../../domain/rooms/messages.js';
+import type { Projection, RowChange } from '../projection.js';
+
+const PER_ROW = 50;
+
+/** Sorts after the room's own row, and by age. */
+const bucketId = (roomId: unknown, revision: number): string =>
+  `${roomId}:${String(Math.floor(revision / PER_ROW)).padStart(8, '0')}`;
+
+export const state: Projection = {
+  name: 'rooms.state',
+  version: 1,
+  indexes: [{ key: { room: 1 } }, { key: { expiresAt: 1 } }],
+  on: {
+    RoomCreated: ({ data: { roomId, createdAt, expiresAt } }) => [
+      {
+        put: String(roomId),
+        update: { $set: { room: roomId, createdAt, expiresAt, participants: [] } },
+      },
+    ],
+    ParticipantJoined: ({ data: { roomId, participantId, joinedAt, secret } }) => [
+      {
+        patch: String(roomId),
+        update: { $push: { participants: { id: participantId, joinedAt, secret } } },
+      },
+    ],
+    MessagePosted: (event) => [posted(event), ...evicted(event)],
+    RoomBurned: emptied,
+    RoomExpired: emptied,
+    // A message may have been taken in the moment between the room's end and the tombstone.
+    RoomErased: emptied,
+  },
+};
+
+function posted({ data, revision }: RecordedEvent): RowChange {
+  const { roomId, messageId, senderId, createdAt, expiresAt, secret } = data;
+  const message = { revision, id: messageId, senderId, createdAt, expiresAt, secret };
+  return {
+    put: bucketId(roomId, revision),
+    update: { $set: { room: roomId }, $push: { messages: message } },
+  };
+}
+
+/** The message that `$maxCount` has just let go goes here too, and with the last of them their row. */
+function evicted({ data: { roomId }, revision }: RecordedEvent): RowChange[] {
+  const old = revision - KEPT_MESSAGES;
+  if (old < 0) return [];
+  const row = bucketId(roomId, old);
+  if (old % PER_ROW === PER_ROW - 1) return [{ purge: { _id: row } }];
+  return [{ patch: row, update: { $pull: { messages: { revision: { $lte: old } } } } }];
+}
+
+function emptied({ data: { roomId } }: RecordedEvent): RowChange[] {
+  return [{ remove: String(roomId) }, { purge: { room: roomId } }];
+}

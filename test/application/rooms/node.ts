@@ -1,0 +1,70 @@
+/** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
+import { randomUUID } from 'node:crypto';
+import { runReaction } from '../../../application/reactions.js';
+import { createAdmission } from '../../../application/rooms/admission.js';
+import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
+import { createRoomQueries } from '../../../application/rooms/queries.js';
+import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { createSweep } from '../../../application/rooms/sweep.js';
+import { createKernel } from '../../../bin/kernel.js';
+import { catalog } from '../../../domain/rooms/catalog.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { state } from '../../../projections/rooms/state.js';
+import { runProjector } from '../../../projections/subscription.js';
+import { quiet, type Servers } from '../../support/engines.js';
+import { signingPublicKey } from '../../support/rooms.js';
+import { context } from '../../support/toys.js';
+
+export type Node = Awaited<ReturnType<typeof startNode>>;
+
+/** `projecting` nodes also run the projector and the reaction, as far as other nodes leave it to them. */
+export async function startNode(servers: Servers, database: string, clock: { now(): number }) {
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: database,
+    node: randomUUID(),
+    release: 'test',
+    catalogs: [catalog],
+    projections: [state],
+    logger: quiet,
+  });
+  const stop = new AbortController();
+  const { signal } = stop;
+  await kernel.lifecycle.open([state], kernel.served, { signal });
+  const ports = { ...kernel, clock, context: kernel.systemContext };
+  const common = { ...kernel, service: 'rooms', logger: quiet, signal };
+  const projector = runProjector({ ...common, projections: [state], reached: kernel.settled.reached });
+  const reaction = eraseReaction(ports);
+  const reacting = runReaction({ ...common, reaction, reacted: () => {} });
+  const admission = createAdmission(ports);
+  const commands = createRoomCommands(ports);
+
+  return {
+    kernel,
+    admission,
+    commands,
+    reaction,
+    queries: createRoomQueries(ports),
+    sweep: () => createSweep(ports)(signal),
+
+    create: async (name: string, ttlMs = 3_600_000): Promise<Entered> =>
+      done(await commands.create({ name, signingPublicKey }, ttlMs, context())).body,
+
+    admitted: async ({ roomId, sessionToken }: Entered, seen?: bigint) =>
+      accepted(await admission.admit(roomId, sessionToken, seen)),
+
+    async stop() {
+      stop.abort();
+      await Promise.all([projector.stopped, reacting]);
+      await kernel.close();
+    },
+  };
+}
+
+/** What was not refused. */
+export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome as Exclude<Outcome, Rejection>;
+}
+
+export const done = <Body>(outcome: Done<Body> | Rejection): Done<Body> => accepted(outcome);

@@ -1,0 +1,186 @@
+/** What follows the end of a room, what is kept of a busy one, and rooms on several nodes. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { hashOf } from '../../../application/rooms/tokens.js';
+import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
+import { roomStream } from '../../../domain/rooms/room.js';
+import { state } from '../../../projections/rooms/state.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { envelope, signingPublicKey } from '../../support/rooms.js';
+import { context } from '../../support/toys.js';
+import { accepted, done, type Node, startNode } from './node.js';
+
+describe('rooms in the log', function () {
+  this.timeout(60_000);
+  let servers: Servers;
+  let node: Node;
+  let database: string;
+  let now: number;
+  const clock = { now: () => now };
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  beforeEach(async () => {
+    now = Date.now();
+    database = `test_${randomUUID().slice(0, 8)}`;
+    node = await startNode(servers, database, clock);
+  });
+  afterEach(async () => {
+    await node?.kernel.mongo.models.dropDatabase();
+    await node?.stop();
+  });
+
+  const eventTypes = async (stream: string) => {
+    const events = await node.kernel.log.read(stream);
+    return typeof events === 'string' ? events : events.map(({ type }) => type);
+  };
+  const rowsOf = (roomId: string) =>
+    node.kernel.rows.find<{ _id: string }>('rooms.state', { filter: { room: roomId } });
+  const post = async (room: Parameters<Node['admitted']>[0], messageIndex = 0, at = node) =>
+    done(await at.commands.post(await at.admitted(room), { ...envelope, messageIndex }, context()));
+
+  /** Until the room's end has been followed by all that must follow it. */
+  async function erased(roomId: string) {
+    for (;;) {
+      const types = await eventTypes(roomStream(roomId));
+      if (types.includes('RoomErased') && (await rowsOf(roomId)).length === 0) return types;
+      await setImmediate();
+    }
+  }
+
+  it('leaves of a burned room only that it was: no key, no messages, no rows', async () => {
+    const room = await node.create('Ada');
+    await post(room);
+    expect(accepted(await node.queries.state(await node.admitted(room))).body.messages).to.have.length(1);
+    const { participant } = await node.admitted(room);
+    done(await node.commands.burn(room.roomId, participant.id, context()));
+    expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'at the answer').to.equal(undefined);
+    expect(await erased(room.roomId)).to.deep.equal([
+      'RoomCreated',
+      'ParticipantJoined',
+      'RoomBurned',
+      'RoomErased',
+    ]);
+    expect(await eventTypes(messagesStream(room.roomId))).to.equal('deleted');
+  });
+
+  it('erases again without harm, as after a crash', async () => {
+    const room = await node.create('Ada');
+    const { participant } = await node.admitted(room);
+    done(await node.commands.burn(room.roomId, participant.id, context()));
+    const types = await erased(room.roomId);
+    const events = await node.kernel.log.read(roomStream(room.roomId));
+    const end = typeof events === 'string' ? undefined : events.find(({ type }) => type === 'RoomBurned');
+    await node.reaction.on.RoomBurned?.(end!);
+    expect(await eventTypes(roomStream(room.roomId))).to.deep.equal(types);
+  });
+
+  it('does not come back by a rebuild', async () => {
+    const kept = await node.create('Bob');
+    const gone = await node.create('Ada');
+    await post(gone);
+    await post(kept);
+    const { participant } = await node.admitted(gone);
+    done(await node.commands.burn(gone.roomId, participant.id, context()));
+    await erased(gone.roomId);
+    const { signal } = new AbortController();
+    expect(await node.kernel.lifecycle.check(state, { signal })).to.deep.equal([]);
+    await node.kernel.lifecycle.rebuild(state, { signal });
+    expect(await rowsOf(gone.roomId)).to.deep.equal([]);
+    expect(await rowsOf(kept.roomId)).to.have.length(2);
+  });
+
+  it('closes at the moment its time is up, and the sweep erases it', async () => {
+    const [short, long] = [await node.create('Ada', 60_000), await node.create('Bob', 120_000)];
+    const held = await node.admitted(short);
+    await post(short);
+    await node.queries.state(held);
+    now += 59_999;
+    await node.sweep();
+    expect(await node.admitted(short)).to.include({ roomId: short.roomId });
+    now += 1;
+    expect(await node.admission.admit(short.roomId, short.sessionToken)).to.include({
+      rejected: 'rooms/room-not-found',
+    });
+    await node.sweep();
+    expect(await erased(short.roomId)).to.include('RoomExpired');
+    expect(await node.queries.state(held)).to.include({ rejected: 'rooms/room-not-found' });
+    expect(await node.admitted(long)).to.include({ roomId: long.roomId });
+  });
+
+  it('sweeps any number of rooms', async () => {
+    const rooms = await Promise.all(
+      Array.from({ length: 450 }, (_, index) => node.create(`P${index}`, 60_000 + index)),
+    );
+    for (const { roomId } of rooms) while ((await rowsOf(roomId)).length === 0) await setImmediate();
+    now += 61_000;
+    await node.sweep();
+    for (const { roomId } of rooms) {
+      expect(await eventTypes(roomStream(roomId))).to.include('RoomExpired');
+    }
+  });
+
+  it('keeps the newest 1000 messages, and a rebuild says the same', async () => {
+    const room = await node.create('Ada');
+    const more = 60;
+    for (let index = 0; index < KEPT_MESSAGES + more; index++) {
+      now += 1600;
+      await post(room, index);
+    }
+    const { body } = accepted(await node.queries.state(await node.admitted(room)));
+    expect(body.messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
+      Array.from({ length: KEPT_MESSAGES }, (_, index) => index + more),
+    );
+    expect(await eventTypes(messagesStream(room.roomId))).to.have.length(KEPT_MESSAGES);
+    const { signal } = new AbortController();
+    expect(await node.kernel.lifecycle.check(state, { signal })).to.deep.equal([]);
+  });
+
+  it('knows on every node who was let in on another, and spends an invite on one', async () => {
+    const second = await startNode(servers, database, clock);
+    try {
+      const room = await node.create('Ada');
+      expect(await second.admitted(room)).to.include({ roomId: room.roomId });
+      const tokens = Array.from({ length: 5 }, () => `invite-${randomUUID()}`);
+      for (const token of tokens) {
+        done(await node.commands.invite(await node.admitted(room), token, context()));
+      }
+      const position = done(await node.commands.invite(await node.admitted(room), 'x'.repeat(20), context()));
+      accepted(await second.admission.open(room.roomId, position.position));
+      for (const token of tokens) {
+        const newcomer = { name: 'Bob', signingPublicKey };
+        const outcomes = await Promise.all(
+          [node, second, node, second].map((each) =>
+            each.commands.join(room.roomId, token, newcomer, context()),
+          ),
+        );
+        const guests = outcomes.flatMap((outcome) => ('body' in outcome ? [outcome.body] : []));
+        expect(guests).to.have.length(1);
+        for (const guest of guests) {
+          expect(await node.admitted(guest)).to.include({ roomId: room.roomId });
+          expect(await second.admitted(guest)).to.include({ roomId: room.roomId });
+          await post(guest, 0, second);
+        }
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('stores tokens as hashes, and never a name in clear', async () => {
+    const room = await node.create('Zanzibar');
+    const inviteToken = `invite-${randomUUID()}`;
+    done(await node.commands.invite(await node.admitted(room), inviteToken, context()));
+    const events = await node.kernel.log.read(roomStream(room.roomId));
+    const stored = JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+    expect(stored).to.contain(hashOf(room.sessionToken)).and.contain(hashOf(inviteToken));
+    for (const secret of ['Zanzibar', room.sessionToken, inviteToken, signingPublicKey.x]) {
+      expect(stored).not.to.contain(secret);
+    }
+    while ((await rowsOf(room.roomId)).length === 0) await setImmediate();
+    expect(JSON.stringify(await rowsOf(room.roomId))).not.to.contain('Zanzibar');
+  });
+});

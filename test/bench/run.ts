@@ -1,0 +1,16 @@
+/** `npm run bench -- [eventstore] [mongo] [rooms] [--quick]`: measures, beside ceilings of the same machine in the same run. */
+import { bench as eventstore } from './eventstore.js';
+import { bench as mongo } from './mongo.js';
+import { bench as rooms } from './rooms.js';
+
+const benches = { eventstore, mongo, rooms };
+
+const given = process.argv.slice(2);
+const quick = given.includes('--quick');
+const chosen = Object.entries(benches).filter(
+  ([name]) => !given.some((each) => each in benches) || given.includes(name),
+);
+for (const [name, bench] of chosen) {
+  console.log(`# ${name}`);
+  await bench(console.log, { quick });
+}

@@ -1,0 +1,90 @@
+/** Every event of the rooms: what deciders emit fits its schema, and what was ever written can still be read. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { catalog, roomSubject } from '../../../domain/rooms/catalog.js';
+import { messages } from '../../../domain/rooms/messages.js';
+import { room } from '../../../domain/rooms/room.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { specOf } from '../../support/decider-spec.js';
+import {
+  burnRoom,
+  createInvite,
+  createRoom,
+  HOUR,
+  joinRoom,
+  NOON,
+  postMessage,
+  roomId,
+} from '../../support/rooms.js';
+
+const FIXTURES = join(process.cwd(), 'test/fixtures/rooms');
+const ajv = new Ajv2020({ strict: false });
+
+/** Whether data fits the schema of a version of an event. */
+const fits = (type: string, version: number, data: unknown): boolean =>
+  ajv.validate(catalog.events[type]?.versions[version - 1]?.schema ?? false, data);
+
+const emitted: readonly DomainEvent[] = [
+  ...specOf(room).run([
+    createRoom('Ada'),
+    createInvite('one'),
+    joinRoom('one', 'bob'),
+    burnRoom(),
+    { type: 'EraseRoom', roomId, now: NOON },
+  ]).events,
+  ...specOf(room).run([createRoom(), { type: 'ExpireRoom', roomId, now: NOON + HOUR }]).events,
+  ...specOf(messages).run([postMessage('one')]).events,
+];
+
+describe('the catalog of rooms', () => {
+  it('has every event that is ever emitted, and no other', () => {
+    expect(Object.keys(catalog.events)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
+  });
+
+  for (const { type, data } of emitted) {
+    it(`fits ${type} as it is emitted`, () => {
+      expect(fits(type, catalog.events[type]?.versions.length ?? 0, data)).to.equal(true);
+    });
+  }
+
+  it('refuses an event that lacks something', () => {
+    for (const { type, data } of emitted) {
+      for (const member of Object.keys(data)) {
+        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
+        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
+      }
+    }
+  });
+
+  it('seals names, keys and envelopes under the room, with fallbacks that fit', () => {
+    for (const { type, data } of emitted) {
+      const sealing = catalog.events[type]?.sealed;
+      expect(!!sealing, type).to.equal('secret' in data);
+      if (!sealing) continue;
+      expect(sealing.subject(data as never)).to.equal(roomSubject({ roomId }));
+      expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
+    }
+  });
+
+  it('says which events end the room’s key', () => {
+    const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
+    expect(ending.map(([type]) => type)).to.have.members(['RoomBurned', 'RoomExpired', 'RoomErased']);
+  });
+
+  for (const file of readdirSync(FIXTURES)) {
+    it(`still reads ${file}`, () => {
+      const [type = '', version = ''] = file.split('.');
+      const data: unknown = JSON.parse(readFileSync(join(FIXTURES, file), 'utf8'));
+      expect(fits(type, Number(version.slice(1)), data)).to.equal(true);
+    });
+  }
+
+  it('has a fixture of every version ever written', () => {
+    const versions = Object.entries(catalog.events).flatMap(([type, { versions: each }]) =>
+      each.map((_, index) => `${type}.v${index + 1}.json`),
+    );
+    expect(readdirSync(FIXTURES)).to.have.members(versions);
+  });
+});

@@ -1,0 +1,251 @@
+/** The rules of a room, told as what people may expect of it. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  isOpen,
+  MAX_INVITES,
+  MAX_PARTICIPANTS,
+  type RoomCommand,
+  type RoomEvent,
+  room,
+} from '../../../domain/rooms/room.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { specOf } from '../../support/decider-spec.js';
+import {
+  burned,
+  burnRoom,
+  created,
+  createInvite,
+  createRoom,
+  erased,
+  expired,
+  HOUR,
+  invited,
+  joined,
+  joinRoom,
+  NOON,
+  redeemed,
+  roomId,
+  signingPublicKey,
+} from '../../support/rooms.js';
+
+const { given, after, run } = specOf(room);
+const ada = [created, joined('ada')];
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+describe('a room', () => {
+  it('is entered by whoever creates it', () => {
+    given().when(createRoom('Ada')).then(created, joined('ada', 'Ada'));
+  });
+
+  it('calls the nameless Unknown Guest, and tidies names', () => {
+    given().when(createRoom()).then(created, joined('ada', 'Unknown Guest'));
+    given().when(createRoom(' \t\n ')).then(created, joined('ada', 'Unknown Guest'));
+    given().when(createRoom('  Ada \n  Lovelace ')).then(created, joined('ada', 'Ada Lovelace'));
+    given()
+      .when(createRoom('🦉'.repeat(60)))
+      .then(created, joined('ada', '🦉'.repeat(48)));
+  });
+
+  it('never keeps a private key', () => {
+    const command = { ...createRoom('ada'), signingPublicKey: { ...signingPublicKey, d: 'private' } };
+    expect(JSON.stringify(room.decide(command as RoomCommand, room.initialState))).not.to.contain('private');
+  });
+
+  it('is created once', () => {
+    given(...ada)
+      .when(createRoom('Eve'))
+      .thenRejected('rooms/room-exists');
+    given(...ada, burned, erased)
+      .when(createRoom('Eve'))
+      .thenRejected('rooms/room-exists');
+  });
+
+  it('lets in who has an invite', () => {
+    given(...ada, invited('one'))
+      .when(joinRoom('one', 'bob'))
+      .then(redeemed('one', 'bob'), joined('bob'));
+  });
+
+  it('spends an invite once', () => {
+    given(...ada, invited('one'), redeemed('one', 'bob'), joined('bob'))
+      .when(joinRoom('one', 'eve'))
+      .thenRejected('rooms/invite-used', { kind: 'gone' });
+  });
+
+  it('knows only its own invites', () => {
+    given(...ada, invited('one'))
+      .when(joinRoom('two', 'eve'))
+      .thenRejected('rooms/invite-not-found', { kind: 'not-found' });
+  });
+
+  it('does not spend an invite on somebody it has no place for', () => {
+    const full = [
+      ...ada,
+      ...times(MAX_PARTICIPANTS - 1, (index) => joined(`guest-${index}`)),
+      invited('one'),
+    ];
+    given(...full)
+      .when(joinRoom('one', 'late'))
+      .thenRejected('rooms/room-full', { kind: 'conflict' });
+    expect(after(full).invites).to.deep.equal([{ id: 'one', tokenHash: 'hash-of-one', used: false }]);
+  });
+
+  it('takes invites from those inside only', () => {
+    given(...ada)
+      .when(createInvite('one'))
+      .then(invited('one'));
+    given(...ada)
+      .when(createInvite('one', 'eve'))
+      .thenRejected('rooms/not-a-participant', { kind: 'forbidden' });
+  });
+
+  it('takes an invite token once', () => {
+    given(...ada, invited('one'))
+      .when(createInvite('one'))
+      .thenRejected('rooms/invite-exists', { kind: 'conflict' });
+  });
+
+  it('gives out 64 invites in its life, used or not', () => {
+    const invites = times(MAX_INVITES, (index) => invited(`invite-${index}`));
+    given(...ada, ...invites)
+      .when(createInvite('one-more', 'ada', NOON + 1000))
+      .thenRejected('rooms/too-many-invites', { kind: 'limit', retryAfterMs: HOUR - 1000 });
+  });
+
+  it('is burned by anyone inside, for ever', () => {
+    given(...ada)
+      .when(burnRoom())
+      .then(burned);
+    for (const command of [burnRoom(), createInvite('one'), joinRoom('one', 'bob')]) {
+      given(...ada, invited('one'), burned)
+        .when(command)
+        .thenRejected('rooms/room-not-found', { kind: 'not-found' });
+    }
+  });
+
+  it('is closed from the very moment it expires, whether or not the log knows', () => {
+    const end = NOON + HOUR;
+    given(...ada)
+      .when(createInvite('one', 'ada', end - 1))
+      .then({ type: 'InviteCreated', data: { ...invited('one').data, createdAt: end - 1 } } as RoomEvent);
+    for (const command of [
+      createInvite('one', 'ada', end),
+      joinRoom('one', 'bob', end),
+      burnRoom('ada', end),
+    ]) {
+      given(...ada, invited('one'))
+        .when(command)
+        .thenRejected('rooms/room-not-found');
+    }
+  });
+
+  it('expires at its time, not before, and once', () => {
+    const expire = (now: number): RoomCommand => ({ type: 'ExpireRoom', roomId, now });
+    given(...ada)
+      .when(expire(NOON + HOUR - 1))
+      .thenNothing();
+    given(...ada)
+      .when(expire(NOON + HOUR))
+      .then(expired);
+    given(...ada, expired)
+      .when(expire(NOON + HOUR + 1))
+      .thenNothing();
+    given(...ada, burned)
+      .when(expire(NOON + HOUR))
+      .thenNothing();
+    given()
+      .when(expire(NOON + HOUR))
+      .thenNothing();
+  });
+
+  it('is erased after its end, once', () => {
+    const erase: RoomCommand = { type: 'EraseRoom', roomId, now: NOON };
+    given(...ada)
+      .when(erase)
+      .thenNothing();
+    given(...ada, burned)
+      .when(erase)
+      .then(erased);
+    given(...ada, expired)
+      .when(erase)
+      .then(erased);
+    given(...ada, burned, erased)
+      .when(erase)
+      .thenNothing();
+  });
+
+  it('forgets who was in it when it ends', () => {
+    expect(after([...ada, invited('one'), burned])).to.include({ status: 'burned' });
+    expect(JSON.stringify(after([...ada, invited('one'), burned]))).not.to.match(/ada|one/);
+  });
+});
+
+const people = fc.integer({ min: 0, max: 24 }).map((index) => `p${index}`);
+const invites = fc.integer({ min: 0, max: 80 }).map((index) => `i${index}`);
+const now = fc.integer({ min: NOON, max: NOON + HOUR + 1000 });
+const commands: fc.Arbitrary<RoomCommand> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(createRoom('ada')) },
+  {
+    weight: 40,
+    arbitrary: fc
+      .tuple(invites, fc.oneof(fc.constant('ada'), people))
+      .map(([invite, by]) => createInvite(invite, by)),
+  },
+  {
+    weight: 40,
+    arbitrary: fc.tuple(invites, people).map(([invite, person]) => joinRoom(invite, person)),
+  },
+  { weight: 1, arbitrary: fc.tuple(people, now).map(([by, at]) => burnRoom(by, at)) },
+  { weight: 1, arbitrary: now.map((at) => ({ type: 'ExpireRoom' as const, roomId, now: at })) },
+  { weight: 1, arbitrary: now.map((at) => ({ type: 'EraseRoom' as const, roomId, now: at })) },
+);
+const histories = fc.array(commands, { maxLength: 300, size: 'max' });
+
+describe('any room', () => {
+  it('keeps its rules however commands interleave', () => {
+    fc.assert(
+      fc.property(histories, (list) => {
+        const { events } = run([createRoom('ada'), ...list]);
+        const count = (type: RoomEvent['type']) => events.filter((event) => event.type === type).length;
+        expect(count('ParticipantJoined')).to.be.at.most(MAX_PARTICIPANTS);
+        expect(count('InviteCreated')).to.be.at.most(MAX_INVITES);
+        const spent = events.flatMap((event) =>
+          event.type === 'InviteRedeemed' ? [event.data.inviteId] : [],
+        );
+        expect(new Set(spent)).to.have.property('size', spent.length);
+        const end = events.findIndex(({ type }) => type === 'RoomBurned' || type === 'RoomExpired');
+        const afterEnd = end < 0 ? [] : events.slice(end + 1).map(({ type }) => type);
+        expect(['', 'RoomErased']).to.include(afterEnd.join());
+      }),
+    );
+  });
+
+  it('does nothing a second time', () => {
+    fc.assert(
+      fc.property(histories, commands, (list, command) => {
+        const { state } = run([createRoom('ada'), ...list]);
+        const first = room.decide(command, state);
+        if (isRejection(first) || first.length === 0) return;
+        const second = room.decide(command, first.reduce(room.evolve, state));
+        expect(isRejection(second) || second.length === 0).to.equal(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('takes any event in any state, erased ones too', () => {
+    const faceless = joined('bob');
+    const events: RoomEvent[] = [
+      ...[created, joined('ada'), invited('i1'), redeemed('i1', 'bob'), burned, expired, erased],
+      { ...faceless, data: { ...faceless.data, secret: { name: 'Unknown Guest', signingPublicKey: null } } },
+    ] as RoomEvent[];
+    const unknown = { type: 'RoomPainted', data: { roomId } } as unknown as RoomEvent;
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...events, unknown)), now, (history, at) => {
+        expect(isOpen(after(history), at)).to.be.a('boolean');
+      }),
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Sink } from '../../adapters/relay/sink.js';
+import { echo, serveToys } from './toy.js';
+
+/** Sends text over a socket of its own and resolves to all that comes back until the other side ends. */
+async function raw(port: number, text: string, socket: Socket = connect(port, '127.0.0.1')): Promise<string> {
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.write(text);
+  await once(socket, 'close');
+  return received;
+}
+
+describe('listening', () => {
+  it('answers what is not HTTP with JSON, and goes on', async () => {
+    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })]);
+    const garbage = await raw(toys.port, 'HELLO\r\n\r\n');
+    expect(garbage).to.match(/^HTTP\/1\.1 400 /);
+    expect(garbage.split('\r\n\r\n')[1]).to.equal('{"error":"The request is not valid HTTP"}');
+    const long = await raw(toys.port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(long).to.match(/^HTTP\/1\.1 431 /);
+    expect((await toys.ask('/toys')).status).to.equal(200);
+    await toys.close();
+  });
+
+  it('survives a client that leaves in the middle of its body', async () => {
+    const toys = await serveToys([echo({ path: '/toys', body: { type: 'object' } })]);
+    const socket = connect(toys.port, '127.0.0.1');
+    const head =
+      'POST /toys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":';
+    socket.write(head, () => socket.destroy());
+    await once(socket, 'close');
+    expect((await toys.post('/toys', {})).status).to.equal(200);
+    await toys.close();
+  });
+
+  it('rejects when the address is taken', async () => {
+    const toys = await serveToys([]);
+    let error: unknown;
+    await serveToys([], {}, { port: toys.port }).catch((reason) => {
+      error = reason;
+    });
+    await toys.close();
+    expect(error).to.have.property('code', 'EADDRINUSE');
+  });
+
+  it('finishes what is under way when it is closed, then lets connections go', async () => {
+    let release = () => {};
+    let arrived = () => {};
+    const here = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const toys = await serveToys([
+      echo({
+        method: 'GET',
+        path: '/slow',
+        async handle() {
+          arrived();
+          await gate;
+          return { status: 200, body: { done: true } };
+        },
+      }),
+    ]);
+    const answer = toys.ask('/slow');
+    await here;
+    const closed = toys.close();
+    release();
+    expect((await answer).json).to.deep.equal({ done: true });
+    await closed;
+    const refused = await toys.ask('/slow').then(
+      () => false,
+      () => true,
+    );
+    expect(refused).to.equal(true);
+  });
+
+  it('does not wait for connections that never asked anything', async () => {
+    const toys = await serveToys([]);
+    const socket = connect(toys.port, '127.0.0.1');
+    await once(socket, 'connect');
+    const cut = once(socket, 'close');
+    await toys.close();
+    await cut;
+  }).timeout(3000);
+
+  it('tells streams to come back when it is closed', async () => {
+    const sinks: Sink[] = [];
+    const toys = await serveToys([
+      echo({ method: 'GET', path: '/events', handle: () => ({ stream: (sink) => void sinks.push(sink) }) }),
+    ]);
+    const response = await fetch(`${toys.url}/events`);
+    expect(response.headers.get('content-type')).to.match(/^text\/event-stream/);
+    expect(response.headers.get('access-control-allow-origin')).to.equal('*');
+    const text = response.text();
+    await toys.close();
+    expect(await text).to.match(/^retry: \d+\n\n$/);
+    expect(sinks).to.have.length(1);
+  });
+
+  it('answers HEAD on a stream without opening one', async () => {
+    let opened = 0;
+    const toys = await serveToys([
+      echo({ method: 'GET', path: '/events', handle: () => ({ stream: () => void opened++ }) }),
+    ]);
+    const response = await fetch(`${toys.url}/events`, { method: 'HEAD' });
+    expect(response.headers.get('content-type')).to.match(/^text\/event-stream/);
+    await toys.close();
+    expect(opened).to.equal(0);
+  });
+
+  it('tells a handler that its client has gone', async () => {
+    let gone: Promise<unknown> | undefined;
+    let arrived = () => {};
+    const here = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const toys = await serveToys([
+      echo({
+        method: 'GET',
+        path: '/long',
+        async handle({ signal }) {
+          gone = once(signal, 'abort');
+          arrived();
+          await gone;
+          return { status: 200 };
+        },
+      }),
+    ]);
+    const leaving = new AbortController();
+    const asked = fetch(`${toys.url}/long`, { signal: leaving.signal }).catch(() => 'left');
+    await here;
+    leaving.abort();
+    await gone;
+    expect(await asked).to.equal('left');
+    await toys.close();
+  });
+});

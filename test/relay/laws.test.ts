@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createRelay } from '../../adapters/relay/relay.js';
+import { at, record, types, type WardEvent, wardAudience } from './ward.js';
+
+const ward = fc.constantFrom('w', 'v');
+const person = fc.constantFrom('ann', 'bob', 'cy');
+const event: fc.Arbitrary<WardEvent> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('Entered' as const), data: fc.record({ ward, person }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('Left' as const), data: fc.record({ ward, person }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('Said' as const),
+      data: fc.record({ ward, text: fc.string() }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('Closed' as const), data: fc.record({ ward }) }) },
+);
+const history = fc.array(event, { maxLength: 40 });
+
+/** What a person can know: which wards it is in, who else is there, what was said to it. */
+interface View {
+  readonly wards: { readonly [ward: string]: readonly string[] };
+}
+
+/** The view as a client would fetch it. */
+function snapshot(state: { readonly [ward: string]: readonly string[] }, person: string): View {
+  return { wards: Object.fromEntries(Object.entries(state).filter(([, people]) => people.includes(person))) };
+}
+
+/** The view as a client keeps it up with the frames it gets. */
+function applied(view: View, person: string, { type, payload }: { type: string; payload?: unknown }): View {
+  const { ward, ...rest } = payload as { ward: string; person: string; people: string[] };
+  const { [ward]: here = [], ...elsewhere } = view.wards;
+  switch (type) {
+    case 'Ward':
+      return { wards: { ...elsewhere, [ward]: rest.people } };
+    case 'Entered':
+      return {
+        wards: { ...elsewhere, [ward]: [...here.filter((each) => each !== rest.person), rest.person] },
+      };
+    case 'Left':
+      if (rest.person === person) return { wards: elsewhere };
+      return { wards: { ...elsewhere, [ward]: here.filter((each) => each !== rest.person) } };
+    case 'Closed':
+      return { wards: elsewhere };
+    default:
+      return view;
+  }
+}
+
+describe('the laws of the relay', () => {
+  it('a snapshot before, and the frames since, are the snapshot after', () => {
+    fc.assert(
+      fc.property(history, history, person, (before, since, who) => {
+        const relay = createRelay({ audience: wardAudience });
+        for (const [index, each] of before.entries()) relay.publish(at(index, each));
+        const start = snapshot(relay.state(), who);
+        const client = record();
+        relay.connect({ keys: [`person:${who}`] }, client);
+        for (const [index, each] of since.entries()) relay.publish(at(before.length + index, each));
+        const end = client.sent.reduce((view, { message }) => applied(view, who, message), start);
+        expect(end).to.deep.equal(snapshot(relay.state(), who));
+        relay.close();
+      }),
+    );
+  });
+
+  it('a client that is cut off anywhere and resumes gets exactly what it missed, once and in order', () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(40), { maxLength: 6 }), person, (events, breaks, who) => {
+        const relay = createRelay({ audience: wardAudience });
+        const keys = [`person:${who}`];
+        const steady = record();
+        relay.connect({ keys }, steady);
+        const clients = [record()];
+        relay.connect({ keys }, clients[0]!);
+        let cursor = 0n;
+        for (const [index, each] of events.entries()) {
+          if (breaks.includes(index)) {
+            clients.at(-1)!.leave();
+            cursor = clients.at(-1)!.cursor() ?? cursor;
+            if (index % 2 === 0) relay.publish(at(index + 1, each));
+            clients.push(record());
+            relay.connect({ keys, after: cursor }, clients.at(-1)!);
+          }
+          relay.publish(at(index + 1, each));
+        }
+        expect(clients.flatMap(({ sent }) => sent)).to.deep.equal(steady.sent);
+        expect(clients.flatMap(types)).not.to.include('RESET');
+        relay.close();
+      }),
+    );
+  });
+
+  it('with a ring of any size, resuming gives all that was missed or RESET, never a part', () => {
+    fc.assert(
+      fc.property(
+        history,
+        fc.integer({ min: 1, max: 12 }),
+        fc.nat(40),
+        person,
+        (events, ringSize, after, who) => {
+          const relay = createRelay({ audience: wardAudience, ringSize });
+          const keys = [`person:${who}`];
+          const steady = record();
+          relay.connect({ keys }, steady);
+          for (const [index, each] of events.entries()) relay.publish(at(index, each));
+          const back = record();
+          relay.connect({ keys, after: BigInt(after) }, back);
+          if (types(back).includes('RESET')) expect(types(back)).to.deep.equal(['RESET']);
+          else {
+            const missed = steady.sent.filter((_, index) => positionOf(steady.sent, index) > BigInt(after));
+            expect(back.sent).to.deep.equal(missed);
+          }
+          relay.close();
+        },
+      ),
+    );
+  });
+});
+
+/** The first of several messages of one event carries no cursor; the one after it does. */
+function positionOf(sent: readonly { position?: bigint }[], index: number): bigint {
+  return sent.slice(index).find(({ position }) => position !== undefined)?.position ?? -1n;
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createRelay, type Relay } from '../../adapters/relay/relay.js';
+import { echo, serveToys, type Toys } from '../http/toy.js';
+import { at, type WardEvent, type Wards, wardAudience } from './ward.js';
+
+const said = (text: string): WardEvent => ({ type: 'Said', data: { ward: 'w', text } });
+
+/** Reads an event stream until `enough` says so, or it ends. */
+async function readStream(url: string, enough: (text: string) => boolean, headers = {}) {
+  const leaving = new AbortController();
+  const response = await fetch(url, { headers, signal: leaving.signal });
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (enough(text)) break;
+  }
+  leaving.abort();
+  const events: EventSourceMessage[] = [];
+  createParser({ onEvent: (event) => void events.push(event) }).feed(text);
+  return { text, headers: response.headers, events };
+}
+
+describe('server-sent events over HTTP', () => {
+  let relay: Relay<Wards, WardEvent>;
+  let toys: Toys;
+  let connected: () => void;
+  let next = 1;
+  const publish = (event: WardEvent) => relay.publish(at(next++, event));
+
+  beforeEach(async () => {
+    next = 1;
+    connected = () => {};
+    relay = createRelay({ audience: wardAudience });
+    publish({ type: 'Entered', data: { ward: 'w', person: 'ann' } });
+    toys = await serveToys([
+      echo({
+        method: 'GET',
+        path: '/events',
+        handle: ({ cursor }) => ({
+          stream(sink) {
+            const after = cursor === undefined ? {} : { after: cursor };
+            relay.connect({ keys: ['person:ann'], greeting: { type: 'CONNECTED' }, ...after }, sink);
+            connected();
+          },
+        }),
+      }),
+    ]);
+  });
+  afterEach(async () => {
+    relay.close();
+    await toys.close();
+  });
+
+  it('are single data lines, each followed by a block with the cursor', async () => {
+    connected = () => {
+      publish(said('line one\nline two \u2028 end'));
+      publish(said('again'));
+    };
+    const { text, headers } = await readStream(`${toys.url}/events`, (sofar) => sofar.includes('id: 3\n\n'));
+    expect(headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(headers.get('x-accel-buffering')).to.equal('no');
+    const json = (text: string) => JSON.stringify({ type: 'Said', payload: { ward: 'w', text } });
+    expect(text).to.equal(
+      `data: {"type":"CONNECTED"}\n\nid: 1\n\n` +
+        `data: ${json('line one\nline two \u2028 end')}\n\nid: 2\n\ndata: ${json('again')}\n\nid: 3\n\n`,
+    );
+  });
+
+  it('go on where the client was, by header or query', async () => {
+    publish(said('missed'));
+    publish(said('missed too'));
+    const enough = (text: string) => text.includes('id: 3\n\n');
+    const byHeader = await readStream(`${toys.url}/events`, enough, { 'Last-Event-ID': '1' });
+    const byQuery = await readStream(`${toys.url}/events?lastEventId=1`, enough);
+    for (const { events } of [byHeader, byQuery]) {
+      const received = events.map(({ data }) => JSON.parse(data));
+      expect(received.map(({ type }) => type)).to.deep.equal(['CONNECTED', 'Said', 'Said']);
+      expect(received[2].payload.text).to.equal('missed too');
+    }
+  });
+
+  it('begin anew with RESET for a cursor that nobody gave', async () => {
+    const enough = (text: string) => text.includes('RESET');
+    const { events } = await readStream(`${toys.url}/events`, enough, { 'Last-Event-ID': 'nonsense' });
+    expect(events.map(({ data }) => JSON.parse(data).type)).to.deep.equal(['CONNECTED', 'RESET']);
+  });
+
+  it('end with word to come back when the service stops', async () => {
+    connected = () => relay.close();
+    const { text } = await readStream(`${toys.url}/events`, () => false);
+    expect(text).to.match(/retry: \d+\n\n$/);
+  });
+
+  it('do not pile up for a client that does not read', async () => {
+    const { connect } = await import('node:net');
+    const socket = connect(toys.port, '127.0.0.1');
+    const streaming = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    socket.write('GET /events HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.pause();
+    await streaming;
+    const before = process.memoryUsage.rss();
+    for (let i = 0; i < 2000; i++) publish(said('x'.repeat(50_000)));
+    expect(process.memoryUsage.rss() - before).to.be.below(150 * 1024 * 1024);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {});
+    socket.resume();
+    await closed;
+  });
+});

@@ -1,0 +1,121 @@
+/** A toy audience (wards and the people in them) and a sink that keeps what it is sent, for the tests of the relay. */
+import type { Audience, Delivery } from '../../adapters/relay/audience.js';
+import type { Frame, Sink } from '../../adapters/relay/sink.js';
+import type { Position, RevealedEvent } from '../../application/ports.js';
+import type { DomainEvent } from '../../domain/shared/decider.js';
+
+export type WardEvent =
+  | DomainEvent<'Entered', { ward: string; person: string }>
+  | DomainEvent<'Left', { ward: string; person: string }>
+  | DomainEvent<'Said', { ward: string; text: string }>
+  | DomainEvent<'Closed', { ward: string }>;
+
+export type Wards = { readonly [ward: string]: readonly string[] };
+
+const people = (wards: Wards, ward: string) => wards[ward] ?? [];
+const keys = (persons: readonly string[]) => persons.map((person) => `person:${person}`);
+
+export const wardAudience: Audience<Wards, WardEvent> = {
+  initialState: {},
+
+  evolve(wards, { type, data }) {
+    const { ward } = data;
+    switch (type) {
+      case 'Entered':
+        return {
+          ...wards,
+          [ward]: [...people(wards, ward).filter((each) => each !== data.person), data.person],
+        };
+      case 'Left':
+        return { ...wards, [ward]: people(wards, ward).filter((each) => each !== data.person) };
+      case 'Closed':
+        return { ...wards, [ward]: [] };
+      case 'Said':
+        return wards;
+    }
+  },
+
+  deliver({ type, data }, after, before): readonly Delivery[] {
+    const frame = { type, payload: data };
+    switch (type) {
+      case 'Closed':
+        return [{ to: keys(people(before, data.ward)), frame }];
+      case 'Left':
+        return [
+          { to: keys(people(after, data.ward)), frame },
+          { to: keys([data.person]), frame },
+        ];
+      case 'Entered':
+        return [
+          {
+            to: keys([data.person]),
+            frame: { type: 'Ward', payload: { ward: data.ward, people: people(after, data.ward) } },
+          },
+          { to: keys(people(after, data.ward)), frame },
+        ];
+      case 'Said':
+        return [{ to: keys(people(after, data.ward)), frame }];
+    }
+  },
+};
+
+/** An event as the feed gives it. */
+export function at(position: number | bigint, event: WardEvent): RevealedEvent<WardEvent> {
+  const recorded = {
+    id: `e${position}`,
+    stream: 'wards.ward-1',
+    revision: 0,
+    position: BigInt(position),
+    version: 1,
+    recordedAt: 0,
+    metadata: {},
+    erased: false,
+  };
+  return { ...recorded, ...event };
+}
+
+export interface Recording extends Sink {
+  readonly sent: { readonly message: { type: string; payload?: unknown }; readonly position?: Position }[];
+  readonly frames: Frame[];
+  /** How it ended, if it has. */
+  ended: 'over' | 'resume' | 'cut' | undefined;
+  /** The client goes away. */
+  leave(): void;
+  unread: number;
+  cursor(): Position | undefined;
+}
+
+export function record(): Recording {
+  const listeners: (() => void)[] = [];
+  let beaten: Position | undefined;
+  const recording: Recording = {
+    sent: [],
+    frames: [],
+    ended: undefined,
+    unread: 0,
+    send(frame) {
+      if (recording.ended) return;
+      recording.frames.push(frame);
+      const { json, position } = frame;
+      recording.sent.push({ message: JSON.parse(json), ...(position === undefined ? {} : { position }) });
+      if (position !== undefined) beaten = position;
+    },
+    beat(position) {
+      if (position !== undefined) beaten = position;
+    },
+    buffered: () => recording.unread,
+    end: (how) => finish(how),
+    cut: () => finish('cut'),
+    onClose: (listener) => void listeners.push(listener),
+    leave: () => finish('over'),
+    cursor: () => beaten,
+  };
+  const finish = (how: 'over' | 'resume' | 'cut') => {
+    if (recording.ended) return;
+    recording.ended = how;
+    for (const listener of listeners) listener();
+  };
+  return recording;
+}
+
+export const types = ({ sent }: Recording) => sent.map(({ message }) => message.type);

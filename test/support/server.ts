@@ -1,0 +1,80 @@
+/** The program as its users run it: a process of its own, found by what it prints. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
+
+export interface Server {
+  readonly child: ChildProcess;
+  /** By service, for example `http://127.0.0.1:3004`. */
+  readonly urls: { readonly [service: string]: string };
+  /** Process ids of the engines it started. */
+  readonly enginePids: readonly number[];
+  /** All that it has printed. */
+  readonly lines: readonly string[];
+  /** From its start to being ready. */
+  readonly ms: number;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const PORTS = ['--rooms-port', '0', '--operations-port', '0'];
+
+/** Rejects with what the process printed when it ends before it is ready. */
+export async function startServer(dataDir: string, flags: readonly string[] = [], env = {}): Promise<Server> {
+  const args = ['serve', '--data-dir', dataDir, '--log-format', 'json', ...PORTS, ...flags];
+  const child = spawn(process.execPath, [ANNALS, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  const lines: string[] = [];
+  const urls: { [service: string]: string } = {};
+  const enginePids: number[] = [];
+  child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
+  const ready = new Promise<number>((resolve) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      lines.push(line);
+      const { service, url, msg, ms, engine, pid } = parsed(line);
+      if (service && url) urls[service] = url;
+      if (engine && pid) enginePids.push(pid);
+      if (msg === 'ready') resolve(ms ?? 0);
+    });
+  });
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`the server ended at its start:\n${lines.join('\n')}`);
+  });
+  const ms = await Promise.race([ready, ended]);
+  ended.catch(() => {});
+  return {
+    child,
+    urls,
+    enginePids,
+    lines,
+    ms,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const gone = once(child, 'exit');
+      child.kill(signal);
+      await gone;
+      return child.exitCode;
+    },
+  };
+}
+
+interface Line {
+  readonly service?: string;
+  readonly url?: string;
+  readonly msg?: string;
+  readonly ms?: number;
+  readonly engine?: string;
+  readonly pid?: number;
+}
+
+function parsed(line: string): Line {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}

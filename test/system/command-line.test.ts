@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
+
+describe('the command line', () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'annals-cli-'));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  async function annals(args: readonly string[], env: { [name: string]: string } = {}) {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: directory,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { out, err, code };
+  }
+
+  it('shows its help without arguments, with the commands and exit codes', async () => {
+    const { out, code } = await annals([]);
+    expect(code).to.equal(0);
+    expect(out).to.match(/^Usage: annals /);
+    expect(out).to.match(/^ {2}config .*Show the effective configuration/m);
+    expect(out).to.include('Exit codes: 0 done, 1 the command failed, 2 ');
+  });
+
+  it('says its version', async () => {
+    expect(await annals(['--version'])).to.deep.include({ code: 0, err: '' });
+    expect((await annals(['-V'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('suggests a command for one it does not know, in one line', async () => {
+    const { out, err, code } = await annals(['confg']);
+    expect([out, err, code]).to.deep.equal([
+      '',
+      "annals: unknown command 'confg' (Did you mean config?)\n",
+      2,
+    ]);
+  });
+
+  it('takes every setting as a flag, grouped in the help of every command', async () => {
+    const { out } = await annals(['config', '--help']);
+    expect(out).to.match(/^Settings, rooms:\n {2}--rooms-port <integer> /m);
+    expect(out).to.match(/^Examples:\n {2}annals config /m);
+  });
+
+  it('shows the configuration with where each value came from', async () => {
+    await writeFile(join(directory, 'annals.config.json'), '{"rooms":{"createPerHour":5}}');
+    const { out, code } = await annals(['config', '--rooms-port', '8004'], { ANNALS_HOST: '::1' });
+    await rm(join(directory, 'annals.config.json'));
+    expect(code).to.equal(0);
+    expect(out).to.match(/^rooms\.port +8004 +flag --rooms-port$/m);
+    expect(out).to.match(/^host +::1 +environment ANNALS_HOST$/m);
+    expect(out).to.match(/^rooms\.createPerHour +5 +file$/m);
+    expect(out).to.match(/^dataDir +\.\/data +default$/m);
+  });
+
+  it('shows no secret, in no form', async () => {
+    const env = {
+      ANNALS_OPERATIONS_TOKEN: 's3cret-s3cret-s3cret',
+      ANNALS_MONGO_URL: 'mongodb://ann:s3cret@h/?password=s3cret',
+    };
+    const table = await annals(['config'], env);
+    const json = await annals(['config', '--json'], env);
+    expect(table.out + json.out + table.err + json.err).not.to.include('s3cret');
+    const { settings } = JSON.parse(json.out);
+    const token = settings.find(({ key }: { key: string }) => key === 'operations.token');
+    expect(token).to.include({
+      value: '********',
+      environment: 'ANNALS_OPERATIONS_TOKEN',
+      flag: '--operations-token',
+    });
+    expect(token.origin).to.deep.equal({ from: 'environment', name: 'ANNALS_OPERATIONS_TOKEN' });
+  });
+
+  it('refuses a wrong configuration with one line and 2', async () => {
+    const cases: [string[], { [name: string]: string }, RegExp][] = [
+      [
+        ['config', '--rooms-port', '70000'],
+        {},
+        /^annals: rooms\.port must be an integer from 0 to 65535 .*\n$/,
+      ],
+      [['config', '--rooms-prt', '1'], {}, /^annals: unknown option '--rooms-prt' .*--rooms-port.*\n$/],
+      [['config', '--rooms-port'], {}, /^annals: option '--rooms-port <integer>' argument missing\n$/],
+      [
+        ['config'],
+        { ANNALS_ROOM_PORT: '1' },
+        /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
+      ],
+      [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs is not there .*\n$/],
+      [
+        ['config', '--server-trusted-proxies', 'proxy'],
+        {},
+        /^annals: server\.trustedProxies must be a list of addresses.*\n$/,
+      ],
+      [
+        ['config', '--rooms-min-ttl-ms', '90000000'],
+        {},
+        /^annals: rooms\.minTtlMs must not be more than rooms\.maxTtlMs .*\n$/,
+      ],
+    ];
+    for (const [args, env, expected] of cases) {
+      const { out, err, code } = await annals(args, env);
+      expect([out, code], err).to.deep.equal(['', 2]);
+      expect(err).to.match(expected);
+    }
+  });
+});

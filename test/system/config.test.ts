@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadConfig, type Sources } from '../../adapters/system/config.js';
+import { ConfigError } from '../../adapters/system/config-error.js';
+import { MASK, maskCredentials, maskEntry } from '../../adapters/system/mask.js';
+import { envName, flagName } from '../../adapters/system/names.js';
+import type { Rule, Settings } from '../../application/settings.js';
+
+const settings = {
+  dataDir: { type: 'string', default: './data', description: '' },
+  'toys.port': { type: 'integer', minimum: 0, maximum: 65535, default: 3100, description: '' },
+  'toys.createPerHour': { type: 'integer', minimum: 1, default: 30, description: '' },
+  'toys.origins': { type: 'array', items: { type: 'string' }, default: ['*'], description: '' },
+  'toys.open': { type: 'boolean', default: false, description: '' },
+  'toys.secret': { type: 'string', minLength: 8, secret: true, description: '' },
+  'toys.template': { type: 'function', description: '' },
+  'toys.colour': {
+    type: 'string',
+    enum: ['red', 'blue'],
+    description: '',
+    alias: { env: 'TOY_COLOUR', flag: '--toyColour' },
+  },
+  'eventStore.url': { type: 'string', pattern: '^esdb://', description: '' },
+} as const satisfies Settings;
+
+const notBoth: Rule<typeof settings> = (values) =>
+  values['toys.open'] && values['toys.port'] === 80
+    ? { key: 'toys.open', reason: 'must not be true on port 80' }
+    : undefined;
+
+describe('the configuration', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'annals-config-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const load = (sources: Partial<Sources> = {}) =>
+    loadConfig(settings, { flags: {}, env: {}, directory, ...sources }, [notBoth]);
+  const write = (name: string, text: string) => writeFile(join(directory, name), text);
+  const refusal = (sources: Partial<Sources> = {}): Promise<string> =>
+    load(sources).then(
+      () => 'nothing was refused',
+      (error) => {
+        expect(error).to.be.instanceOf(ConfigError);
+        expect(error.message).not.to.include('\n');
+        return error.message;
+      },
+    );
+
+  it('names a setting in three ways by one rule', () => {
+    expect(envName('toys.createPerHour')).to.equal('ANNALS_TOYS_CREATE_PER_HOUR');
+    expect(flagName('toys.createPerHour')).to.equal('--toys-create-per-hour');
+    expect(envName('dataDir')).to.equal('ANNALS_DATA_DIR');
+    expect(flagName('eventStore.url')).to.equal('--event-store-url');
+  });
+
+  it('needs nothing to start', async () => {
+    const { values, file } = await load();
+    expect(values['toys.port']).to.equal(3100);
+    expect(values['toys.secret']).to.equal(undefined);
+    expect(file).to.equal(undefined);
+  });
+
+  it('lets a flag win over the environment, that over the file, that over the default, and says which', async () => {
+    await write(
+      'annals.config.mjs',
+      `export default { toys: { port: 1, createPerHour: 1, origins: ['https://a.example'] }, 'toys.open': true };`,
+    );
+    const { values, entries, file } = await load({
+      flags: { '--toys-port': '3' },
+      env: { ANNALS_TOYS_PORT: '2', ANNALS_TOYS_CREATE_PER_HOUR: '2', HOME: '/root' },
+    });
+    expect(values).to.deep.include({
+      'toys.port': 3,
+      'toys.createPerHour': 2,
+      'toys.origins': ['https://a.example'],
+      'toys.open': true,
+      dataDir: './data',
+    });
+    expect(
+      Object.fromEntries(entries.map(({ key, origin }) => [key, origin.name ?? origin.from])),
+    ).to.include({
+      'toys.port': '--toys-port',
+      'toys.createPerHour': 'ANNALS_TOYS_CREATE_PER_HOUR',
+      'toys.origins': file,
+      dataDir: 'default',
+    });
+    expect(file).to.equal(join(directory, 'annals.config.mjs'));
+  });
+
+  it('reads lists, booleans and further names from text', async () => {
+    const { values } = await load({
+      env: { ANNALS_TOYS_ORIGINS: 'https://a.example, https://b.example', TOY_COLOUR: 'blue' },
+      flags: { '--toys-open': 'true' },
+    });
+    expect(values['toys.origins']).to.deep.equal(['https://a.example', 'https://b.example']);
+    expect(values['toys.open']).to.equal(true);
+    expect(values['toys.colour']).to.equal('blue');
+    expect(
+      (await load({ flags: { '--toyColour': 'red', '--toys-origins': '["a,b"]' } })).values,
+    ).to.deep.include({
+      'toys.colour': 'red',
+      'toys.origins': ['a,b'],
+    });
+  });
+
+  it('takes functions from a module, and JSON from a JSON file', async () => {
+    await write('annals.config.js', 'export default { toys: { template: () => "hello" } };');
+    expect((await load()).values['toys.template']?.()).to.equal('hello');
+    await write('other.json', '{"toys":{"port":5}}');
+    expect((await load({ file: 'other.json' })).values['toys.port']).to.equal(5);
+    expect((await load({ file: join(directory, 'other.json') })).values['toys.port']).to.equal(5);
+  });
+
+  it('refuses an unknown key and says where it stands', async () => {
+    expect(await refusal({ env: { ANNALS_TOYS_PRT: '1' } })).to.equal(
+      'ANNALS_TOYS_PRT is no setting; did you mean ANNALS_TOYS_PORT? (in the environment)',
+    );
+    expect(await refusal({ flags: { '--nothing-like-it-at-all': '1' } })).to.equal(
+      '--nothing-like-it-at-all is no setting (in the flag)',
+    );
+    await write('annals.config.json', '{"toys":{"prot":1}}');
+    expect(await refusal()).to.equal(
+      `toys.prot is no setting; did you mean toys.port? (file: ${join(directory, 'annals.config.json')})`,
+    );
+    await write('annals.config.json', '{"__proto__":{"port":1}}');
+    expect(await refusal()).to.match(/^__proto__ is no setting/);
+    await write('annals.config.json', '{"toys":3}');
+    expect(await refusal()).to.match(/^toys is no setting/);
+  });
+
+  it('refuses a wrong type or range in one line that names key and origin, never the value', async () => {
+    expect(await refusal({ flags: { '--toys-port': 'http' } })).to.equal(
+      'toys.port must be an integer from 0 to 65535 (flag: --toys-port)',
+    );
+    expect(await refusal({ env: { ANNALS_TOYS_PORT: '65536' } })).to.equal(
+      'toys.port must be an integer from 0 to 65535 (environment: ANNALS_TOYS_PORT)',
+    );
+    expect(await refusal({ env: { ANNALS_TOYS_OPEN: 'yes' } })).to.match(/^toys.open must be true or false /);
+    expect(await refusal({ env: { TOY_COLOUR: 'green' } })).to.equal(
+      'toys.colour must be one of red, blue (environment: TOY_COLOUR)',
+    );
+    expect(await refusal({ flags: { '--toys-template': 'x' } })).to.match(
+      /^toys.template must be a function/,
+    );
+    const short = await refusal({ env: { ANNALS_TOYS_SECRET: 's3cr3t' } });
+    expect(short).to.match(/^toys.secret must be a text of at least 8 characters/);
+    expect(short).not.to.include('s3cr3t');
+    for (const wrong of ['"80"', '1.5', 'null', '[80]']) {
+      await write('annals.config.json', `{"toys":{"port":${wrong}}}`);
+      expect(await refusal(), wrong).to.match(/^toys.port must be an integer from 0 to 65535 \(file: /);
+    }
+  });
+
+  it('refuses an unsafe combination and names the key to blame', async () => {
+    expect(await refusal({ flags: { '--toys-port': '80' }, env: { ANNALS_TOYS_OPEN: 'true' } })).to.equal(
+      'toys.open must not be true on port 80 (environment: ANNALS_TOYS_OPEN)',
+    );
+  });
+
+  it('refuses a file that is missing or broken', async () => {
+    expect(await refusal({ file: 'none.mjs' })).to.equal(
+      `${join(directory, 'none.mjs')} is not there (flag: --config)`,
+    );
+    await write('annals.config.json', '{"toys":');
+    expect(await refusal()).to.match(/annals\.config\.json can't be read: /);
+    await write('annals.config.json', '[]');
+    expect(await refusal()).to.match(/annals\.config\.json is no object$/);
+    await write('broken.mjs', 'throw new Error("line one\\nline two")');
+    expect(await refusal({ file: 'broken.mjs' })).to.match(/broken\.mjs can't be read: line one line two$/);
+    await write('empty.mjs', 'export const port = 1;');
+    expect(await refusal({ file: 'empty.mjs' })).to.match(/has no object as its default export$/);
+  });
+
+  it('is shown with secrets masked, and credentials in addresses', async () => {
+    const { entries } = await load({
+      env: {
+        ANNALS_TOYS_SECRET: 'very secret',
+        ANNALS_EVENT_STORE_URL: 'esdb://ann:p@ss/w@store:2113?tls=false',
+      },
+    });
+    const shown = Object.fromEntries(entries.map((entry) => [entry.key, maskEntry(entry)]));
+    expect(shown['toys.secret']).to.equal(MASK);
+    expect(shown['eventStore.url']).to.equal(`esdb://${MASK}@store:2113?tls=false`);
+    expect(shown['toys.port']).to.equal(3100);
+    expect(maskCredentials('mongodb://h/x?tlsCertificateKeyFilePassword=abc&a=1')).to.equal(
+      `mongodb://h/x?tlsCertificateKeyFilePassword=${MASK}&a=1`,
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { EventEmitter } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createClientAddress, isLoopback } from '../../adapters/system/client-address.js';
+import { createLog, type LogOptions } from '../../adapters/system/log.js';
+import { type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
+import { keepLines } from '../http/toy.js';
+
+describe('the log', () => {
+  function logTo(options: Partial<LogOptions> = {}) {
+    const written: string[] = [];
+    const to = { write: (line: string) => void written.push(line) };
+    return { written, log: createLog({ level: 'debug', format: 'json', to, ...options }) };
+  }
+
+  it('writes one line of JSON about one thing', () => {
+    const { log, written } = logTo({ fields: { node: 'n1' } });
+    log.info({ route: '/rooms/:roomId', ms: 3 }, 'answered');
+    expect(written).to.have.length(1);
+    expect(written[0]).to.match(/^[^\n]+\n$/);
+    const { time, ...rest } = JSON.parse(written[0]!);
+    expect(new Date(time).toISOString()).to.equal(time);
+    expect(rest).to.deep.equal({
+      level: 'info',
+      node: 'n1',
+      route: '/rooms/:roomId',
+      ms: 3,
+      msg: 'answered',
+    });
+  });
+
+  it('writes nothing below its level', () => {
+    const { log, written } = logTo({ level: 'warn' });
+    log.debug({}, 'a');
+    log.info({}, 'b');
+    log.warn({}, 'c');
+    expect(written.map((line) => JSON.parse(line).msg)).to.deep.equal(['c']);
+  });
+
+  it('never writes what looks like a secret, however it came in', () => {
+    const { log, written } = logTo();
+    for (const name of ['token', 'sessionToken', 'password', 'authorization', 'cookie', 'body', 'query']) {
+      log.info({ [name]: 's3cret' }, 'top');
+      log.info({ request: { [name]: 's3cret' } }, 'below');
+      log.info({ request: { headers: { [name]: ['s3cret'] } } }, 'two below');
+    }
+    expect(written.join('')).not.to.include('s3cret');
+  });
+
+  it('writes what an error says and where, not what a driver hung on it', () => {
+    const { log, written } = logTo();
+    const cause = new Error('connect mongodb://ann:s3cret@host failed');
+    const error = Object.assign(new Error('write failed', { cause }), {
+      code: 11000,
+      op: { text: 's3cret' },
+    });
+    log.error({ err: error }, 'failed');
+    const { err } = JSON.parse(written[0]!);
+    expect(err).to.include({ type: 'Error', message: 'write failed', code: 11000 });
+    expect(err.stack).to.include('process.test');
+    expect(written[0]).not.to.include('s3cret');
+  });
+
+  it('writes lines for people when asked to', () => {
+    const { log, written } = logTo({ format: 'pretty' });
+    log.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');
+    const plain = stripVTControlCharacters(written[0]!);
+    expect(plain).to.match(
+      /^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/,
+    );
+  });
+});
+
+describe('the client address', () => {
+  it('is the socket’s when no proxy is trusted', () => {
+    const address = createClientAddress([]);
+    expect(address('203.0.113.5', '1.2.3.4')).to.equal('203.0.113.5');
+    expect(address('::ffff:203.0.113.5', undefined)).to.equal('203.0.113.5');
+  });
+
+  it('is the last one that no trusted proxy of ours has', () => {
+    const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
+    expect(address('10.0.0.1', '6.6.6.6, 203.0.113.9')).to.equal('203.0.113.9');
+    expect(address('::ffff:10.0.0.1', '203.0.113.9, 192.0.2.1')).to.equal('203.0.113.9');
+    expect(address('2001:db8::1', '2001:4860::8')).to.equal('2001:4860::8');
+    expect(address('10.0.0.1', '[2001:4860::8]:443')).to.equal('2001:4860::8');
+    expect(address('10.0.0.1', '203.0.113.9:5123')).to.equal('203.0.113.9');
+    expect(address('203.0.113.9', '1.1.1.1')).to.equal('203.0.113.9');
+    expect(address('10.0.0.1', '203.0.113.9, unknown')).to.equal('10.0.0.1');
+  });
+
+  it('is never what a client made up, whatever it sends', () => {
+    const address = createClientAddress(['10.0.0.0/8']);
+    fc.assert(
+      fc.property(fc.string(), (forged) => {
+        expect(address('10.0.0.1', `${forged}, 203.0.113.9`)).to.equal('203.0.113.9');
+      }),
+    );
+  });
+
+  it('refuses what is no address or block', () => {
+    for (const wrong of ['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::/129', '', '10.0.0/8']) {
+      expect(() => createClientAddress([wrong]), wrong).to.throw(RangeError);
+    }
+  });
+
+  it('knows this machine in both versions', () => {
+    expect(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'].every(isLoopback)).to.equal(true);
+    expect(['128.0.0.1', '::2', '10.0.0.1', '', '127.0.0.1.evil'].some(isLoopback)).to.equal(false);
+  });
+});
+
+describe('stopping', () => {
+  class Host extends EventEmitter implements SignalHost {
+    readonly codes: number[] = [];
+    readonly exited = new Promise<number>((resolve) => this.once('exit', resolve));
+    exit(code: number) {
+      this.codes.push(code);
+      this.emit('exit', code);
+    }
+  }
+
+  function stopping(steps: readonly Step[], graceMs?: number) {
+    const host = new Host();
+    const { log, lines } = keepLines();
+    const stop = shutdownOn({ steps, log, host, ...(graceMs === undefined ? {} : { graceMs }) });
+    return { host, lines, stop };
+  }
+
+  it('runs the steps one after the other and ends with 0', async () => {
+    const done: string[] = [];
+    const step = (name: string): Step => ({
+      name,
+      run: async () => {
+        done.push(`${name} begins`);
+        await Promise.resolve();
+        done.push(`${name} ends`);
+      },
+    });
+    const { host } = stopping([step('http'), step('projections')]);
+    host.emit('SIGTERM');
+    expect(await host.exited).to.equal(0);
+    expect(done).to.deep.equal(['http begins', 'http ends', 'projections begins', 'projections ends']);
+  });
+
+  it('goes on after a step that fails, and says so with 1', async () => {
+    let closed = false;
+    const { host, lines } = stopping([
+      { name: 'http', run: () => Promise.reject(new Error('no')) },
+      {
+        name: 'engines',
+        run() {
+          closed = true;
+        },
+      },
+    ]);
+    host.emit('SIGINT');
+    expect(await host.exited).to.equal(1);
+    expect(closed).to.equal(true);
+    expect(lines.find(({ level }) => level === 'error')?.fields).to.include({ step: 'http' });
+  });
+
+  it('ends at once when the signal comes again', async () => {
+    const { host } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }]);
+    host.emit('SIGINT');
+    host.emit('SIGINT');
+    expect(await host.exited).to.equal(1);
+  });
+
+  it('does not wait for ever', async () => {
+    const { host, stop } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }], 20);
+    stop();
+    expect(await host.exited).to.equal(1);
+  });
+});
