@@ -42,6 +42,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   return {
     reached,
     position: (service) => seen.get(service) ?? 0n,
+    seen: (service) => seen.get(service) ?? 0n,
     appended: (stream, position) => void pending.set(stream, position),
 
     latest(streams) {

@@ -49,6 +49,8 @@ export interface RecordIndex {
   blocks(filter: Filter, order: Order): AsyncIterable<BlockRef>;
   /** Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. */
   hours(range: HourRange): Promise<HourCounts>;
+  /** When the newest record was received, Unix ms. */
+  lastReceived(): Promise<number | undefined>;
 }
 
 export interface HourRange {

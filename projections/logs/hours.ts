@@ -22,12 +22,13 @@ export const hourId = ({ hour, producerId, audit, received }: HourKey): string =
 
 /** The counts of one hour on their way: events up to `at` are in them. */
 export interface HourTally {
-  add(position: bigint, records: readonly LogRecord[]): void;
+  add(position: bigint, receivedAt: number, records: readonly LogRecord[]): void;
   row(): HourRow;
 }
 
 export function resumeHour(key: HourKey, row: HourRow | null): HourTally {
   let at = row?._at.toBigInt() ?? -1n;
+  let last = row?.last ?? 0;
   let byLevel = row?.byLevel ?? false;
   let counts = new Map(row?.counts.map((each) => [kind(each.level, each.event), { ...each }]));
 
@@ -38,9 +39,10 @@ export function resumeHour(key: HourKey, row: HourRow | null): HourTally {
   };
 
   return {
-    add(position, records) {
+    add(position, receivedAt, records) {
       if (position <= at) return;
       at = position;
+      last = Math.max(last, receivedAt);
       for (const { level, event } of records) {
         count(level, byLevel ? undefined : event, 1);
         if (byLevel || (counts.size <= MOST_KINDS && (event?.length ?? 0) <= LONGEST_EVENT)) continue;
@@ -54,6 +56,7 @@ export function resumeHour(key: HourKey, row: HourRow | null): HourTally {
       _id: hourId(key),
       _at: longOf(at),
       ...key,
+      last,
       counts: [...counts.values()],
       ...(byLevel && { byLevel: true as const }),
     }),

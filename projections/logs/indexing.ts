@@ -63,6 +63,7 @@ export function startIndexing(build: Build): Indexing {
       const tally = await tallyOf({ hour, producerId, audit, received });
       tally.add(
         event.position,
+        receivedAt,
         some.map(({ record }) => record),
       );
     }

@@ -127,6 +127,16 @@ export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordInde
       }
       return { counts, incomplete: [...incomplete] };
     },
+
+    async lastReceived() {
+      const name = build();
+      if (!name) return undefined;
+      const hours = db.collection<HourRow>(`${name}.${HOURS}`);
+      const [latest] = await hours.find().sort({ received: -1 }).limit(1).toArray();
+      if (!latest) return undefined;
+      const day = await hours.find({ received: latest.received }, { projection: { last: 1 } }).toArray();
+      return Math.max(...day.map(({ last }) => last));
+    },
   };
 }
 

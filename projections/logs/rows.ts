@@ -44,6 +44,8 @@ export interface HourRow {
   readonly producerId: string;
   readonly audit: boolean;
   readonly received: string;
+  /** When the last of them was received, Unix ms. */
+  readonly last: number;
   readonly counts: readonly HourRowCount[];
   /** Too many kinds of events: counted by level only. */
   readonly byLevel?: true;
