@@ -74,6 +74,9 @@ export type Ingest = ReturnType<typeof createIngest>;
 
 export function createIngest({ appender, vault, settled, clock, release, earlier }: IngestPorts) {
   const origin = { service: 'logs', release };
+  /** Since this process began. */
+  const totals = { accepted: 0, rejected: 0 };
+  let latest: Position = 0n;
   const running = new Map<string, Promise<unknown>>();
 
   /** A posted body; `json` when it was announced as `application/json`. Rejects with `Unavailable` like any append. */
@@ -132,8 +135,17 @@ export function createIngest({ appender, vault, settled, clock, release, earlier
     );
     let position = 0n;
     for (const each of positions) if (each > position) position = each;
+    if (position > latest) latest = position;
+    totals.accepted += given.records.length;
+    totals.rejected += given.rejected;
     return { receivedAt, position, visible: await settled.wait('logs', position) };
   }
 
-  return { post, take };
+  return {
+    post,
+    take,
+    /** The last append: what a query on this node must show. */
+    latest: () => latest,
+    totals: () => ({ ...totals, waitingBytes: appender.waitingBytes() }),
+  };
 }

@@ -40,6 +40,7 @@ export const logs: Catalog = {
       sealed: {
         subject: (data: RecordsIngested['data']) => keepingSubject(data),
         erased: { records: [] },
+        large: true,
       },
     },
     RecordsExpired: {

@@ -3,8 +3,8 @@ import type { RecordedEvent } from '../../application/ports.js';
 import { dayName } from '../../domain/logs/instant.js';
 import type { RecordsExpired } from '../../domain/logs/retention.js';
 import { type Build, longOf } from '../projection.js';
-import { HOURS, readPart } from './parts.js';
-import type { BlockRow, HourRow } from './rows.js';
+import { HOURS, KEEPINGS, readPart } from './parts.js';
+import type { BlockRow, HourRow, KeepingRow } from './rows.js';
 
 /** Days that are over go as whole collections; what a later day holds of a receipt that is over goes row by row. */
 export async function expire(build: Build, event: RecordedEvent): Promise<void> {
@@ -22,9 +22,11 @@ export async function expire(build: Build, event: RecordedEvent): Promise<void> 
     }
   }
   const hours = build.collection<HourRow>(HOURS);
+  const keepings = build.collection<KeepingRow>(KEEPINGS);
   for (const audit of [false, true]) {
     const before = audit ? expired.auditBefore : expired.before;
     await hours.deleteMany({ audit, hour: { $lt: before }, ...untouched });
     await hours.deleteMany({ audit, received: { $lt: dayName(before) }, ...untouched });
+    await keepings.deleteMany({ audit, received: { $lt: dayName(before) }, ...untouched });
   }
 }

@@ -15,8 +15,8 @@ import {
   resumeGathering,
 } from './gathering.js';
 import { type HourKey, type HourTally, hourId, hourOf, resumeHour } from './hours.js';
-import { HOURS, partOf, REQUESTS, SOURCES } from './parts.js';
-import { requestWrites, sourceWrites } from './requests.js';
+import { HOURS, KEEPINGS, partOf, REQUESTS, SOURCES } from './parts.js';
+import { keepingWrite, requestWrites, sourceWrites } from './requests.js';
 import { BLOCK_INDEXES, type BlockRow, type HourRow } from './rows.js';
 
 /** Past this many hours or gathering blocks all are forgotten, and read again when they are needed. */
@@ -36,6 +36,7 @@ export function startIndexing(build: Build): Indexing {
   const gatherings = new Map<string, { readonly part: string; readonly gathering: Gathering }>();
   const hours = new Map<string, HourTally>();
   const prepared = new Set<string>();
+  const keepings = new Set<string>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
   let writes = new Map<string, RowWrite[]>();
   let characters = 0;
@@ -50,6 +51,8 @@ export function startIndexing(build: Build): Indexing {
     write(SOURCES, sourceWrites(event));
     write(REQUESTS, requestWrites(event));
     const subject = keepingSubject(data);
+    if (!keepings.has(subject)) write(KEEPINGS, [keepingWrite(event)]);
+    keepings.add(subject);
     const secret = await build.vault.open(subject, data.secret);
     if (!secret) return;
     const all = (secret as RecordsIngested['data']['secret']).records.map((record, place) => ({
@@ -127,6 +130,7 @@ export function startIndexing(build: Build): Indexing {
     await Promise.all(Array.from(all, ([part, some]) => build.write(part, some)));
     if (gatherings.size > MOST_REMEMBERED) gatherings.clear();
     if (hours.size > MOST_REMEMBERED) hours.clear();
+    if (keepings.size > MOST_REMEMBERED) keepings.clear();
   }
 
   return { take, flush };

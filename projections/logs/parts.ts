@@ -8,6 +8,7 @@ const FAR = 'far';
 export const HOURS = 'hours';
 export const SOURCES = 'sources';
 export const REQUESTS = 'requests';
+export const KEEPINGS = 'keepings';
 
 /** `d20261121`, or `a20261121` for audit records, which are kept longer. */
 export function partOf(instant: number, receivedAt: number, audit: boolean): string {

@@ -62,6 +62,16 @@ export const HOUR_INDEXES: IndexDescription[] = [
   { key: { received: 1 }, name: 'received' },
 ];
 
+/** That there are records of a producer and day of receipt, until they expire. */
+export interface KeepingRow {
+  readonly _id: string;
+  /** Of the first batch. */
+  readonly _at: Long;
+  readonly producerId: string;
+  readonly received: string;
+  readonly audit: boolean;
+}
+
 /** How far a file was read into the log. */
 export interface SourceRow {
   readonly _id: string;
