@@ -103,6 +103,9 @@ export interface Vault {
   seal(subject: string, secret: object): Promise<string | undefined>;
   /** Opens what `seal` made; undefined when the key is destroyed. Throws on a forged or damaged text. */
   open(subject: string, sealed: string): Promise<object | undefined>;
+  /** The same for a text that nobody asks for again soon: it is not remembered. */
+  sealText(subject: string, text: string): Promise<string | undefined>;
+  openText(subject: string, sealed: string): Promise<string | undefined>;
 }
 
 /** Opens the secrets of recorded events by their catalog. */
@@ -145,6 +148,8 @@ export interface Settled {
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
   latest(streams: readonly string[]): Position;
+  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
+  seen(service: string): Position;
 }
 
 /** One line about one thing, with fields; never a token, a body or a name. */

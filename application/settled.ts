@@ -29,9 +29,20 @@ export function createSettled(stored: (service: string) => Promise<Position | un
     for (const waiter of waiting.get(service) ?? []) if (waiter.position <= position) waiter.wake();
   };
 
+  /** Asks how far another node's projector is, once for all who wait, while anybody does. */
+  function poll(service: string, group: ReadonlySet<unknown>) {
+    const timer = setInterval(() => {
+      if (group.size === 0) return clearInterval(timer);
+      stored(service)
+        .then((at) => at !== undefined && reached(service, at))
+        .catch(() => {});
+    }, POLL_MS);
+  }
+
   return {
     reached,
     position: (service) => seen.get(service) ?? 0n,
+    seen: (service) => seen.get(service) ?? 0n,
     appended: (stream, position) => void pending.set(stream, position),
 
     latest(streams) {
@@ -47,17 +58,12 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       if (position === 0n || has(service, position)) return true;
       const group = waiting.get(service) ?? new Set();
       waiting.set(service, group);
+      if (group.size === 0) poll(service, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
         const patience = setTimeout(() => done(), PATIENCE_MS);
-        const poll = setInterval(() => {
-          stored(service)
-            .then((at) => at !== undefined && reached(service, at))
-            .catch(() => {});
-        }, POLL_MS);
         const done = () => {
           clearTimeout(patience);
-          clearInterval(poll);
           group.delete(waiter);
           resolve();
         };

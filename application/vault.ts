@@ -26,6 +26,8 @@ export interface CachingVault extends Vault {
 const KEYS_CACHED = 50_000;
 /** Opened secrets are remembered by their sealed text: it never changes, and opening costs more than parsing. */
 const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
+/** Longer ones are batches: read once, and much larger when opened. */
+const MOST_CACHED_CHARACTERS = 4096;
 
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
@@ -38,6 +40,18 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     const key = await keys.read(subject);
     if (key) known.set(subject, key);
     return key;
+  };
+
+  const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
+
+  const seal = async (subject: string, text: string) => {
+    const key = await currentKey(subject);
+    return key && cipher.seal(key, text);
+  };
+
+  const open = async (subject: string, sealed: string) => {
+    const key = await currentKey(subject);
+    return key && cipher.open(key, sealed);
   };
 
   const forget = (subject: string) => {
@@ -59,23 +73,25 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     },
 
     async seal(subject, secret) {
-      const key = known.get(subject) ?? (await keyOf(subject));
-      if (!key) return undefined;
-      const sealed = cipher.seal(key, JSON.stringify(secret));
+      const sealed = await seal(subject, JSON.stringify(secret));
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      opened.set(sealed, { subject, secret });
+      if (sealed !== undefined && sealed.length <= MOST_CACHED_CHARACTERS)
+        opened.set(sealed, { subject, secret });
       return sealed;
     },
 
     async open(subject, sealed) {
-      const key = known.get(subject) ?? (await keyOf(subject));
-      if (!key) return undefined;
       const seen = opened.get(sealed);
-      if (seen?.subject === subject) return seen.secret;
-      const secret: object = JSON.parse(cipher.open(key, sealed));
-      opened.set(sealed, { subject, secret });
+      if (seen?.subject === subject && (await currentKey(subject))) return seen.secret;
+      const text = await open(subject, sealed);
+      if (text === undefined) return undefined;
+      const secret: object = JSON.parse(text);
+      if (sealed.length <= MOST_CACHED_CHARACTERS) opened.set(sealed, { subject, secret });
       return secret;
     },
+
+    sealText: seal,
+    openText: open,
 
     forget,
   };

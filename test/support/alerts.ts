@@ -104,7 +104,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   ];
   const http = await listen(
     { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin },
-    alertRoutes({ alerts, history, tryWebhook, admit: () => ({ actor: 'tester' }) }),
+    alertRoutes({ alerts, history, tryWebhook, security: [], admit: () => ({ actor: 'tester' }) }),
     {
       host: '127.0.0.1',
       port: 0,

@@ -20,8 +20,7 @@ export interface AlertRouteDeps {
   readonly tryWebhook: Trial;
   /** Of every route here. */
   readonly admit: NonNullable<Route<AlertCaller>['admit']>;
-  /** For the document. */
-  readonly security?: Route['security'];
+  readonly security: readonly string[];
 }
 
 const TAGS = ['Alerts'];
@@ -33,7 +32,7 @@ export function alertRoutes({
   admit,
   security,
 }: AlertRouteDeps): readonly Route[] {
-  const common = { tags: TAGS, admit, ...(security ? { security } : {}) };
+  const common = { tags: TAGS, admit, security };
 
   const read: Route<AlertCaller> = {
     ...common,

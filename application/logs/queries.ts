@@ -1,0 +1,116 @@
+/** What can be asked of the records: pages, counts, and what alert rules look at. */
+import type { Filter } from '../../domain/logs/filter.js';
+import type { JsonObject } from '../../domain/logs/json.js';
+import { cursorOf, type Order, placeOf } from '../../domain/logs/place.js';
+import type { PlacedRecord } from '../../domain/logs/record.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Clock } from '../ports.js';
+import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
+import type { RecordIndex } from './record-index.js';
+import { search } from './search.js';
+
+/** A record as the contract shows it. */
+export interface Entry {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly level: string;
+  readonly event: string | null;
+  readonly message: string;
+  readonly producerId: string;
+  readonly correlationId: string | null;
+  readonly data: JsonObject;
+}
+
+export interface Page {
+  readonly entries: readonly Entry[];
+  readonly hasMore: boolean;
+  readonly limit: number;
+  readonly nextCursor?: string;
+}
+
+export interface PageQuery {
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export const entryOf = (record: PlacedRecord): Entry => ({
+  id: record.id,
+  timestamp: new Date(record.instant).toISOString(),
+  level: record.level,
+  event: record.event ?? null,
+  message: record.message,
+  producerId: record.producerId,
+  correlationId: record.correlationId ?? null,
+  data: record.data,
+});
+
+const BAD_CURSOR: Rejection = {
+  rejected: 'logs/bad-cursor',
+  kind: 'invalid',
+  detail: 'cursor is not one that was given out',
+};
+
+const TIMED_OUT: Rejection = {
+  rejected: 'logs/query-timed-out',
+  kind: 'limit',
+  detail: 'The query took too long; narrow its time range or its filters',
+};
+
+export type LogQueries = ReturnType<typeof createLogQueries>;
+
+/** `budgetMs`: how long a query may take. */
+export function createLogQueries(ports: {
+  readonly index: RecordIndex;
+  readonly clock: Clock;
+  readonly budgetMs: number;
+}) {
+  const { index, clock, budgetMs } = ports;
+
+  async function withinBudget<T>(work: (check: () => void) => Promise<T>): Promise<T | Rejection> {
+    const until = clock.now() + budgetMs;
+    try {
+      return await work(() => {
+        if (clock.now() > until) throw new OverBudget();
+      });
+    } catch (error) {
+      if (error instanceof OverBudget) return TIMED_OUT;
+      throw error;
+    }
+  }
+
+  return {
+    async page({ filter, order, limit, cursor }: PageQuery): Promise<Page | Rejection> {
+      const after = cursor === undefined ? undefined : placeOf(cursor);
+      if (cursor !== undefined && !after) return BAD_CURSOR;
+      return withinBudget(async (check) => {
+        const found: PlacedRecord[] = [];
+        for await (const record of search(index, { filter, order, check, ...(after && { after }) })) {
+          found.push(record);
+          if (found.length > limit) break;
+        }
+        const shown = found.slice(0, limit);
+        const last = shown.at(-1);
+        const hasMore = found.length > limit;
+        const more = hasMore && last ? { nextCursor: cursorOf(last) } : {};
+        return { entries: shown.map(entryOf), hasMore, limit, ...more };
+      });
+    },
+
+    aggregate: (filter: Filter, grouping: Grouping, limit: number): Promise<Aggregate | Rejection> =>
+      withinBudget((check) => aggregate(index, { filter, grouping, check }, limit)),
+
+    /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
+    async errorsBetween(from: number, to: number): Promise<number> {
+      const filter = { from, to, levels: ['ERROR', 'FATAL'], fields: [], words: [] };
+      return (await aggregate(index, { filter, grouping: { by: 'level' } }, 1)).total;
+    },
+
+    lastRecordAt: index.lastReceived,
+  };
+}
+
+class OverBudget extends Error {
+  override readonly name = 'OverBudget';
+}
