@@ -23,11 +23,10 @@ export const ndjson: Shape = (entry) => `${JSON.stringify(entry)}\n`;
 export const pretty: Shape = ({ timestamp, level, event, message, producerId, data }) => {
   const { dim, bold } = picocolors;
   const colour = colourOf(level);
-  const told =
-    message && message !== event
-      ? ` ${colour === picocolors.red ? colour(safe(message)) : safe(message)}`
-      : '';
-  const name = event ? ` ${bold(safe(event))}` : '';
+  const text = message ? safe(message) : '';
+  const told = text && ` ${colour === picocolors.red ? colour(text) : text}`;
+  // Where nothing else names the event, the service takes the message for it.
+  const name = event && event !== message ? ` ${bold(safe(event))}` : '';
   const producer = producerId === 'default' ? '' : ` ${dim(`[${safe(producerId)}]`)}`;
   const fields = Object.entries(data)
     .filter(([field]) => !SAID.has(field))

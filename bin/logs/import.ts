@@ -137,7 +137,7 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 const complain = (text: string) => void process.stderr.write(`annals: ${safe(text)}\n`);
 
 function summary({ accepted, rejected, lost }: Tally): string {
-  const parts = [`${accepted.toLocaleString('en')} records imported`];
+  const parts = [`${accepted.toLocaleString('en')} ${accepted === 1 ? 'record' : 'records'} imported`];
   if (rejected > 0) parts.push(`${rejected.toLocaleString('en')} rejected`);
   if (lost > 0) parts.push(`${lost.toLocaleString('en')} not sent`);
   return parts.join(', ');

@@ -293,7 +293,7 @@ describe('annals logs', () => {
     });
 
     it('needs no dash behind a pipe', async () => {
-      expect((await logs(['import'], '{"n":1}\n')).stderr).to.equal('annals: 1 records imported\n');
+      expect((await logs(['import'], '{"n":1}\n')).stderr).to.equal('annals: 1 record imported\n');
     });
 
     it('sends again what was not taken, under the same key, after the time it is asked to wait', async () => {
@@ -309,7 +309,7 @@ describe('annals logs', () => {
       expect(performance.now() - began).to.be.at.least(1000);
       expect(stderr)
         .to.match(/Not now \(503\), trying again/)
-        .and.match(/1 records imported/);
+        .and.match(/1 record imported/);
       expect(new Set(service.asked.map(({ headers }) => headers['idempotency-key'])).size).to.equal(1);
       expect(new Set(bodies()).size).to.equal(1);
     });
@@ -360,7 +360,7 @@ describe('annals logs', () => {
         .and.match(/folder can't be read: it is a directory/);
       expect(stderr)
         .to.match(/b\.ndjson\.gz can't be read/)
-        .and.match(/1 records imported\n$/);
+        .and.match(/1 record imported\n$/);
     });
 
     it('sends what it has when it is interrupted', async () => {
