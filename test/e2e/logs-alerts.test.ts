@@ -137,7 +137,7 @@ describe('the log service', function () {
 
     it('documents every route, in JSON and YAML alike, with both ways to sign in', async () => {
       const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
-      const { valid, errors } = await new Validator().validate(structuredClone(document));
+      const { valid, errors } = await new Validator().validate(structuredClone({ ...document }));
       expect(errors ?? []).to.deep.equal([]);
       expect(valid).to.equal(true);
       expect(parse(await (await fetch(`${url}/openapi.yaml`)).text())).to.deep.equal(document);
