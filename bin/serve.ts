@@ -130,12 +130,12 @@ function start(
   const { name, projections } = service;
   const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
-  const reached = settled.reached;
+  const { reached, untilWanted } = settled;
   const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, reached }),
+    projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
