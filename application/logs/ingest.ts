@@ -136,7 +136,7 @@ export function createIngest({ appender, vault, settled, clock, release, earlier
     let position = 0n;
     for (const each of positions) if (each > position) position = each;
     if (position > latest) latest = position;
-    totals.accepted += given.records.length;
+    if (there.length === 0) totals.accepted += given.records.length;
     totals.rejected += given.rejected;
     return { receivedAt, position, visible: await settled.wait('logs', position) };
   }
