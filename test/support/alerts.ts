@@ -98,7 +98,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     signal,
   });
   const running = [
-    runProjector({ ...common, projections: [alertHistory], reached: kernel.settled.reached }).stopped,
+    runProjector({ ...common, ...kernel.settled, projections: [alertHistory] }).stopped,
     runReaction({ ...common, reaction, reacted: () => {} }),
     runPeriodically({ ...common, ...periodic }),
   ];

@@ -35,7 +35,7 @@ export async function startLogsNode(servers: Servers, database: string) {
   const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
   const index = createRecordIndex({ db: kernel.mongo.models, vault, build });
   const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
-  const projector = runProjector({ ...common, projections: [records], reached: settled.reached });
+  const projector = runProjector({ ...common, projections: [records], ...settled });
   return {
     kernel,
     ingest,
