@@ -34,19 +34,14 @@ export const connectionOptions: readonly Option[] = [
 ];
 
 /** From the command's options, else from the configuration of this place. */
-export function connectionOf({ config, options }: Call): Connection {
-  const settings = new Map(config.entries.map(({ key, value }) => [key, value]));
-  const setting = (key: string) => {
-    const value = settings.get(key);
-    return value === undefined ? undefined : String(value);
-  };
-  const given = options.url === undefined ? undefined : String(options.url);
-  const url = parsed(given ?? setting('logs.appUrl') ?? localUrl(setting('host'), setting('logs.port')));
+export function connectionOf({ config: { values }, options }: Call): Connection {
+  const given = options.url === undefined ? values['logs.appUrl'] : String(options.url);
+  const url = parsed(given ?? localUrl(values.host, values['logs.port']));
   const { username, password } = url;
-  const token = options.token === undefined ? setting('logs.apiToken') : String(options.token);
+  const token = options.token === undefined ? values['logs.apiToken'] : String(options.token);
   const [name, word] = username
     ? [decodeURIComponent(username), decodeURIComponent(password)]
-    : [setting('logs.basic.username'), setting('logs.basic.password')];
+    : [values['logs.basic.username'], values['logs.basic.password']];
   const basic = name === undefined ? undefined : Buffer.from(`${name}:${word ?? ''}`).toString('base64');
   return {
     url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
@@ -59,14 +54,17 @@ function authorization(token: string | undefined, basic: string | undefined): { 
   return basic ? { Authorization: `Basic ${basic}` } : {};
 }
 
-function parsed(url: string): URL {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
+
+function parsed(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !BROKEN_ESCAPE.test(url.username + url.password)) return url;
   throw new ConfigError('--url', 'must be an http or https URL');
 }
 
 /** A service that listens everywhere is here too. */
-function localUrl(host = '127.0.0.1', port = '3003'): string {
-  if (port === '0') throw new ConfigError('logs.port', 'is picked when the service starts: give --url');
+function localUrl(host: string, port: number): string {
+  if (port === 0) throw new ConfigError('logs.port', 'is picked when the service starts: give --url');
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

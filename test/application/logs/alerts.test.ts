@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { alertHistory } from '../../../projections/logs/alerts.js';
 import { type AlertNode, startAlertNode, startOwnServers } from '../../support/alerts.js';
 import type { Servers } from '../../support/engines.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
@@ -244,6 +245,21 @@ describe('alerting', () => {
       expect((await node.ask('GET', `/api/alerts/history${query}`)).status, query).to.equal(400);
     }
     expect((await history(node, '?limit=5000')).limit).to.equal(1000);
+  });
+
+  it('has a history that a rebuild comes to as well', async () => {
+    const node = await start();
+    errors = 25;
+    await put(node, { ...on(), cooldownMs: 0 });
+    for (let index = 0; index < 3; index++) await node.evaluate();
+    errors = 0;
+    await node.evaluate();
+    await until(
+      () => history(node),
+      ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered),
+    );
+    const { signal } = new AbortController();
+    expect(await node.kernel.lifecycle.check(alertHistory, { signal })).to.deep.equal([]);
   });
 
   it('records a delivery that was given up, and why', async () => {

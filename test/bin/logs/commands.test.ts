@@ -167,6 +167,18 @@ describe('annals logs', () => {
       expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
     });
 
+    it('finds the service and its token in the configuration of the place', async () => {
+      service.respond = (_, response) => json(response, 200, { entries: [] });
+      const { port } = new URL(service.url);
+      const env = { ANNALS_LOGS_PORT: port, ANNALS_HOST: '0.0.0.0', ANNALS_LOGS_API_TOKEN: 'let-me-in' };
+      const { code, stderr } = await run(['logs', 'query'], '', { cwd: directory.path, env });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(service.asked[0]?.headers.authorization).to.equal('Bearer let-me-in');
+      expect((await run(['logs', 'query'], '', { env: { ANNALS_LOGS_PORT: '0' } })).stderr).to.match(
+        /^annals: logs\.port is picked when the service starts: give --url\n$/,
+      );
+    });
+
     it('says who is asking: a token, or a name and password in the address', async () => {
       service.respond = (_, response) => json(response, 200, { entries: [] });
       await logs(['query', '--token', 'let-me-in']);
