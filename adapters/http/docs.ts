@@ -1,6 +1,8 @@
 /** The documents of a service: its OpenAPI description as JSON and YAML, and an interactive reference at `/docs`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { stringify } from 'yaml';
 import { type OpenApiDocument, openapi } from './openapi.js';
 import type { ServicePolicy } from './policy.js';
@@ -8,6 +10,7 @@ import { problem } from './problem.js';
 import type { Route } from './route.js';
 
 const require = createRequire(import.meta.url);
+const gzipped = promisify(gzip);
 const UI = 'swagger-ui-dist';
 const { version: UI_VERSION }: { version: string } = require(`${UI}/package.json`);
 
@@ -80,28 +83,41 @@ const asset: Route = {
   path: '/docs/:asset',
   summary: 'A part of the page',
   answers: { 200: { description: 'The part' }, 404: { description: 'The page has no such part' } },
-  async handle({ params: { asset: name = '' } }) {
-    const text = name === 'start.js' ? START : await read(name);
-    if (text === undefined) return problem(404, 'Not found');
+  async handle({ params: { asset: name = '' }, headers }) {
+    const part = await partOf(name);
+    if (!part) return problem(404, 'Not found');
+    const packed = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
     return {
       status: 200,
-      text,
+      text: packed ? part.packed : part.plain,
       headers: {
         'Content-Type': ASSETS[name] ?? 'text/javascript; charset=utf-8',
         'Cache-Control': 'public, max-age=31536000, immutable',
         'X-Content-Type-Options': 'nosniff',
+        Vary: 'Accept-Encoding, Origin',
+        ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
       },
     };
   },
 };
 
-const files = new Map<string, Promise<Buffer>>();
+interface Part {
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+}
 
-function read(name: string): Promise<Buffer> | undefined {
-  if (!Object.hasOwn(ASSETS, name)) return undefined;
-  const file = files.get(name) ?? readFile(require.resolve(`${UI}/${name}`));
-  files.set(name, file);
-  return file;
+const parts = new Map<string, Promise<Part>>();
+
+function partOf(name: string): Promise<Part> | undefined {
+  if (name !== 'start.js' && !Object.hasOwn(ASSETS, name)) return undefined;
+  const part = parts.get(name) ?? readPart(name);
+  parts.set(name, part);
+  return part;
+}
+
+async function readPart(name: string): Promise<Part> {
+  const plain = name === 'start.js' ? Buffer.from(START) : await readFile(require.resolve(`${UI}/${name}`));
+  return { plain, packed: await gzipped(plain) };
 }
 
 /** Addresses are relative, so that the page also works behind a proxy that puts it under a path. */

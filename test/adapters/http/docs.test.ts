@@ -9,7 +9,7 @@ import type { ServicePolicy } from '../../../adapters/http/policy.js';
 import { problem } from '../../../adapters/http/problem.js';
 import type { Route } from '../../../adapters/http/route.js';
 import { type Listening, listen } from '../../../adapters/http/server.js';
-import { startBrowser } from '../../support/browser.js';
+import { hasBrowser, startBrowser } from '../../support/browser.js';
 import { quiet } from '../../support/engines.js';
 
 const policy: ServicePolicy = {
@@ -117,7 +117,8 @@ describe('the documents of a service', () => {
     let page: Page;
     let asked: string[];
     let complaints: string[];
-    before(async () => {
+    before(async function () {
+      if (!hasBrowser) this.skip();
       browser = await startBrowser();
     });
     after(() => browser?.close());
