@@ -35,7 +35,7 @@ export const logs: Service = {
     const clock = Date;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
-    const index = createRecordIndex({ db: mongo.models, vault, build });
+    const index = createRecordIndex({ db: mongo.models, vault, build, version: () => settled.seen('logs') });
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });

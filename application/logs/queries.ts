@@ -7,7 +7,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
 import type { RecordIndex } from './record-index.js';
-import { search } from './search.js';
+import { type Hit, search } from './search.js';
 
 /** A record as the contract shows it. */
 export interface Entry {
@@ -60,6 +60,12 @@ const TIMED_OUT: Rejection = {
 
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
+/** The same as JSON text; `line` is the JSON text of the record itself. */
+export function entryText(record: PlacedRecord, line: string): string {
+  const { data: _, ...rest } = entryOf(record);
+  return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
+}
+
 /** `budgetMs`: how long a query may take. */
 export function createLogQueries(ports: {
   readonly index: RecordIndex;
@@ -81,20 +87,21 @@ export function createLogQueries(ports: {
   }
 
   return {
-    async page({ filter, order, limit, cursor }: PageQuery): Promise<Page | Rejection> {
+    /** A `Page` as JSON text: most of it is kept ready. */
+    async page({ filter, order, limit, cursor }: PageQuery): Promise<{ readonly json: string } | Rejection> {
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
       return withinBudget(async (check) => {
-        const found: PlacedRecord[] = [];
-        for await (const record of search(index, { filter, order, check, ...(after && { after }) })) {
-          found.push(record);
+        const found: Hit[] = [];
+        for await (const hit of search(index, { filter, order, check, ...(after && { after }) })) {
+          found.push(hit);
           if (found.length > limit) break;
         }
-        const shown = found.slice(0, limit);
-        const last = shown.at(-1);
         const hasMore = found.length > limit;
-        const more = hasMore && last ? { nextCursor: cursorOf(last) } : {};
-        return { entries: shown.map(entryOf), hasMore, limit, ...more };
+        const entries = found.slice(0, limit).map(({ block, index: at }) => block.entry(at));
+        const more = hasMore ? { nextCursor: cursorOf(found[limit - 1]!) } : {};
+        const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
+        return { json: `{"entries":[${entries.join()}],${rest.slice(1)}` };
       });
     },
 

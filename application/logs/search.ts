@@ -1,7 +1,6 @@
 /** Finds records in the order of answers, opening as few blocks as it can. */
-import { type Filter, matches } from '../../domain/logs/filter.js';
+import { type Filter, isColumns, matches } from '../../domain/logs/filter.js';
 import { comparePlaces, type Order, type Place } from '../../domain/logs/place.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Block, BlockRef, RecordIndex } from './record-index.js';
 
 export interface Search {
@@ -16,13 +15,19 @@ export interface Search {
 /** Blocks are opened one, then two, then four at a time: a rare record is looked for in many. */
 const MOST_AT_ONCE = 16;
 
+/** A record that passes, in its block. */
+export interface Hit extends Place {
+  readonly block: Block;
+  readonly index: number;
+}
+
 interface Run {
-  readonly rest: Iterator<PlacedRecord>;
-  head: PlacedRecord;
+  readonly rest: Iterator<Hit>;
+  head: Hit;
 }
 
 /** All records that pass, by instant and id. Take as many as you need: the rest is not looked for. */
-export async function* search(index: RecordIndex, search: Search): AsyncGenerator<PlacedRecord> {
+export async function* search(index: RecordIndex, search: Search): AsyncGenerator<Hit> {
   const { order, after, check } = search;
   const filter = after ? narrowed(search.filter, order, after) : search.filter;
   const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
@@ -79,11 +84,13 @@ export function* passing(
   filter: Filter,
   order: Order,
   after?: Place,
-): Generator<PlacedRecord, undefined> {
+): Generator<Hit, undefined> {
+  const whole = !isColumns(filter);
   for (const index of candidates(block, filter, order)) {
-    if (after && !isAfter(after, { instant: block.instant(index), id: block.id(index) }, order)) continue;
-    const record = block.record(index);
-    if (matches(filter, record)) yield record;
+    const place = { instant: block.instant(index), id: block.id(index) };
+    if (after && !isAfter(after, place, order)) continue;
+    if (whole && !matches(filter, block.record(index))) continue;
+    yield { ...place, block, index };
   }
 }
 

@@ -121,11 +121,17 @@ describe('the index of log records', () => {
   };
 
   const indexOf = (name: string): RecordIndex =>
-    createRecordIndex({ db: kernel.mongo.models, vault: kernel.vault, build: () => name });
+    createRecordIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: () => name,
+      version: () => position,
+    });
 
   const found = async (index: RecordIndex, some: Filter, order: Order) => {
     const all = [];
-    for await (const each of search(index, { filter: some, order })) all.push(each);
+    for await (const { block, index: at } of search(index, { filter: some, order }))
+      all.push(block.record(at));
     return all;
   };
 
