@@ -6,8 +6,9 @@ import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
+import { createAsked } from './asked.js';
 import type { RecordIndex } from './record-index.js';
-import { type Hit, search } from './search.js';
+import { search } from './search.js';
 
 /** A record as the contract shows it. */
 export interface Entry {
@@ -58,6 +59,9 @@ const TIMED_OUT: Rejection = {
   detail: 'The query took too long; narrow its time range or its filters',
 };
 
+/** Pages and counts that are asked for again before anything has changed. */
+const ANSWERS_KEPT = 50;
+
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
 /** The same as JSON text; `line` is the JSON text of the record itself. */
@@ -71,8 +75,11 @@ export function createLogQueries(ports: {
   readonly index: RecordIndex;
   readonly clock: Clock;
   readonly budgetMs: number;
+  /** Changes with the index, as far as this node knows. */
+  readonly version: () => unknown;
 }) {
-  const { index, clock, budgetMs } = ports;
+  const { index, clock, budgetMs, version } = ports;
+  const asked = createAsked(version, ANSWERS_KEPT);
 
   async function withinBudget<T>(work: (check: () => void) => Promise<T>): Promise<T | Rejection> {
     const until = clock.now() + budgetMs;
@@ -87,26 +94,29 @@ export function createLogQueries(ports: {
   }
 
   return {
-    /** A `Page` as JSON text: most of it is kept ready. */
-    async page({ filter, order, limit, cursor }: PageQuery): Promise<{ readonly json: string } | Rejection> {
+    /** A `Page` as JSON: most of it is kept ready. */
+    async page(query: PageQuery): Promise<{ readonly json: Uint8Array } | Rejection> {
+      const { filter, order, limit, cursor } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      return withinBudget(async (check) => {
-        const found: Hit[] = [];
-        for await (const hit of search(index, { filter, order, check, ...(after && { after }) })) {
-          found.push(hit);
-          if (found.length > limit) break;
-        }
-        const hasMore = found.length > limit;
-        const entries = found.slice(0, limit).map(({ block, index: at }) => block.entry(at));
-        const more = hasMore ? { nextCursor: cursorOf(found[limit - 1]!) } : {};
-        const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
-        return { json: `{"entries":[${entries.join()}],${rest.slice(1)}` };
-      });
+      const answer = (check: () => void) =>
+        asked.once(JSON.stringify(query), async () => {
+          const found = await search(index, { filter, order, check, ...(after && { after }) }, limit + 1);
+          const hasMore = found.length > limit;
+          const entries = found.slice(0, limit).map(({ block, index: at }) => block.entry(at));
+          const more = hasMore ? { nextCursor: cursorOf(found[limit - 1]!) } : {};
+          const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
+          return { json: Buffer.from(`{"entries":[${entries.join()}],${rest.slice(1)}`) };
+        });
+      return withinBudget(answer);
     },
 
     aggregate: (filter: Filter, grouping: Grouping, limit: number): Promise<Aggregate | Rejection> =>
-      withinBudget((check) => aggregate(index, { filter, grouping, check }, limit)),
+      withinBudget((check) =>
+        asked.once(JSON.stringify([filter, grouping, limit]), () =>
+          aggregate(index, { filter, grouping, check }, limit),
+        ),
+      ),
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
     async errorsBetween(from: number, to: number): Promise<number> {

@@ -26,9 +26,10 @@ interface Run {
   head: Hit;
 }
 
-/** All records that pass, by instant and id. Take as many as you need: the rest is not looked for. */
-export async function* search(index: RecordIndex, search: Search): AsyncGenerator<Hit> {
+/** The first records that pass, by instant and id; no more than `most` are looked for. */
+export async function search(index: RecordIndex, search: Search, most: number): Promise<readonly Hit[]> {
   const { order, after, check } = search;
+  const found: Hit[] = [];
   const filter = after ? narrowed(search.filter, order, after) : search.filter;
   const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
   const runs: Run[] = [];
@@ -52,8 +53,7 @@ export async function* search(index: RecordIndex, search: Search): AsyncGenerato
         }
         best = first(runs, before);
       }
-      if (!best) return;
-      yield best.head;
+      if (!best || found.push(best.head) === most) return found;
       const follows = best.rest.next();
       if (follows.done) runs.splice(runs.indexOf(best), 1);
       else best.head = follows.value;

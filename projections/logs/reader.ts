@@ -1,13 +1,13 @@
 /** The record index as queries see it: which blocks may hold what is asked for, opened when they are needed. */
 import { LRUCache } from 'lru-cache';
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
+import { createAsked } from '../../application/logs/asked.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
 import type { Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order } from '../../domain/logs/place.js';
 import { correlationHash, termsOfFilter } from '../../domain/logs/words.js';
-import { createAsked } from './asked.js';
 import { type OpenBlock, openBlock } from './block.js';
 import { merged } from './merged.js';
 import { HOURS, type Part, readPart } from './parts.js';
@@ -17,6 +17,7 @@ import { mayHold } from './term-filter.js';
 /** Opened blocks are kept up to this much text, entries that were shown included. */
 const OPEN_CHARACTERS = 48 * 1024 * 1024;
 const HEADERS_AT_ONCE = 64;
+const HEADER_PAGES = 1000;
 
 type Header = Omit<BlockRow, 'records' | 'terms' | 'correlations'> & Partial<Pick<BlockRow, 'terms'>>;
 
@@ -31,7 +32,7 @@ export interface ReaderPorts {
 
 export function createRecordIndex({ db, vault, build, version }: ReaderPorts): RecordIndex {
   const open = new LRUCache<string, Block>({ maxSize: OPEN_CHARACTERS });
-  const asked = createAsked(version);
+  const asked = createAsked(version, HEADER_PAGES);
 
   const collection = (name: string, part: string) => db.collection<BlockRow>(`${name}.${part}`);
 
@@ -172,12 +173,21 @@ async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 }
 
 function shown(block: OpenBlock, producerId: string, audit: boolean): Block {
-  const entries: string[] = [];
-  const entry = (index: number) => {
-    entries[index] ??= entryText(block.record(index), block.line(index));
-    return entries[index];
+  return {
+    ...block,
+    producerId,
+    audit,
+    id: remembered(block.id),
+    entry: remembered((index) => entryText(block.record(index), block.line(index))),
   };
-  return { ...block, producerId, audit, entry };
+}
+
+function remembered(make: (index: number) => string): (index: number) => string {
+  const made: string[] = [];
+  return (index) => {
+    made[index] ??= make(index);
+    return made[index];
+  };
 }
 
 /** A block that retention or erasure has taken meanwhile. */

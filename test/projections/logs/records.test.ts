@@ -128,12 +128,10 @@ describe('the index of log records', () => {
       version: () => position,
     });
 
-  const found = async (index: RecordIndex, some: Filter, order: Order) => {
-    const all = [];
-    for await (const { block, index: at } of search(index, { filter: some, order }))
-      all.push(block.record(at));
-    return all;
-  };
+  const found = async (index: RecordIndex, some: Filter, order: Order) =>
+    (await search(index, { filter: some, order }, Number.POSITIVE_INFINITY)).map(({ block, index: at }) =>
+      block.record(at),
+    );
 
   it('is the same however its events are cut into batches and redelivered', async () => {
     await fc.assert(

@@ -1,21 +1,20 @@
-/** Answers of the database that still hold: many who ask the same between two changes ask it once. */
+/** Answers that still hold: many who ask the same between two changes ask it once. */
 
 /** On a node that does not project, changes are heard of late: what is older than this is asked again. */
 const FRESH_MS = 200;
-const MOST = 2000;
 
 export interface Asked {
   once<T>(question: string, ask: () => Promise<T>): Promise<T>;
 }
 
-/** `version` changes with the rows; what is asked before it has changed reflects at least it. */
-export function createAsked(version: () => unknown): Asked {
+/** `version` changes with the rows; an answer reflects at least what it was then. Keeps up to `most`. */
+export function createAsked(version: () => unknown, most: number): Asked {
   let answers = new Map<string, Promise<unknown>>();
   let [of, since] = [version(), performance.now()];
   return {
     async once<T>(question: string, ask: () => Promise<T>) {
       const now = version();
-      if (now !== of || performance.now() - since > FRESH_MS || answers.size > MOST) {
+      if (now !== of || performance.now() - since > FRESH_MS || answers.size >= most) {
         answers = new Map();
         [of, since] = [now, performance.now()];
       }
