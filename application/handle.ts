@@ -89,6 +89,9 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     if (repeated) return again(kind, stream, context, repeated);
     if (loaded.deleted) return deleted(kind);
     const decided = kind.decider.decide(command, loaded.state);
+    // An append is guarded by its expected revision; what appends nothing must not rest on what another node changed.
+    const unguarded = isRejection(decided) || decided.length === 0;
+    if (unguarded && !fresh) return attemptOnce(kind, stream, command, context, true);
     if (isRejection(decided)) return decided;
     if (decided.length === 0) return { state: loaded.state, position: loaded.position, repeated: false };
     const origin = { service: kind.catalog.service, release };

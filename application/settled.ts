@@ -10,6 +10,11 @@ export interface SettledTracker extends Settled {
   appended(stream: string, position: Position): void;
   /** The projections of a service have seen everything up to here. */
   reached(service: string, position: Position): void;
+  /**
+   * Gives a projector time to gather events before it writes: resolves after `ms`, or at once while somebody waits
+   * for the service. Batches are cheap where nobody looks, and rows are there at once where somebody does.
+   */
+  untilWanted(service: string, ms: number): Promise<void>;
 }
 
 /** `stored` reads how far a service's projections are when another node runs them. */
@@ -17,6 +22,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   const pending = new Map<string, Position>();
   const seen = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
+  const wanted = new Map<string, () => void>();
 
   const has = (service: string, position: Position) => (seen.get(service) ?? -1n) >= position;
 
@@ -54,6 +60,19 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       return latest;
     },
 
+    untilWanted(service, ms) {
+      if ((waiting.get(service)?.size ?? 0) > 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          wanted.delete(service);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        wanted.set(service, done);
+      });
+    },
+
     async wait(service, position) {
       if (position === 0n || has(service, position)) return true;
       const group = waiting.get(service) ?? new Set();
@@ -68,6 +87,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
           resolve();
         };
         group.add(waiter);
+        wanted.get(service)?.();
       });
       return has(service, position);
     },

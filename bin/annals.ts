@@ -2,16 +2,10 @@
 /** The program: its commands, and what becomes of their errors. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
-import { type CommandSpec, toCommander } from './command.js';
-import { config } from './config.js';
-import { engines } from './engines.js';
-import { reindex } from './reindex.js';
+import { toCommander } from './command.js';
+import { commands } from './commands.js';
+import { outsideCause } from './failure.js';
 import { release } from './release.js';
-import { replay } from './replay.js';
-import { scavenge } from './scavenge.js';
-import { serve } from './serve.js';
-
-const commands: readonly CommandSpec[] = [serve, engines, config, reindex, replay, scavenge];
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
 const USAGE = 2;
@@ -62,7 +56,7 @@ function failed(error: unknown): number {
     complain(error.message);
     return USAGE;
   }
-  complain(error instanceof Error ? (error.stack ?? error.message) : 'failed');
+  complain(outsideCause(error) ?? (error instanceof Error ? (error.stack ?? error.message) : 'failed'));
   return 1;
 }
 

@@ -109,7 +109,7 @@ function tablePrinter(): (event: RevealedEvent) => string {
     const head = begun ? '' : line(HEAD);
     begun = true;
     const content = `${erased ? '(erased) ' : ''}${JSON.stringify(data)}`;
-    const where = `${stream}@${revision}`;
+    const where = Number.isSafeInteger(revision) ? `${stream}@${revision}` : stream;
     return (
       head +
       line([

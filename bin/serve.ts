@@ -2,17 +2,19 @@
 import { resolve } from 'node:path';
 import { Argument } from 'commander';
 import { operationsPolicy, operationsRoutes } from '../adapters/http/operations.js';
-import { type Listening, listen } from '../adapters/http/server.js';
+import type { ServicePolicy } from '../adapters/http/policy.js';
+import type { Route } from '../adapters/http/route.js';
+import { listen } from '../adapters/http/server.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
 import { createLog } from '../adapters/system/log.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
-import { shutdownOn } from '../adapters/system/shutdown.js';
+import { type Step, shutdownOn } from '../adapters/system/shutdown.js';
 import { runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
-import type { Log, RecordedEvent } from '../application/ports.js';
+import type { Log, Position, RecordedEvent } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
 import type { ServedBuild } from '../domain/shared/served.js';
-import { built } from '../projections/catch-up.js';
+import { built, type Progress } from '../projections/catch-up.js';
 import { runProjector } from '../projections/subscription.js';
 import type { Call, CommandSpec } from './command.js';
 import { findServers, nodeName } from './connect.js';
@@ -20,6 +22,7 @@ import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
 import type { Part, RunningService, Service } from './service.js';
 import { services } from './services.js';
+import type { AnnalsValues } from './settings.js';
 import { statusOf } from './status.js';
 
 export const serve: CommandSpec = {
@@ -36,72 +39,79 @@ export const serve: CommandSpec = {
   arguments: [new Argument('[service...]', 'Services to run').choices(services.map(({ name }) => name))],
   async run({ config: { values }, args }: Call) {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
-    const metrics = createMetrics();
     const chosen = args.length > 0 ? services.filter(({ name }) => args.includes(name)) : services;
-    const servers = await findServers(values, log);
-    const kernel = await createKernel({
-      ...servers,
-      mongoDatabase: values['mongo.database'],
-      node: nodeName(values.dataDir),
-      release,
-      catalogs: chosen.map(({ catalog }) => catalog),
-      projections: chosen.flatMap(({ projections }) => projections),
-      logger: log,
-      onAppended: metrics.appended,
-      onConflict: metrics.conflicted,
-    });
-    const running = new AbortController();
-    const context = { kernel, values, release, metrics, logger: log };
-    const { signal } = running;
-    await kernel.lifecycle.open(
-      chosen.flatMap(({ projections }) => projections),
-      kernel.served,
-      { signal, onProgress: ({ events }) => log.info({ events }, 'building a read model') },
-    );
-    const parts = chosen.map((service) => start(service, service.connect(context), context, signal));
-    const feed = await startFeed(kernel, parts, log, signal);
-    const http = { host: values.host, derivation: kernel.derivation, log, answered: metrics.answered };
-    const clientAddress = createClientAddress(values['server.trustedProxies']);
-    const open = (policy: RunningService['policy'], routes: RunningService['routes'], port: number) =>
-      listen(policy, routes, { ...http, clientAddress, port });
-
-    const listening: Listening[] = [];
-    const steps = [
-      { name: 'connections', run: () => closeAll(listening, parts) },
-      { name: 'background', run: () => stopBackground(running, parts, feed) },
-      { name: 'drivers', run: () => kernel.close() },
-      { name: 'engines', run: () => servers.stop() },
-    ];
+    // What to undo at the end, or when something on the way fails: the last first.
+    const undo: Step[] = [];
     try {
-      for (const { service, connected } of parts) {
-        const { url } = await remember(open(connected.policy, connected.routes, service.port(values)));
-        log.info({ service: service.name, url }, `${service.name} on ${url}`);
-      }
-      const policy = operationsPolicy(release);
-      const routes = operationsRoutes(policy, statusOf(kernel, parts), metrics, values['operations.token']);
-      const { url } = await remember(open(policy, routes, values['operations.port']));
-      log.info({ service: 'operations', url }, `operations on ${url}`);
+      await begin(chosen, values, log, (name, run) => undo.unshift({ name, run }));
     } catch (error) {
-      for (const { run } of steps) await run();
+      for (const { run } of undo) await run();
       throw error;
     }
-    const { kind } = servers;
-    log.info(
-      { engines: kind, dataDir: resolve(values.dataDir), node: kernel.node, ms: sinceStart() },
-      'ready',
-    );
     await new Promise<void>(() => {
-      shutdownOn({ steps, log });
+      shutdownOn({ steps: undo, log });
     });
     return 0;
-
-    async function remember(opening: Promise<Listening>) {
-      const each = await opening;
-      listening.push(each);
-      return each;
-    }
   },
 };
+
+async function begin(
+  chosen: readonly Service[],
+  values: AnnalsValues,
+  log: Log,
+  opened: (name: string, close: Step['run']) => void,
+): Promise<void> {
+  const metrics = createMetrics();
+  const projections = chosen.flatMap((service) => service.projections);
+  const servers = await findServers(values, log);
+  opened('engines', servers.stop);
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: values['mongo.database'],
+    node: nodeName(values.dataDir),
+    release,
+    catalogs: chosen.map(({ catalog }) => catalog),
+    projections,
+    logger: log,
+    onAppended: metrics.appended,
+    onConflict: metrics.conflicted,
+  });
+  opened('drivers', kernel.close);
+
+  const running = new AbortController();
+  const { signal } = running;
+  const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
+  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });
+  const context = { kernel, values, release, metrics, logger: log };
+  const parts = chosen.map((service) => start(service, service.connect(context), context, signal));
+  const feed = startFeed(kernel, parts, log, signal, await kernel.headOf(RESUMABLE_EVENTS));
+  opened('background', () => stopBackground(running, parts, feed.stopped));
+  await feed.ready;
+
+  const clientAddress = createClientAddress(values['server.trustedProxies']);
+  const http = {
+    host: values.host,
+    derivation: kernel.derivation,
+    log,
+    answered: metrics.answered,
+    clientAddress,
+  };
+  const open = async (policy: ServicePolicy, routes: readonly Route[], port: number) => {
+    const { url, close } = await listen(policy, routes, { ...http, port });
+    opened(`connections of ${policy.service}`, close);
+    log.info({ service: policy.service, url }, `${policy.service} on ${url}`);
+  };
+  for (const { service, connected } of parts) {
+    await open(connected.policy, connected.routes, service.port(values));
+    opened(`streams of ${service.name}`, connected.close);
+  }
+  const policy = operationsPolicy(release);
+  const status = statusOf(kernel, parts);
+  const routes = operationsRoutes(policy, status, metrics, values['operations.token']);
+  await open(policy, routes, values['operations.port']);
+  const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
+  log.info({ engines, dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
 
 const sinceStart = () => Math.round(performance.now());
 
@@ -120,12 +130,12 @@ function start(
   const { name, projections } = service;
   const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
-  const reached = settled.reached;
+  const { reached, untilWanted } = settled;
   const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, reached }),
+    projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
@@ -136,13 +146,19 @@ function start(
 /** Some events before the head are published too, so that streams can be resumed across a restart of this node. */
 const RESUMABLE_EVENTS = 500;
 
-async function startFeed(kernel: Kernel, parts: readonly Part[], logger: Log, signal: AbortSignal) {
+function startFeed(
+  kernel: Kernel,
+  parts: readonly Part[],
+  logger: Log,
+  signal: AbortSignal,
+  from: Position = 0n,
+) {
   const { catalogs, follow, reveal, streams, vault } = kernel;
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
-  const feed = runFeed({
+  return runFeed({
     catalogs,
     follow,
-    from: (await kernel.headOf(RESUMABLE_EVENTS)) ?? 'start',
+    from: from === 0n ? 'start' : from,
     reveal,
     streams,
     vault,
@@ -151,8 +167,6 @@ async function startFeed(kernel: Kernel, parts: readonly Part[], logger: Log, si
     logger,
     signal,
   });
-  await feed.ready;
-  return feed;
 }
 
 /** Serves another build once it holds everything up to the event that says so. */
@@ -178,17 +192,8 @@ async function adopt(
   }
 }
 
-async function closeAll(listening: readonly Listening[], parts: readonly Part[]) {
-  for (const { connected } of parts) connected.close();
-  await Promise.all(listening.map((each) => each.close()));
-}
-
-async function stopBackground(
-  running: AbortController,
-  parts: readonly Part[],
-  feed: { readonly stopped: Promise<void> },
-) {
+async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
   running.abort();
   const all = parts.flatMap(({ projector, background }) => [projector.stopped, ...background]);
-  await Promise.all([feed.stopped, ...all]);
+  await Promise.all([feed, ...all]);
 }

@@ -26,4 +26,11 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
   ...logsRules,
+  (values) =>
+    !values['eventStore.url'] === !values['mongo.url']
+      ? undefined
+      : {
+          key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
+          reason: 'must be given as well: both servers are yours, or both are embedded',
+        },
 ];

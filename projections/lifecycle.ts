@@ -88,15 +88,15 @@ export function createLifecycle(ports: LifecyclePorts) {
   async function rebuild(projection: ReadModel, { signal, onProgress }: BuildOptions): Promise<string> {
     return asBuilder(projection, signal, async (fence, stop) => {
       const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
-      const to = (until: Position) =>
-        catchUp(ports, {
-          projection,
-          collection,
-          until,
-          fence,
-          signal: stop,
-          onProgress: (progress) => onProgress?.(progress, until),
-        });
+      let events = 0;
+      const to = async (until: Position) => {
+        const before = events;
+        const progress = (at: Progress) => {
+          events = before + at.events;
+          onProgress?.({ ...at, events }, until);
+        };
+        await catchUp(ports, { projection, collection, until, fence, signal: stop, onProgress: progress });
+      };
       await to(await head());
       await to(await switchTo(projection, collection));
       return collection;

@@ -25,6 +25,8 @@ export interface ProjectorOptions {
   readonly served: Served;
   /** Told as soon as the rows show everything up to a position. */
   readonly reached: (service: string, position: Position) => void;
+  /** Resolves after so many ms, or at once when somebody waits for the service's rows. */
+  readonly untilWanted: (service: string, ms: number) => Promise<void>;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -39,6 +41,8 @@ export interface Projector {
 
 /** How often the checkpoint follows; what was projected since is done again after a crash, to no effect. */
 const CHECKPOINT_EVERY_MS = 50;
+/** One write for all that comes within this time: a write a message would cost more than the message. */
+const GATHER_MS = 20;
 const RETIRE_AFTER_MS = 60_000;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
@@ -51,8 +55,19 @@ interface Target {
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
-  const { service, projections, follow, builds, checkpoints, leases, served, reached, logger, signal } =
-    options;
+  const {
+    service,
+    projections,
+    follow,
+    builds,
+    checkpoints,
+    leases,
+    served,
+    reached,
+    untilWanted,
+    logger,
+    signal,
+  } = options;
   let status: ProjectorStatus = 'standby';
   let position: Position = 0n;
   let lastEventAt = Date.now();
@@ -87,6 +102,7 @@ export function runProjector(options: ProjectorOptions): Projector {
           if (batch.position === undefined) continue;
           position = batch.position;
           reached(service, position);
+          if (status === 'live') await untilWanted(service, GATHER_MS);
         }
       } finally {
         await saver.end();

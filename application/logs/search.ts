@@ -102,15 +102,17 @@ export function* candidates(block: Block, filter: Filter, order: Order): Generat
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
   const needles = needlesOf(filter);
+  const patterns = filter.words.filter((word) => /^\w+$/.test(word)).map((word) => new RegExp(word, 'iu'));
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
     const instant = block.instant(index);
     if (instant < from || instant > to) continue;
     if (levels && !levels.includes(block.level(index))) continue;
-    if (needles.length > 0) {
+    if (needles.length > 0 || patterns.length > 0) {
       const line = block.line(index);
       if (!needles.every((needle) => line.includes(needle))) continue;
+      if (!patterns.every((pattern) => pattern.test(line))) continue;
     }
     yield index;
   }

@@ -49,6 +49,9 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, clock }: QueryPorts) {
+  /** Messages never change: what was made of one is kept for as long as the vault keeps it open. */
+  const shown = new WeakMap<object, MessageView>();
+
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
   async function state(
     { roomId, room }: Admitted,
@@ -72,8 +75,12 @@ export function createRoomQueries({ rows, settled, vault, streams, clock }: Quer
       : await participantsOf(roomId);
     const messages = await all(wanted, async (each) => {
       const said = await open<{ envelope: Envelope }>(each);
+      if (!said) return undefined;
       const { id, senderId, createdAt, expiresAt } = each;
-      return said && messageView({ id, roomId, senderId, createdAt, expiresAt, ...said });
+      const { envelope } = said;
+      const view = shown.get(said) ?? messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
+      shown.set(said, view);
+      return view;
     });
     // The key went while we were reading: the room has been burned.
     if (!participants || !messages) return notFound;

@@ -38,6 +38,7 @@ export function participantView({
   return { id, name, joinedAt: iso(joinedAt), signingPublicKey: key };
 }
 
-export function messageView({ envelope, createdAt, expiresAt, ...ids }: Message): MessageView {
-  return { ...ids, ...envelope, createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
+export function messageView(message: Message): MessageView {
+  const { id, roomId, senderId, createdAt, expiresAt, envelope } = message;
+  return { ...envelope, id, roomId, senderId, createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
 }

@@ -1,12 +1,13 @@
 /**
- * What is in a room: one row for the room and who is in it, then its newest 1000 messages in rows of 50, all found
+ * What is in a room: one row for the room and who is in it, then its newest 1000 messages in rows of 16, all found
  * and sorted by one key, so that reading a room is one query. Names, keys and envelopes stay sealed in the rows.
  */
 import type { RecordedEvent } from '../../application/ports.js';
 import { KEPT_MESSAGES } from '../../domain/rooms/messages.js';
 import type { Projection, RowChange } from '../projection.js';
 
-const PER_ROW = 50;
+/** A post rewrites its row, so rows are short; a reader of the newest messages takes several at once. */
+const PER_ROW = 16;
 
 /** Sorts after the room's own row, and by age. */
 const bucketId = (roomId: unknown, revision: number): string =>

@@ -54,6 +54,14 @@ describe('handling a command', () => {
     expect(await one.log.read(stream)).to.have.length(1);
   });
 
+  it('refuses nothing for a reason that another process has just taken away, or given', async () => {
+    await put(one, 'bear');
+    await put(other, 'car');
+    expect(done(await put(one, 'car')).state.toys).to.deep.equal(['bear', 'car']);
+    expect(await one.log.read(stream)).to.have.length(2);
+    expect(await put(one, 'kite', { most: 2 })).to.include({ rejected: 'toys/full' });
+  });
+
   it('answers a repeated command with what its first run made', async () => {
     const how = context(randomUUID(), 'body-1');
     const first = done(await put(one, 'bear', {}, how));

@@ -22,7 +22,15 @@ describe('a projection', () => {
 
   const project = (each: Kernel) => {
     const { follow, builds, checkpoints, leases, served, settled } = each;
-    const ports = { follow, builds, checkpoints, leases, served, reached: settled.reached };
+    const ports = {
+      follow,
+      builds,
+      checkpoints,
+      leases,
+      served,
+      reached: settled.reached,
+      untilWanted: settled.untilWanted,
+    };
     const projector = runProjector({
       service: 'toys',
       projections: [contents],
@@ -162,7 +170,15 @@ describe('a projection', () => {
     await open(second);
     const first = new AbortController();
     const { follow, builds, checkpoints, leases, served, settled } = kernel;
-    const ports = { follow, builds, checkpoints, leases, served, reached: settled.reached };
+    const ports = {
+      follow,
+      builds,
+      checkpoints,
+      leases,
+      served,
+      reached: settled.reached,
+      untilWanted: settled.untilWanted,
+    };
     const leader = runProjector({
       service: 'toys',
       projections: [contents],

@@ -33,7 +33,7 @@ export async function startNode(servers: Servers, database: string, clock: { now
   await kernel.lifecycle.open([state], kernel.served, { signal });
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
-  const projector = runProjector({ ...common, projections: [state], reached: kernel.settled.reached });
+  const projector = runProjector({ ...common, projections: [state], ...kernel.settled });
   const reaction = eraseReaction(ports);
   const reacting = runReaction({ ...common, reaction, reacted: () => {} });
   const admission = createAdmission(ports);

@@ -1,3 +1,4 @@
+/** A command as it came over the wire: its name, its fields each once, its database, its session. */
 import { bodyOf, type Field, fieldsOf, Type, textOf, typeName, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Message } from '../wire/message.js';

@@ -1,0 +1,26 @@
+/** What to tell a person about an error whose cause lies outside the program; undefined for those that are bugs. */
+import { DirectoryInUse } from '../adapters/engines/lock.js';
+import { maskCredentials } from '../adapters/system/mask.js';
+import { Unavailable } from '../application/ports.js';
+
+export function outsideCause(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { name, message } = error;
+  if (error instanceof DirectoryInUse) return message;
+  if (error instanceof Unavailable) return `${message}${because(error.cause)}`;
+  if (name === 'MongoServerSelectionError') return `MongoDB does not answer: ${maskCredentials(message)}`;
+  return systemCause(error);
+}
+
+const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
+
+/** Errors of the operating system say what was asked of it. */
+function systemCause(error: NodeJS.ErrnoException & { address?: string; port?: number }): string | undefined {
+  const { code, syscall, address, port, path, message } = error;
+  if (!code || !syscall) return undefined;
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${address} is taken by another process; choose another one`;
+  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine`;
+  if (code === 'EACCES' && port) return `port ${port} needs more rights than this process has`;
+  return path === undefined ? message : `${path}: ${message}`;
+}

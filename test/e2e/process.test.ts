@@ -1,0 +1,161 @@
+/** The program as a process: starts, is killed, comes back, shares its directory, stops. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/engines.js';
+import { call, createRoom, joinRoom } from '../support/room-client.js';
+import { ANNALS, type Server, startServer } from '../support/server.js';
+
+const annals = (...args: string[]) =>
+  promisify(execFile)(process.execPath, [ANNALS, ...args]).catch(
+    (failure) => failure as { code: number; stderr: string },
+  );
+
+describe('the program', function () {
+  this.timeout(60_000);
+  const directory = temporaryDirectory();
+  const running: Server[] = [];
+  const start = async (...flags: string[]) => {
+    const server = await startServer(directory.path, flags);
+    running.push(server);
+    return server;
+  };
+  after(async () => {
+    await Promise.all(running.map((server) => server.stop('SIGKILL')));
+    directory.remove();
+  });
+
+  it('has after a kill what it acknowledged, and not what was burned', async () => {
+    const first = await start();
+    const kept = await createRoom(first.urls.rooms ?? '', 'Ada');
+    const burned = await createRoom(first.urls.rooms ?? '', 'Bob');
+    const { id } = await kept.post('Still here?');
+    const burn = await call(first.urls.rooms ?? '', 'POST', `/rooms/${burned.roomId}/burn`, {
+      token: burned.sessionToken,
+    });
+    expect(burn.status).to.equal(200);
+    await first.stop('SIGKILL');
+
+    const second = await start();
+    const read = (room: typeof kept) =>
+      call<{ messages: readonly { id: string }[] }>(
+        second.urls.rooms ?? '',
+        'GET',
+        `/rooms/${room.roomId}/state`,
+        {
+          token: room.sessionToken,
+        },
+      );
+    expect((await read(kept)).body.messages.map((message) => message.id)).to.deep.equal([id]);
+    expect((await read(burned)).status).to.equal(404);
+    expect(await second.stop()).to.equal(0);
+  });
+
+  it('lets a second node share the engines, and shows on it what the first was told', async () => {
+    const first = await start();
+    const second = await start();
+    const ada = await createRoom(first.urls.rooms ?? '', 'Ada');
+    const bob = await joinRoom(second.urls.rooms ?? '', await ada.invite(), 'Bob');
+    const posted = await call<{ message: { id: string } }>(
+      first.urls.rooms ?? '',
+      'POST',
+      `/rooms/${ada.roomId}/messages`,
+      {
+        token: ada.sessionToken,
+        body: await ada.seal('hello'),
+      },
+    );
+    const { headers, body } = await call<{ messages: readonly { id: string }[] }>(
+      second.urls.rooms ?? '',
+      'GET',
+      `/rooms/${ada.roomId}/state`,
+      { token: bob.sessionToken, headers: { 'if-position': posted.headers.get('position') ?? '' } },
+    );
+    expect(headers.get('consistency')).to.equal(null);
+    expect(body.messages.map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
+    expect(await second.stop()).to.equal(0);
+    expect(await first.stop()).to.equal(0);
+  });
+
+  it('says in one line why it does not start', async () => {
+    const first = await start();
+    const port = new URL(first.urls.rooms ?? '').port;
+    const engines = await annals('engines', '--data-dir', directory.path);
+    expect(engines).to.include({ code: 1 });
+    expect(engines.stderr).to.match(/^annals: .* is in use by process \d+\n$/);
+    const taken = await annals(
+      'serve',
+      '--data-dir',
+      directory.path,
+      '--rooms-port',
+      port,
+      '--operations-port',
+      '0',
+    );
+    expect(taken).to.include({ code: 1 });
+    expect(taken.stderr).to.match(
+      /^annals: port \d+ on 127\.0\.0\.1 is taken by another process; choose another one\n$/,
+    );
+    const wrong = await annals('serve', '--rooms-port', 'many');
+    expect(wrong).to.include({ code: 2 });
+    expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
+    const away = await annals(
+      'serve',
+      '--mongo-url',
+      'mongodb://127.0.0.1:1/',
+      '--event-store-url',
+      'esdb://127.0.0.1:1?tls=false',
+    );
+    expect(away).to.include({ code: 1 });
+    expect(away.stderr).to.match(/^annals: MongoDB does not answer: .*\n$/);
+    await first.stop();
+  });
+
+  it('tells streams to come back when it stops, and answers what is under way', async () => {
+    const server = await start();
+    const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
+    const stream = await fetch(`${server.urls.rooms}/rooms/${ada.roomId}/events`, {
+      headers: { authorization: `Bearer ${ada.sessionToken}` },
+    });
+    const posts = Array.from({ length: 10 }, async (_, index) => ada.post(`last words ${index}`));
+    await posts[0];
+    const stopped = server.stop();
+    const said = await stream.text();
+    expect(said).to.match(/retry: \d+/);
+    const outcomes = await Promise.allSettled(posts);
+    expect(await stopped).to.equal(0);
+
+    const again = await start();
+    const { body } = await call<{ messages: readonly { id: string }[] }>(
+      again.urls.rooms ?? '',
+      'GET',
+      `/rooms/${ada.roomId}/state`,
+      {
+        token: ada.sessionToken,
+      },
+    );
+    const told = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.id] : []));
+    expect(told).to.have.length.greaterThan(0);
+    expect(body.messages.map(({ id }) => id)).to.include.members(told);
+  });
+
+  it('uses servers that are given, and starts none', async () => {
+    const owner = await start();
+    const list = await annals('reindex', '--list', '--data-dir', directory.path);
+    expect('stdout' in list && list.stdout).to.match(/^PROJECTION.*\nrooms\.state +1 +rooms_state_v1_\w+/);
+    const { eventStoreUrl, mongoUrl } = JSON.parse(readFileSync(`${directory.path}/runtime.json`, 'utf8'));
+    const other = temporaryDirectory();
+    try {
+      const urls = { ANNALS_EVENT_STORE_URL: eventStoreUrl, ANNALS_MONGO_URL: mongoUrl };
+      const guest = await startServer(other.path, [], urls);
+      running.push(guest);
+      expect(guest.enginePids).to.deep.equal([]);
+      expect((await createRoom(guest.urls.rooms ?? '', 'Ada')).roomId).to.be.a('string');
+      await guest.stop();
+    } finally {
+      other.remove();
+      await owner.stop();
+    }
+  });
+});

@@ -1,0 +1,89 @@
+/** Who in the rooms is told what, without a socket. */
+import { expect } from 'chai';
+import { rooms } from '../../adapters/relay/rooms.js';
+import type { RevealedEvent } from '../../application/ports.js';
+import type { MessagePosted } from '../../domain/rooms/messages.js';
+import type { RoomEvent } from '../../domain/rooms/room.js';
+import {
+  burned,
+  created,
+  envelope,
+  erased,
+  expired,
+  HOUR,
+  invited,
+  joined,
+  NOON,
+  posted,
+  redeemed,
+  roomId,
+  signingPublicKey,
+} from '../support/rooms.js';
+
+type Event = RoomEvent | MessagePosted;
+
+const recorded = (event: Event, more: object = {}) =>
+  ({ ...event, ...more }) as unknown as RevealedEvent<Event>;
+
+/** What is delivered for the last event, after those before it. */
+function told(...events: readonly Event[]) {
+  const [last, ...before] = events.map((event) => recorded(event)).reverse();
+  const state = before.reverse().reduce(rooms.evolve, rooms.initialState);
+  return rooms.deliver(last!, rooms.evolve(state, last!), state);
+}
+
+const at = (time: number) => new Date(time).toISOString();
+
+describe('the audience of a room', () => {
+  it('gets messages as they are stored', () => {
+    const ids = { id: 'one', roomId, senderId: 'ada' };
+    const times = { createdAt: at(NOON), expiresAt: at(NOON + HOUR) };
+    expect(told(created, joined('ada'), posted('one'))).to.deep.equal([
+      { to: [roomId], frame: { type: 'NEW_MESSAGE', payload: { ...ids, ...envelope, ...times } } },
+    ]);
+  });
+
+  it('learns who has come in', () => {
+    const key = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
+    const payload = { id: 'bob', name: 'Bob', joinedAt: at(NOON), signingPublicKey: key };
+    expect(told(created, joined('ada'), joined('bob', 'Bob'))).to.deep.equal([
+      { to: [roomId], frame: { type: 'PARTICIPANT_JOINED', payload } },
+    ]);
+  });
+
+  it('learns nothing of invites', () => {
+    expect(told(created, joined('ada'), invited('one'))).to.deep.equal([]);
+    expect(told(created, joined('ada'), invited('one'), redeemed('one', 'bob'))).to.deep.equal([]);
+  });
+
+  it('is told of the end, and that is the end', () => {
+    for (const [end, type] of [
+      [burned, 'ROOM_BURNED'],
+      [expired, 'ROOM_EXPIRED'],
+    ] as const) {
+      expect(told(created, joined('ada'), end)).to.deep.equal([
+        { to: [roomId], frame: { type, payload: { roomId } }, ends: true },
+      ]);
+      expect(told(created, joined('ada'), end, posted('late'))).to.deep.equal([]);
+      expect(told(created, joined('ada'), end, erased)).to.deep.equal([]);
+    }
+  });
+
+  it('gets nothing of what is erased', () => {
+    const [message, person] = [posted('one'), joined('bob')];
+    const noEnvelope = { data: { ...message.data, secret: { envelope: null } }, erased: true };
+    const faceless = { name: 'Unknown Guest', signingPublicKey: null };
+    for (const event of [
+      recorded(message, noEnvelope),
+      recorded(person, { data: { ...person.data, secret: faceless }, erased: true }),
+    ]) {
+      expect(rooms.deliver(event, rooms.initialState, rooms.initialState)).to.deep.equal([]);
+    }
+  });
+
+  it('keeps the end for those who come just then, until all is erased', () => {
+    const ended = [created, burned].map((event) => recorded(event)).reduce(rooms.evolve, rooms.initialState);
+    expect(ended.get(roomId)).to.deep.equal({ type: 'ROOM_BURNED', payload: { roomId } });
+    expect(rooms.evolve(ended, recorded(erased)).size).to.equal(0);
+  });
+});
