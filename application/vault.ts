@@ -26,12 +26,22 @@ export interface CachingVault extends Vault {
 const KEYS_CACHED = 50_000;
 /** Opened secrets are remembered by their sealed text: it never changes, and opening costs more than parsing. */
 const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
-/** Longer ones are batches: read once, and much larger when opened. */
+/** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
 const MOST_CACHED_CHARACTERS = 4096;
+const FRESH_CHARACTERS = 1024 * 1024;
+
+interface Opened {
+  readonly subject: string;
+  readonly secret: object;
+}
 
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
-  const opened = new LRUCache<string, { subject: string; secret: object }>({
+  const fresh = new LRUCache<string, Opened>({
+    maxSize: FRESH_CHARACTERS,
+    sizeCalculation: (_, sealed) => sealed.length,
+  });
+  const opened = new LRUCache<string, Opened>({
     maxSize: OPENED_CACHED_CHARACTERS,
     sizeCalculation: (_, sealed) => sealed.length * 2,
   });
@@ -43,6 +53,9 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   };
 
   const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
+
+  const remember = (sealed: string, secret: Opened) =>
+    (sealed.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, secret);
 
   const seal = async (subject: string, text: string) => {
     const key = await currentKey(subject);
@@ -56,7 +69,8 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
 
   const forget = (subject: string) => {
     known.delete(subject);
-    for (const [sealed, entry] of opened.entries()) if (entry.subject === subject) opened.delete(sealed);
+    for (const cache of [opened, fresh])
+      for (const [sealed, entry] of cache.entries()) if (entry.subject === subject) cache.delete(sealed);
   };
 
   return {
@@ -75,18 +89,18 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     async seal(subject, secret) {
       const sealed = await seal(subject, JSON.stringify(secret));
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (sealed !== undefined && sealed.length <= MOST_CACHED_CHARACTERS)
-        opened.set(sealed, { subject, secret });
+      if (sealed !== undefined) remember(sealed, { subject, secret });
       return sealed;
     },
 
     async open(subject, sealed) {
-      const seen = opened.get(sealed);
+      const seen = opened.get(sealed) ?? fresh.get(sealed);
+      fresh.delete(sealed);
       if (seen?.subject === subject && (await currentKey(subject))) return seen.secret;
       const text = await open(subject, sealed);
       if (text === undefined) return undefined;
       const secret: object = JSON.parse(text);
-      if (sealed.length <= MOST_CACHED_CHARACTERS) opened.set(sealed, { subject, secret });
+      if (sealed.length <= MOST_CACHED_CHARACTERS) remember(sealed, { subject, secret });
       return secret;
     },
 

@@ -39,11 +39,12 @@ export const logs: Service = {
     const clock = Date;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
-    const index = createRecordIndex({ db: mongo.models, vault, build });
+    const version = () => settled.seen('logs');
+    const index = createRecordIndex({ db: mongo.models, vault, build, version });
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
-    const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'] });
+    const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     const health = createIndexHealth({ settled, clock });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),

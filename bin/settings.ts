@@ -26,6 +26,7 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
+  ...logsRules,
   (values) =>
     !values['eventStore.url'] === !values['mongo.url']
       ? undefined
@@ -33,5 +34,4 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
           key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
           reason: 'must be given as well: both servers are yours, or both are embedded',
         },
-  ...logsRules,
 ];

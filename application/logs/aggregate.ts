@@ -1,5 +1,5 @@
 /** Counts records by level, event, field, correlation or time: from kept counts where they suffice, else by search. */
-import { type Filter, leavesAt, matches } from '../../domain/logs/filter.js';
+import { type Filter, isColumns, leavesAt, matches } from '../../domain/logs/filter.js';
 import { HOUR_MS } from '../../domain/logs/instant.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Block, RecordIndex } from './record-index.js';
@@ -81,10 +81,8 @@ async function countKept(
   ];
 }
 
-const isKept = ({ fields, words, correlationId }: Filter, grouping: Grouping) =>
-  fields.length === 0 &&
-  words.length === 0 &&
-  correlationId === undefined &&
+const isKept = (filter: Filter, grouping: Grouping) =>
+  isColumns({ ...filter, event: undefined }) &&
   (grouping.by === 'level' ||
     grouping.by === 'event' ||
     (grouping.by === 'time' && grouping.intervalMs % HOUR_MS === 0));
@@ -99,7 +97,7 @@ function keyOfCount(
 }
 
 async function countFound(index: RecordIndex, { filter, grouping, check }: Aggregation, tally: Tally) {
-  const columnsSuffice = isAnsweredByColumns(filter, grouping);
+  const columnsSuffice = isColumns(filter) && (grouping.by === 'level' || grouping.by === 'time');
   for await (const ref of index.blocks(filter, 'desc')) {
     check?.();
     const block = await ref.open();
@@ -113,13 +111,6 @@ async function countFound(index: RecordIndex, { filter, grouping, check }: Aggre
     }
   }
 }
-
-const isAnsweredByColumns = ({ event, correlationId, fields, words }: Filter, { by }: Grouping) =>
-  (by === 'level' || by === 'time') &&
-  event === undefined &&
-  correlationId === undefined &&
-  fields.length === 0 &&
-  words.length === 0;
 
 const keyOfColumns = (grouping: Grouping, block: Block, index: number) =>
   grouping.by === 'time' ? timeKey(block.instant(index), grouping.intervalMs) : block.level(index);

@@ -6,6 +6,7 @@ import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
+import { createAsked } from './asked.js';
 import type { RecordIndex } from './record-index.js';
 import { search } from './search.js';
 
@@ -58,15 +59,27 @@ const TIMED_OUT: Rejection = {
   detail: 'The query took too long; narrow its time range or its filters',
 };
 
+/** Pages and counts that are asked for again before anything has changed. */
+const ANSWERS_KEPT = 50;
+
 export type LogQueries = ReturnType<typeof createLogQueries>;
+
+/** The same as JSON text; `line` is the JSON text of the record itself. */
+export function entryText(record: PlacedRecord, line: string): string {
+  const { data: _, ...rest } = entryOf(record);
+  return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
+}
 
 /** `budgetMs`: how long a query may take. */
 export function createLogQueries(ports: {
   readonly index: RecordIndex;
   readonly clock: Clock;
   readonly budgetMs: number;
+  /** Changes with the index, as far as this node knows. */
+  readonly version: () => unknown;
 }) {
-  const { index, clock, budgetMs } = ports;
+  const { index, clock, budgetMs, version } = ports;
+  const asked = createAsked(version, ANSWERS_KEPT);
 
   async function withinBudget<T>(work: (check: () => void) => Promise<T>): Promise<T | Rejection> {
     const until = clock.now() + budgetMs;
@@ -81,25 +94,29 @@ export function createLogQueries(ports: {
   }
 
   return {
-    async page({ filter, order, limit, cursor }: PageQuery): Promise<Page | Rejection> {
+    /** A `Page` as JSON: most of it is kept ready. */
+    async page(query: PageQuery): Promise<{ readonly json: Uint8Array } | Rejection> {
+      const { filter, order, limit, cursor } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      return withinBudget(async (check) => {
-        const found: PlacedRecord[] = [];
-        for await (const record of search(index, { filter, order, check, ...(after && { after }) })) {
-          found.push(record);
-          if (found.length > limit) break;
-        }
-        const shown = found.slice(0, limit);
-        const last = shown.at(-1);
-        const hasMore = found.length > limit;
-        const more = hasMore && last ? { nextCursor: cursorOf(last) } : {};
-        return { entries: shown.map(entryOf), hasMore, limit, ...more };
-      });
+      const answer = (check: () => void) =>
+        asked.once(JSON.stringify(query), async () => {
+          const found = await search(index, { filter, order, check, ...(after && { after }) }, limit + 1);
+          const hasMore = found.length > limit;
+          const entries = found.slice(0, limit).map(({ block, index: at }) => block.entry(at));
+          const more = hasMore ? { nextCursor: cursorOf(found[limit - 1]!) } : {};
+          const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
+          return { json: Buffer.from(`{"entries":[${entries.join()}],${rest.slice(1)}`) };
+        });
+      return withinBudget(answer);
     },
 
     aggregate: (filter: Filter, grouping: Grouping, limit: number): Promise<Aggregate | Rejection> =>
-      withinBudget((check) => aggregate(index, { filter, grouping, check }, limit)),
+      withinBudget((check) =>
+        asked.once(JSON.stringify([filter, grouping, limit]), () =>
+          aggregate(index, { filter, grouping, check }, limit),
+        ),
+      ),
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
     async errorsBetween(from: number, to: number): Promise<number> {

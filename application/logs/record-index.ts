@@ -24,6 +24,8 @@ export interface Block {
   /** The record's own JSON text. */
   line(index: number): string;
   record(index: number): PlacedRecord;
+  /** The record as it is shown, as JSON text. */
+  entry(index: number): string;
 }
 
 /** How many records of a level and event an hour of a producer has. */

@@ -1,7 +1,6 @@
 /** Finds records in the order of answers, opening as few blocks as it can. */
-import { type Filter, matches } from '../../domain/logs/filter.js';
+import { type Filter, isColumns, matches } from '../../domain/logs/filter.js';
 import { comparePlaces, type Order, type Place } from '../../domain/logs/place.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Block, BlockRef, RecordIndex } from './record-index.js';
 
 export interface Search {
@@ -16,14 +15,21 @@ export interface Search {
 /** Blocks are opened one, then two, then four at a time: a rare record is looked for in many. */
 const MOST_AT_ONCE = 16;
 
-interface Run {
-  readonly rest: Iterator<PlacedRecord>;
-  head: PlacedRecord;
+/** A record that passes, in its block. */
+export interface Hit extends Place {
+  readonly block: Block;
+  readonly index: number;
 }
 
-/** All records that pass, by instant and id. Take as many as you need: the rest is not looked for. */
-export async function* search(index: RecordIndex, search: Search): AsyncGenerator<PlacedRecord> {
+interface Run {
+  readonly rest: Iterator<Hit>;
+  head: Hit;
+}
+
+/** The first records that pass, by instant and id; no more than `most` are looked for. */
+export async function search(index: RecordIndex, search: Search, most: number): Promise<readonly Hit[]> {
   const { order, after, check } = search;
+  const found: Hit[] = [];
   const filter = after ? narrowed(search.filter, order, after) : search.filter;
   const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
   const runs: Run[] = [];
@@ -47,8 +53,7 @@ export async function* search(index: RecordIndex, search: Search): AsyncGenerato
         }
         best = first(runs, before);
       }
-      if (!best) return;
-      yield best.head;
+      if (!best || found.push(best.head) === most) return found;
       const follows = best.rest.next();
       if (follows.done) runs.splice(runs.indexOf(best), 1);
       else best.head = follows.value;
@@ -79,11 +84,13 @@ export function* passing(
   filter: Filter,
   order: Order,
   after?: Place,
-): Generator<PlacedRecord, undefined> {
+): Generator<Hit, undefined> {
+  const whole = !isColumns(filter);
   for (const index of candidates(block, filter, order)) {
-    if (after && !isAfter(after, { instant: block.instant(index), id: block.id(index) }, order)) continue;
-    const record = block.record(index);
-    if (matches(filter, record)) yield record;
+    const place = { instant: block.instant(index), id: block.id(index) };
+    if (after && !isAfter(after, place, order)) continue;
+    if (whole && !matches(filter, block.record(index))) continue;
+    yield { ...place, block, index };
   }
 }
 
@@ -95,15 +102,17 @@ export function* candidates(block: Block, filter: Filter, order: Order): Generat
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
   const needles = needlesOf(filter);
+  const patterns = filter.words.filter((word) => /^\w+$/.test(word)).map((word) => new RegExp(word, 'iu'));
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
     const instant = block.instant(index);
     if (instant < from || instant > to) continue;
     if (levels && !levels.includes(block.level(index))) continue;
-    if (needles.length > 0) {
+    if (needles.length > 0 || patterns.length > 0) {
       const line = block.line(index);
       if (!needles.every((needle) => line.includes(needle))) continue;
+      if (!patterns.every((pattern) => pattern.test(line))) continue;
     }
     yield index;
   }

@@ -27,6 +27,10 @@ export interface Filter {
 
 export const EVERYTHING: Filter = { fields: [], words: [] };
 
+/** Whether instant, level, producer and audit say all: the record itself need not be looked at. */
+export const isColumns = ({ event, correlationId, fields, words }: Filter): boolean =>
+  event === undefined && correlationId === undefined && fields.length === 0 && words.length === 0;
+
 /** Whether a record passes. The index may only ever save work: what it finds is what this says. */
 export function matches(filter: Filter, record: LogRecord): boolean {
   const { from, to, levels, event, producerId, correlationId, audit, fields, words } = filter;

@@ -1,20 +1,23 @@
 /** The record index as queries see it: which blocks may hold what is asked for, opened when they are needed. */
 import { LRUCache } from 'lru-cache';
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
+import { createAsked } from '../../application/logs/asked.js';
+import { entryText } from '../../application/logs/queries.js';
 import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
 import type { Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order } from '../../domain/logs/place.js';
 import { correlationHash, termsOfFilter } from '../../domain/logs/words.js';
-import { openBlock } from './block.js';
+import { type OpenBlock, openBlock } from './block.js';
 import { merged } from './merged.js';
 import { HOURS, type Part, readPart } from './parts.js';
 import type { BlockRow, HourRow } from './rows.js';
 import { mayHold } from './term-filter.js';
 
-/** Opened blocks are kept up to this much text. */
+/** Opened blocks are kept up to this much text, entries that were shown included. */
 const OPEN_CHARACTERS = 48 * 1024 * 1024;
 const HEADERS_AT_ONCE = 64;
+const HEADER_PAGES = 1000;
 
 type Header = Omit<BlockRow, 'records' | 'terms' | 'correlations'> & Partial<Pick<BlockRow, 'terms'>>;
 
@@ -23,19 +26,24 @@ export interface ReaderPorts {
   readonly vault: Vault;
   /** Name of the build that is served. */
   readonly build: () => string | undefined;
+  /** Changes with the rows, as far as this node knows. */
+  readonly version: () => unknown;
 }
 
-export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordIndex {
+export function createRecordIndex({ db, vault, build, version }: ReaderPorts): RecordIndex {
   const open = new LRUCache<string, Block>({ maxSize: OPEN_CHARACTERS });
+  const asked = createAsked(version, HEADER_PAGES);
 
   const collection = (name: string, part: string) => db.collection<BlockRow>(`${name}.${part}`);
 
-  async function parts(name: string, filter: Filter, order: Order): Promise<Part[]> {
+  async function parts(name: string, filter: Filter, order: Order): Promise<readonly Part[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
-    const found = await db.listCollections({}, { nameOnly: true }).toArray();
-    const parts = found.flatMap((each) =>
-      each.name.startsWith(`${name}.`) ? (readPart(each.name.slice(name.length + 1)) ?? []) : [],
-    );
+    const parts = await asked.once(`${name} parts`, async () => {
+      const found = await db.listCollections({}, { nameOnly: true }).toArray();
+      return found.flatMap((each) =>
+        each.name.startsWith(`${name}.`) ? (readPart(each.name.slice(name.length + 1)) ?? []) : [],
+      );
+    });
     return parts
       .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
       .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
@@ -45,13 +53,12 @@ export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordInde
     const name = build();
     if (!name) return;
     const terms = termsOfFilter(filter);
+    const boundOf = ({ header }: { header: Header }) => (order === 'desc' ? header.to : header.from);
     const sources = (await parts(name, filter, order)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
       items: headers(name, part, filter, order, terms.length > 0),
     }));
-    for await (const { part, header } of merged(sources, order, ({ header }) =>
-      order === 'desc' ? header.to : header.from,
-    )) {
+    for await (const { part, header } of merged(sources, order, boundOf)) {
       if (filter.levels && !header.levels.some(({ level }) => filter.levels?.includes(level))) continue;
       const held = header.terms;
       if (held && !terms.every((term) => mayHold(held.buffer, term))) continue;
@@ -61,33 +68,45 @@ export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordInde
   }
 
   /**
-   * Blocks that still gather come from one look, the others in order from a second: a block that fills up in
-   * between is in the first, and one that moves on while the second reads is not missed.
+   * Blocks that still gather come from one look, the others in order from later ones: a block that fills up in
+   * between is in the first, and one that moves on while the others are read is not missed.
    */
   async function* headers(name: string, part: Part, filter: Filter, order: Order, withTerms: boolean) {
-    const { from, to, producerId, correlationId } = filter;
     const rows = collection(name, part.name);
-    const asked: MongoFilter<BlockRow> = {
-      ...(from !== undefined && from > part.from && { to: { $gte: from } }),
-      ...(to !== undefined && to < part.to && { from: { $lte: to } }),
-      ...(producerId !== undefined && { producerId }),
-      ...(correlationId !== undefined && { correlations: correlationHash(correlationId) }),
-    };
     const projection = { records: 0, correlations: 0, ...(!withTerms && { terms: 0 }) };
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
-    const gathering = await rows
-      .find<Header>({ ...asked, gathering: true }, { projection })
-      .sort(sort)
-      .toArray();
-    const seen = new Set(gathering.map(({ _id }) => _id));
-    async function* full() {
-      const cursor = rows.find<Header>(asked, { projection, batchSize: HEADERS_AT_ONCE }).sort(sort);
-      for await (const header of cursor) if (!seen.has(header._id)) yield header;
-    }
+    const condition = conditionOf(part, filter);
+    const find = (more: MongoFilter<BlockRow>, limit: number) =>
+      asked.once(
+        `${name} ${part.name} ${order} ${withTerms} ${limit} ${JSON.stringify([condition, more])}`,
+        () =>
+          rows
+            .find<Header>({ $and: [condition, more] }, { projection })
+            .sort(sort)
+            .limit(limit)
+            .toArray(),
+      );
     const boundOf = (header: Header) => (order === 'desc' ? header.to : header.from);
+    const gathering = await find({ gathering: true }, 0);
+    const seen = new Set(gathering.map(({ _id }) => _id));
+    async function* others() {
+      let last: number | undefined;
+      for (let limit = HEADERS_AT_ONCE; ; ) {
+        const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
+        const page = await find(last === undefined ? {} : beyond, limit);
+        const fresh = page.filter(({ _id }) => !seen.has(_id));
+        for (const header of fresh) seen.add(header._id);
+        for (const header of fresh) yield header;
+        if (page.length < limit) return;
+        const end = boundOf(page.at(-1)!);
+        // All of one bound: the next page must be longer to get beyond it.
+        limit = end === last ? limit * 2 : HEADERS_AT_ONCE;
+        last = end;
+      }
+    }
     const sources = [
       { bound: gathering[0] ? boundOf(gathering[0]) : part.from, items: each(gathering) },
-      { bound: order === 'desc' ? part.to : part.from, items: full() },
+      { bound: order === 'desc' ? part.to : part.from, items: others() },
     ];
     for await (const header of merged(sources, order, boundOf)) yield { part, header };
   }
@@ -102,9 +121,9 @@ export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordInde
     );
     const text = row && (await vault.openText(row.subject, row.records));
     const block = text
-      ? { ...openBlock(text, header._at.toBigInt()), producerId: header.producerId, audit: part.audit }
+      ? shown(openBlock(text, header._at.toBigInt()), header.producerId, part.audit)
       : NOTHING;
-    open.set(key, block, { size: (text?.length ?? 0) + 1 });
+    open.set(key, block, { size: 2 * (text?.length ?? 0) + 1 });
     return block;
   }
 
@@ -140,8 +159,35 @@ export function createRecordIndex({ db, vault, build }: ReaderPorts): RecordInde
   };
 }
 
+function conditionOf(part: Part, { from, to, producerId, correlationId }: Filter): MongoFilter<BlockRow> {
+  return {
+    ...(from !== undefined && from > part.from && { to: { $gte: from } }),
+    ...(to !== undefined && to < part.to && { from: { $lte: to } }),
+    ...(producerId !== undefined && { producerId }),
+    ...(correlationId !== undefined && { correlations: correlationHash(correlationId) }),
+  };
+}
+
 async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items;
+}
+
+function shown(block: OpenBlock, producerId: string, audit: boolean): Block {
+  return {
+    ...block,
+    producerId,
+    audit,
+    id: remembered(block.id),
+    entry: remembered((index) => entryText(block.record(index), block.line(index))),
+  };
+}
+
+function remembered(make: (index: number) => string): (index: number) => string {
+  const made: string[] = [];
+  return (index) => {
+    made[index] ??= make(index);
+    return made[index];
+  };
 }
 
 /** A block that retention or erasure has taken meanwhile. */
@@ -153,6 +199,7 @@ const NOTHING: Block = {
   level: () => '',
   id: () => '',
   line: () => '',
+  entry: () => '',
   record: () => {
     throw new Error('there is no record in it');
   },

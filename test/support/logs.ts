@@ -33,7 +33,12 @@ export async function startLogsNode(servers: Servers, database: string) {
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
   const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
-  const index = createRecordIndex({ db: kernel.mongo.models, vault, build });
+  const index = createRecordIndex({
+    db: kernel.mongo.models,
+    vault,
+    build,
+    version: () => settled.seen('logs'),
+  });
   const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
   const projector = runProjector({ ...common, projections: [records], ...settled });
   return {

@@ -3,9 +3,9 @@ import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogQueries } from '../../../application/logs/queries.js';
 import type { Position, Settled } from '../../../application/ports.js';
 import type { Order } from '../../../domain/logs/place.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { isProblem, type Problem, problem } from '../problem.js';
-import type { Answer, Request, Route } from '../route.js';
+import type { Answer, Reply, Request, Route } from '../route.js';
 import { listLimit } from '../validate.js';
 import type { LogCaller } from './admission.js';
 import { type FilterQuery, filterOf, filterProperties } from './filters.js';
@@ -33,20 +33,26 @@ interface AggregateParameters extends FilterQuery {
   readonly limit: number;
 }
 
+type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
+
 const TAGS = ['Records'];
+const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   const { queries, settled, latest, admit, security } = deps;
   const common = { method: 'GET', tags: TAGS, admit, security } as const;
 
   /** Reflects what this caller and this node have seen, or says that it does not yet. */
-  async function reflecting<Body>({ ifPosition = 0n }: Request, ask: () => Promise<Body>): Promise<Answer> {
+  async function reflecting(
+    { ifPosition = 0n }: Request,
+    ask: () => Promise<Shown | Rejection>,
+  ): Promise<Answer> {
     const wanted = ifPosition > latest() ? ifPosition : latest();
     const visible = await settled.wait('logs', wanted);
     const position = settled.seen('logs');
-    const body = await ask();
-    if (isRejection(body)) return body;
-    return { status: 200, body, position, ...(visible ? {} : { consistency: 'pending' as const }) };
+    const shown = await ask();
+    if (isRejection(shown)) return shown;
+    return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };
   }
 
   const list: Route<LogCaller, unknown, PageParameters> = {
@@ -72,7 +78,10 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
       const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
-      return reflecting(request, () => queries.page(query));
+      return reflecting(request, async () => {
+        const page = await queries.page(query);
+        return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
+      });
     },
   };
 
@@ -104,7 +113,8 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(grouping)) return grouping;
       return reflecting(request, async () => {
         const counted = await queries.aggregate(filter, grouping, limit);
-        return isRejection(counted) ? counted : { groupBy, ...(groupField && { groupField }), ...counted };
+        if (isRejection(counted)) return counted;
+        return { body: { groupBy, ...(groupField && { groupField }), ...counted } };
       });
     },
   };

@@ -121,13 +121,17 @@ describe('the index of log records', () => {
   };
 
   const indexOf = (name: string): RecordIndex =>
-    createRecordIndex({ db: kernel.mongo.models, vault: kernel.vault, build: () => name });
+    createRecordIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: () => name,
+      version: () => position,
+    });
 
-  const found = async (index: RecordIndex, some: Filter, order: Order) => {
-    const all = [];
-    for await (const each of search(index, { filter: some, order })) all.push(each);
-    return all;
-  };
+  const found = async (index: RecordIndex, some: Filter, order: Order) =>
+    (await search(index, { filter: some, order }, Number.POSITIVE_INFINITY)).map(({ block, index: at }) =>
+      block.record(at),
+    );
 
   it('is the same however its events are cut into batches and redelivered', async () => {
     await fc.assert(
