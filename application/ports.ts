@@ -148,8 +148,6 @@ export interface Settled {
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
   latest(streams: readonly string[]): Position;
-  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
-  seen(service: string): Position;
 }
 
 /** One line about one thing, with fields; never a token, a body or a name. */

@@ -28,7 +28,7 @@ const KEYS_CACHED = 50_000;
 const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
 /** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
 const MOST_CACHED_CHARACTERS = 4096;
-const FRESH_CHARACTERS = 1024 * 1024;
+const FRESH_CHARACTERS = 8 * 1024 * 1024;
 
 interface Opened {
   readonly subject: string;
@@ -37,14 +37,8 @@ interface Opened {
 
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
-  const fresh = new LRUCache<string, Opened>({
-    maxSize: FRESH_CHARACTERS,
-    sizeCalculation: (_, sealed) => sealed.length,
-  });
-  const opened = new LRUCache<string, Opened>({
-    maxSize: OPENED_CACHED_CHARACTERS,
-    sizeCalculation: (_, sealed) => sealed.length * 2,
-  });
+  const fresh = new LRUCache<string, Opened>({ maxSize: FRESH_CHARACTERS });
+  const opened = new LRUCache<string, Opened>({ maxSize: OPENED_CACHED_CHARACTERS });
 
   const keyOf = async (subject: string) => {
     const key = await keys.read(subject);
@@ -54,8 +48,10 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
 
   const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
 
-  const remember = (sealed: string, secret: Opened) =>
-    (sealed.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, secret);
+  const remember = (sealed: string, entry: Opened, text: string) =>
+    (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, entry, {
+      size: sealed.length + text.length,
+    });
 
   const seal = async (subject: string, text: string) => {
     const key = await currentKey(subject);
@@ -87,9 +83,10 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     },
 
     async seal(subject, secret) {
-      const sealed = await seal(subject, JSON.stringify(secret));
+      const text = JSON.stringify(secret);
+      const sealed = await seal(subject, text);
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (sealed !== undefined) remember(sealed, { subject, secret });
+      if (sealed !== undefined) remember(sealed, { subject, secret }, text);
       return sealed;
     },
 
@@ -100,7 +97,7 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
       const text = await open(subject, sealed);
       if (text === undefined) return undefined;
       const secret: object = JSON.parse(text);
-      if (sealed.length <= MOST_CACHED_CHARACTERS) remember(sealed, { subject, secret });
+      if (text.length <= MOST_CACHED_CHARACTERS) remember(sealed, { subject, secret }, text);
       return secret;
     },
 

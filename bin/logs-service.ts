@@ -39,7 +39,7 @@ export const logs: Service = {
     const clock = Date;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
-    const version = () => settled.seen('logs');
+    const version = () => settled.position('logs');
     const index = createRecordIndex({ db: mongo.models, vault, build, version });
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });

@@ -21,14 +21,14 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
     /** An event of the service is in the log. */
     note(position: Position) {
       if (position <= latest) return;
-      if (behindSince === undefined || settled.seen('logs') >= latest) behindSince = clock.now();
+      if (behindSince === undefined || settled.position('logs') >= latest) behindSince = clock.now();
       latest = position;
     },
 
     async state(): Promise<IndexState> {
       const caughtUp = await settled.wait('logs', latest);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
-      return { position: String(settled.seen('logs')), lag, standsStill: lag > STANDSTILL_MS };
+      return { position: String(settled.position('logs')), lag, standsStill: lag > STANDSTILL_MS };
     },
   };
 }

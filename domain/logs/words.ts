@@ -69,6 +69,7 @@ function below(path: Path, key: string): Path {
 /** Gives every term of a record, some of them more than once. */
 export function termsOf(record: LogRecord, found: (term: number) => void): void {
   if (record.event !== undefined) found(eventHash(record.event));
+  if (record.correlationId !== undefined) found(correlationHash(record.correlationId));
   walk(root, record.data, found);
 }
 
@@ -105,9 +106,10 @@ function wordTerms(text: string, found: (term: number) => void): void {
 }
 
 /** What a record must have to pass the filter: every record that passes has all of these terms. */
-export function termsOfFilter({ event, fields, words }: Filter): number[] {
+export function termsOfFilter({ event, correlationId, fields, words }: Filter): number[] {
   return [
     ...(event === undefined ? [] : [eventHash(event)]),
+    ...(correlationId === undefined ? [] : [correlationHash(correlationId)]),
     ...fields.map(({ path, value }) => hash(value, below(root, path).seed)),
     ...words.map((word) => hash(word)),
   ];

@@ -10,6 +10,8 @@ interface Head {
   /** Positions of the events the records came with. */
   readonly events: readonly string[];
   readonly levels: readonly string[];
+  /** Instant of the record before the first. */
+  readonly before: number;
   /** For every record: ms since the one before, index in `events`, place in its batch, index in `levels`. */
   readonly columns: readonly number[];
 }
@@ -34,7 +36,8 @@ export interface BlockBuilder {
   readonly count: number;
   add(record: LogRecord, position: bigint, place: number): void;
   summary(): BlockSummary;
-  text(): string;
+  /** All of it, or the records from an index on. */
+  text(from?: number): string;
 }
 
 export function buildBlock(producerId: string): BlockBuilder {
@@ -45,7 +48,8 @@ export function buildBlock(producerId: string): BlockBuilder {
   const correlations = new Set<number>();
   const terms = new Set<number>();
   const found = (term: number) => void terms.add(term);
-  let [from, to, before] = [Number.POSITIVE_INFINITY, 0, 0];
+  const instants: number[] = [];
+  let [from, to] = [Number.POSITIVE_INFINITY, 0];
   let event = -1n;
 
   return {
@@ -64,8 +68,8 @@ export function buildBlock(producerId: string): BlockBuilder {
         levels.set(record.level, level);
       }
       level.count++;
-      columns.push(record.instant - before, events.length - 1, place, level.index);
-      before = record.instant;
+      columns.push(record.instant - (instants.at(-1) ?? 0), events.length - 1, place, level.index);
+      instants.push(record.instant);
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(correlationHash(record.correlationId));
@@ -80,9 +84,15 @@ export function buildBlock(producerId: string): BlockBuilder {
       correlations: [...correlations],
       terms: makeTermFilter(terms),
     }),
-    text() {
-      const head: Head = { producerId, events, levels: [...levels.keys()], columns };
-      return [JSON.stringify(head), ...lines].join('\n');
+    text(from = 0) {
+      const head: Head = {
+        producerId,
+        events,
+        levels: [...levels.keys()],
+        before: instants[from - 1] ?? 0,
+        columns: columns.slice(from * COLUMNS),
+      };
+      return [JSON.stringify(head), ...lines.slice(from)].join('\n');
     },
   };
 }
@@ -103,55 +113,77 @@ export interface OpenBlock {
   place(index: number): number;
 }
 
-/** Takes up what `text` of a builder gave, without what came with events after `until`. */
-export function openBlock(text: string, until?: bigint): OpenBlock {
-  const start = text.indexOf('\n');
-  const { producerId, events, levels, columns }: Head = JSON.parse(text.slice(0, start));
-  const positions = events.map((event) =>
-    Array.from(event).reduce((n, d) => n * 36n + BigInt(Number.parseInt(d, 36)), 0n),
-  );
-  const count = countUntil(columns, positions, until);
-  const instants = new Float64Array(count);
-  const starts = new Uint32Array(count + 1);
-  let [instant, at, sorted] = [0, start + 1, true];
-  for (let index = 0; index < count; index++) {
-    const step = columns[index * COLUMNS]!;
-    if (index > 0 && step < 0) sorted = false;
-    instant += step;
-    instants[index] = instant;
-    starts[index] = at;
-    const newline = text.indexOf('\n', at);
-    at = newline < 0 ? text.length + 1 : newline + 1;
-  }
-  starts[count] = at;
-  const order = Array.from({ length: count }, (_, index) => index);
-  // Within a block ids only grow, so that equal instants are in order as they stand.
-  if (!sorted) order.sort((a, b) => instants[a]! - instants[b]! || a - b);
+interface Line {
+  readonly instant: number;
+  readonly level: string;
+  readonly position: bigint;
+  readonly place: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
 
-  const line = (index: number) => text.slice(starts[index]!, starts[index + 1]! - 1);
-  const position = (index: number) => positions[columns[index * COLUMNS + 1]!]!;
-  const place = (index: number) => columns[index * COLUMNS + 2]!;
-  const id = (index: number) => idOf(position(index), place(index));
+/** Takes up what `text` of a builder gave, in pieces or whole, without what came with events after `until`. */
+export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
+  const lines: Line[] = [];
+  let producerId = '';
+  for (const text of texts) producerId = readLines(text, lines);
+  // Records stand in the order of the log, so those of later events are at the end.
+  while (until !== undefined && lines.length > 0 && lines.at(-1)!.position > until) lines.pop();
+  const order = lines.map((_, index) => index);
+  // Within a block ids only grow, so that equal instants are in order as they stand.
+  if (lines.some(({ instant }, index) => index > 0 && instant < lines[index - 1]!.instant))
+    order.sort((a, b) => lines[a]!.instant - lines[b]!.instant || a - b);
+
+  const at = (index: number) => lines[index]!;
+  const line = (index: number) => at(index).text.slice(at(index).start, at(index).end);
+  const id = (index: number) => idOf(at(index).position, at(index).place);
   return {
-    count,
+    count: lines.length,
     order,
-    instant: (index) => instants[index]!,
-    level: (index) => levels[columns[index * COLUMNS + 3]!]!,
+    instant: (index) => at(index).instant,
+    level: (index) => at(index).level,
     id,
     line,
-    position,
-    place,
+    position: (index) => at(index).position,
+    place: (index) => at(index).place,
     record(index) {
       const data: JsonObject = JSON.parse(line(index));
-      return { ...understand(data, producerId, instants[index]!), id: id(index) };
+      return { ...understand(data, producerId, at(index).instant), id: id(index) };
     },
   };
 }
 
-/** Records stand in the order of the log, so those of later events are at the end. */
-function countUntil(columns: readonly number[], positions: readonly bigint[], until?: bigint): number {
-  let count = columns.length / COLUMNS;
-  if (until === undefined) return count;
-  while (count > 0 && positions[columns[(count - 1) * COLUMNS + 1]!]! > until) count--;
-  return count;
+/** Adds the lines of a text; answers whose they are. */
+function readLines(text: string, lines: Line[]): string {
+  const headEnd = text.indexOf('\n');
+  const { producerId, events, levels, before, columns }: Head = JSON.parse(text.slice(0, headEnd));
+  const positions = events.map(readPosition);
+  let [instant, start] = [before, headEnd + 1];
+  for (let column = 0; column < columns.length; column += COLUMNS) {
+    const [step = 0, event = 0, place = 0, level = 0] = columns.slice(column, column + COLUMNS);
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    instant += step;
+    lines.push({ instant, level: levels[level]!, position: positions[event]!, place, text, start, end });
+    start = end + 1;
+  }
+  return producerId;
+}
+
+const readPosition = (digits: string) =>
+  Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
+
+/** The text of the same block built at once, however it was written. */
+export function wholeText(texts: readonly string[], producerId: string): string {
+  return reopenBlock(texts, producerId).text();
+}
+
+/** A block to be gone on with. */
+export function reopenBlock(texts: readonly string[], producerId: string): BlockBuilder {
+  const open = openBlock(texts);
+  const block = buildBlock(producerId);
+  for (let index = 0; index < open.count; index++)
+    block.add(open.record(index), open.position(index), open.place(index));
+  return block;
 }

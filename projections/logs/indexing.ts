@@ -85,8 +85,8 @@ export function startIndexing(build: Build): Indexing {
     const key = `${part} ${owner.subject}`;
     const known = gatherings.get(key) ?? {
       part,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, ({ subject, records }) =>
-        build.vault.openText(subject, records),
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (sealed) =>
+        build.vault.openText(owner.subject, sealed),
       ),
     };
     gatherings.set(key, known);
@@ -105,10 +105,12 @@ export function startIndexing(build: Build): Indexing {
     return tally;
   }
 
-  async function sealed({ row, text }: Packed): Promise<RowWrite> {
-    const records = await build.vault.sealText(row.subject, text);
-    if (records === undefined) return { deleteOne: { filter: { _id: row._id } } };
-    characters += records.length;
+  async function sealed({ row, text, pieces, sealed: told }: Packed): Promise<RowWrite> {
+    const piece = await build.vault.sealText(row.subject, text);
+    if (piece === undefined) return { deleteOne: { filter: { _id: row._id } } };
+    told?.(piece);
+    const records = [...pieces, piece];
+    characters += records.reduce((sum, each) => sum + each.length, 0);
     return replacing({ ...row, records });
   }
 

@@ -18,6 +18,7 @@ import { mayHold } from './term-filter.js';
 const OPEN_CHARACTERS = 48 * 1024 * 1024;
 const HEADERS_AT_ONCE = 64;
 const HEADER_PAGES = 1000;
+const BYTES_PER_RECORD = 100;
 
 type Header = Omit<BlockRow, 'records' | 'terms' | 'correlations'> & Partial<Pick<BlockRow, 'terms'>>;
 
@@ -76,7 +77,7 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
     const projection = { records: 0, correlations: 0, ...(!withTerms && { terms: 0 }) };
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
     const condition = conditionOf(part, filter);
-    const find = (more: MongoFilter<BlockRow>, limit: number) =>
+    const find = (condition: object, more: object, limit: number) =>
       asked.once(
         `${name} ${part.name} ${order} ${withTerms} ${limit} ${JSON.stringify([condition, more])}`,
         () =>
@@ -87,13 +88,15 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
             .toArray(),
       );
     const boundOf = (header: Header) => (order === 'desc' ? header.to : header.from);
-    const gathering = await find({ gathering: true }, 0);
+    // Their correlations are not indexed: their terms say whether they are worth a look.
+    const { correlations: _, ...any } = condition;
+    const gathering = await find(any, { gathering: true }, 0);
     const seen = new Set(gathering.map(({ _id }) => _id));
     async function* others() {
       let last: number | undefined;
       for (let limit = HEADERS_AT_ONCE; ; ) {
         const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
-        const page = await find(last === undefined ? {} : beyond, limit);
+        const page = await find(condition, last === undefined ? {} : beyond, limit);
         const fresh = page.filter(({ _id }) => !seen.has(_id));
         for (const header of fresh) seen.add(header._id);
         for (const header of fresh) yield header;
@@ -119,11 +122,13 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
       { _id: header._id },
       { projection: { records: 1, subject: 1 } },
     );
-    const text = row && (await vault.openText(row.subject, row.records));
-    const block = text
-      ? shown(openBlock(text, header._at.toBigInt()), header.producerId, part.audit)
-      : NOTHING;
-    open.set(key, block, { size: 2 * (text?.length ?? 0) + 1 });
+    const { subject = '', records = [] } = row ?? {};
+    const texts = await Promise.all(records.map((each) => vault.openText(subject, each)));
+    const readable = texts.filter((text) => text !== undefined);
+    const opened = openBlock(readable, header._at.toBigInt());
+    const block = shown(opened, header.producerId, part.audit);
+    const characters = readable.reduce((sum, text) => sum + text.length, 0);
+    open.set(key, block, { size: 2 * characters + BYTES_PER_RECORD * opened.count + 1 });
     return block;
   }
 
@@ -189,18 +194,3 @@ function remembered(make: (index: number) => string): (index: number) => string 
     return made[index];
   };
 }
-
-/** A block that retention or erasure has taken meanwhile. */
-const NOTHING: Block = {
-  producerId: '',
-  audit: false,
-  order: [],
-  instant: () => 0,
-  level: () => '',
-  id: () => '',
-  line: () => '',
-  entry: () => '',
-  record: () => {
-    throw new Error('there is no record in it');
-  },
-};

@@ -1,5 +1,6 @@
 /** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
 import type { Apply, Build, OwnProjection, Row } from '../projection.js';
+import { wholeText } from './block.js';
 import { expire } from './expiry.js';
 import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
@@ -30,7 +31,7 @@ async function open(build: Build): Promise<Apply> {
   };
 }
 
-/** Blocks with their texts opened, since two builds seal the same text differently. */
+/** Blocks with their texts opened and whole: two builds seal the same differently, and in other pieces. */
 async function* scan(build: Build): AsyncGenerator<Row> {
   for (const part of [...(await build.parts())].sort()) {
     // Answered requests are forgotten by the clock, not by the log.
@@ -39,8 +40,10 @@ async function* scan(build: Build): AsyncGenerator<Row> {
       const _id = `${part}/${row._id}`;
       if (!readPart(part)) yield { ...row, _id };
       else {
-        const { subject, records: sealed } = row as unknown as BlockRow;
-        yield { ...row, _id, records: await build.vault.openText(subject, sealed) };
+        const { subject, producerId, records: sealed } = row as unknown as BlockRow;
+        const texts = await Promise.all(sealed.map((each) => build.vault.openText(subject, each)));
+        const readable = texts.filter((text) => text !== undefined);
+        yield { ...row, _id, records: wholeText(readable, producerId) };
       }
     }
   }

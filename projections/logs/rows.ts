@@ -16,12 +16,15 @@ export interface BlockRow {
   readonly to: number;
   readonly count: number;
   readonly levels: readonly { readonly level: string; readonly count: number }[];
-  /** Hashes of correlation ids: a multikey index finds the few blocks of one among all. */
-  readonly correlations: readonly number[];
+  /**
+   * Hashes of correlation ids: a multikey index finds the few blocks of one among all. Not while the block still
+   * gathers: it is written again and again then, and every query looks at it anyway.
+   */
+  readonly correlations?: readonly number[];
   /** Bloom filter of words, `path=value` pairs and events: it rules out most blocks unopened. */
   readonly terms: Binary;
-  /** The block's text, sealed. */
-  readonly records: string;
+  /** The block's text, sealed: whole, or the pieces that were gathered so far. */
+  readonly records: readonly string[];
   /** Small batches are gathered in it; once it is full, `gathering` goes. */
   readonly gathered?: true;
   readonly gathering?: true;

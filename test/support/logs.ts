@@ -37,10 +37,15 @@ export async function startLogsNode(servers: Servers, database: string) {
     db: kernel.mongo.models,
     vault,
     build,
-    version: () => settled.seen('logs'),
+    version: () => settled.position('logs'),
   });
   const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
-  const projector = runProjector({ ...common, projections: [records], ...settled });
+  const projector = runProjector({
+    ...common,
+    projections: [records],
+    reached: settled.reached,
+    untilWanted: settled.untilWanted,
+  });
   return {
     kernel,
     ingest,

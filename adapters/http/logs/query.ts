@@ -49,7 +49,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   ): Promise<Answer> {
     const wanted = ifPosition > latest() ? ifPosition : latest();
     const visible = await settled.wait('logs', wanted);
-    const position = settled.seen('logs');
+    const position = settled.position('logs');
     const shown = await ask();
     if (isRejection(shown)) return shown;
     return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };

@@ -24,7 +24,7 @@ describe('a block', () => {
             return { ...one, id: idOf(position, place) };
           }),
         );
-        const open = openBlock(block.text());
+        const open = openBlock([block.text()]);
         expect(open.order.map((index) => open.record(index))).to.deep.equal(put.toSorted(comparePlaces));
         for (const index of open.order) {
           expect(open.level(index)).to.equal(open.record(index).level);

@@ -189,6 +189,28 @@ describe('the index of log records', () => {
     );
   });
 
+  it('gathers a long trickle of records into few blocks, and loses none of them on the way', async () => {
+    const trickle = Array.from({ length: 260 }, (_, n) => ({
+      producerId: 'api',
+      receivedAt: NOON,
+      records: Array.from({ length: 1 + (n % 11) }, (_, m) => ({ n, m, correlationId: `c${n}` })),
+    }));
+    const events = await ingested(trickle);
+    const name = await build(...events.map((event) => [event]));
+    const truth = await placedRecords(events);
+    const everything = { fields: [], words: [] };
+    expect(await found(indexOf(name), everything, 'asc')).to.deep.equal(truth);
+    for (const correlationId of ['c3', 'c150', 'c259']) {
+      const some = { ...everything, correlationId };
+      expect(await found(indexOf(name), some, 'asc')).to.deep.equal(
+        truth.filter((each) => matches(some, each)),
+      );
+    }
+    expect(await kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
+    const once = await build(events);
+    expect(await rowsOf(once)).to.deep.equal(await rowsOf(name));
+  });
+
   it('loses what has expired, by instant and by receipt, and nothing else', async () => {
     const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
     await fc.assert(
