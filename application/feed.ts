@@ -44,7 +44,8 @@ export function runFeed(options: FeedOptions): {
     if (!catalog || event.type.startsWith('$')) return;
     const erased = catalog.events[event.type]?.erases?.(event.data as never);
     if (erased !== undefined) vault.forget(erased);
-    publish(service, await reveal(catalog, event));
+    const large = catalog.events[event.type]?.sealed?.large;
+    publish(service, large ? { ...event, erased: false } : await reveal(catalog, event));
   }
 
   /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */

@@ -1,13 +1,12 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { v5 as uuidFrom } from 'uuid';
 import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import { newEvent } from './new-event.js';
 import {
   type AppendOutcome,
   type CommandContext,
   type EventLog,
   type Log,
-  type NewEvent,
   type Position,
   type RecordedEvent,
   Unavailable,
@@ -36,9 +35,6 @@ export type Handle = <S, C, E extends DomainEvent>(
 
 const ATTEMPTS = 10;
 const DEADLINE_MS = 8000;
-/** Event ids are derived from the command's id and their index, so the store recognises a repeated append. */
-const EVENT_IDS = '5f0e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
-
 export interface HandleOptions {
   readonly log: EventLog;
   readonly streams: Streams;
@@ -98,7 +94,8 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     if (unguarded && !fresh) return attemptOnce(kind, stream, command, context, true);
     if (isRejection(decided)) return decided;
     if (decided.length === 0) return { state: loaded.state, position: loaded.position, repeated: false };
-    const events = decided.map((event, index) => newEvent(kind, stream, event, index, context));
+    const origin = { service: kind.catalog.service, release };
+    const events = decided.map((event, index) => newEvent(origin, stream, event, index, context));
     const expected = loaded.revision < 0 ? 'none' : loaded.revision;
     const result: AppendOutcome = await log.append(stream, expected, events);
     if (result.outcome === 'conflict') return 'conflict';
@@ -131,30 +128,6 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     }
     const { loaded } = await streams.asOf(kind, stream, earlier.revision);
     return { state: loaded.state, position: loaded.position, repeated: true };
-  }
-
-  function newEvent(
-    { catalog: { service } }: { catalog: { service: string } },
-    stream: string,
-    event: DomainEvent,
-    index: number,
-    context: CommandContext,
-  ): NewEvent {
-    const { commandId, fingerprint, actor, correlationId, causationId, traceparent } = context;
-    return {
-      id: uuidFrom(`${commandId} ${stream} ${index}`, EVENT_IDS),
-      event,
-      metadata: {
-        $correlationId: correlationId,
-        $causationId: causationId ?? commandId,
-        commandId,
-        ...(fingerprint ? { fingerprint } : {}),
-        actor,
-        service,
-        release,
-        ...(traceparent ? { traceparent } : {}),
-      },
-    };
   }
 }
 

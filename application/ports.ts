@@ -103,6 +103,9 @@ export interface Vault {
   seal(subject: string, secret: object): Promise<string | undefined>;
   /** Opens what `seal` made; undefined when the key is destroyed. Throws on a forged or damaged text. */
   open(subject: string, sealed: string): Promise<object | undefined>;
+  /** The same for a text that nobody asks for again soon: it is not remembered. */
+  sealText(subject: string, text: string): Promise<string | undefined>;
+  openText(subject: string, sealed: string): Promise<string | undefined>;
 }
 
 /** Opens the secrets of recorded events by their catalog. */

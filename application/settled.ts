@@ -23,6 +23,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   const seen = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
   const wanted = new Map<string, () => void>();
+  const polling = new Set<string>();
 
   const has = (service: string, position: Position) => (seen.get(service) ?? -1n) >= position;
 
@@ -34,6 +35,22 @@ export function createSettled(stored: (service: string) => Promise<Position | un
     }
     for (const waiter of waiting.get(service) ?? []) if (waiter.position <= position) waiter.wake();
   };
+
+  /** Asks how far another node's projector is, once for all who wait, while anybody does. */
+  function poll(service: string, group: ReadonlySet<unknown>) {
+    if (polling.has(service)) return;
+    const timer = setInterval(() => {
+      if (group.size === 0) {
+        clearInterval(timer);
+        polling.delete(service);
+        return;
+      }
+      stored(service)
+        .then((at) => at !== undefined && reached(service, at))
+        .catch(() => {});
+    }, POLL_MS);
+    polling.add(service);
+  }
 
   return {
     reached,
@@ -66,17 +83,12 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       if (position === 0n || has(service, position)) return true;
       const group = waiting.get(service) ?? new Set();
       waiting.set(service, group);
+      poll(service, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
         const patience = setTimeout(() => done(), PATIENCE_MS);
-        const poll = setInterval(() => {
-          stored(service)
-            .then((at) => at !== undefined && reached(service, at))
-            .catch(() => {});
-        }, POLL_MS);
         const done = () => {
           clearTimeout(patience);
-          clearInterval(poll);
           group.delete(waiter);
           resolve();
         };

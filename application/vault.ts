@@ -26,13 +26,19 @@ export interface CachingVault extends Vault {
 const KEYS_CACHED = 50_000;
 /** Opened secrets are remembered by their sealed text: it never changes, and opening costs more than parsing. */
 const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
+/** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
+const MOST_CACHED_CHARACTERS = 4096;
+const FRESH_CHARACTERS = 8 * 1024 * 1024;
+
+interface Opened {
+  readonly subject: string;
+  readonly secret: object;
+}
 
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
-  const opened = new LRUCache<string, { subject: string; secret: object }>({
-    maxSize: OPENED_CACHED_CHARACTERS,
-    sizeCalculation: (_, sealed) => sealed.length * 2,
-  });
+  const fresh = new LRUCache<string, Opened>({ maxSize: FRESH_CHARACTERS });
+  const opened = new LRUCache<string, Opened>({ maxSize: OPENED_CACHED_CHARACTERS });
 
   const keyOf = async (subject: string) => {
     const key = await keys.read(subject);
@@ -40,9 +46,27 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     return key;
   };
 
+  const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
+
+  const remember = (sealed: string, entry: Opened, text: string) =>
+    (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, entry, {
+      size: sealed.length + text.length,
+    });
+
+  const seal = async (subject: string, text: string) => {
+    const key = await currentKey(subject);
+    return key && cipher.seal(key, text);
+  };
+
+  const open = async (subject: string, sealed: string) => {
+    const key = await currentKey(subject);
+    return key && cipher.open(key, sealed);
+  };
+
   const forget = (subject: string) => {
     known.delete(subject);
-    for (const [sealed, entry] of opened.entries()) if (entry.subject === subject) opened.delete(sealed);
+    for (const cache of [opened, fresh])
+      for (const [sealed, entry] of cache.entries()) if (entry.subject === subject) cache.delete(sealed);
   };
 
   return {
@@ -59,23 +83,26 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     },
 
     async seal(subject, secret) {
-      const key = known.get(subject) ?? (await keyOf(subject));
-      if (!key) return undefined;
-      const sealed = cipher.seal(key, JSON.stringify(secret));
+      const text = JSON.stringify(secret);
+      const sealed = await seal(subject, text);
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      opened.set(sealed, { subject, secret });
+      if (sealed !== undefined) remember(sealed, { subject, secret }, text);
       return sealed;
     },
 
     async open(subject, sealed) {
-      const key = known.get(subject) ?? (await keyOf(subject));
-      if (!key) return undefined;
-      const seen = opened.get(sealed);
-      if (seen?.subject === subject) return seen.secret;
-      const secret: object = JSON.parse(cipher.open(key, sealed));
-      opened.set(sealed, { subject, secret });
+      const seen = opened.get(sealed) ?? fresh.get(sealed);
+      fresh.delete(sealed);
+      if (seen?.subject === subject && (await currentKey(subject))) return seen.secret;
+      const text = await open(subject, sealed);
+      if (text === undefined) return undefined;
+      const secret: object = JSON.parse(text);
+      if (text.length <= MOST_CACHED_CHARACTERS) remember(sealed, { subject, secret }, text);
       return secret;
     },
+
+    sealText: seal,
+    openText: open,
 
     forget,
   };

@@ -12,7 +12,7 @@ import { createKeyStore } from '../adapters/mongo/keys.js';
 import { createLeases } from '../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createHandle } from '../application/handle.js';
-import type { CommandContext, Log } from '../application/ports.js';
+import type { CommandContext, Log, Position } from '../application/ports.js';
 import { createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
 import { createStreams } from '../application/streams.js';
@@ -20,7 +20,7 @@ import { createVault } from '../application/vault.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
-import { type Projection, serviceOf } from '../projections/projection.js';
+import { type ReadModel, serviceOf } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
 import { release } from './release.js';
 import type { Service } from './service.js';
@@ -34,7 +34,7 @@ export interface KernelOptions {
   readonly node: string;
   readonly release: string;
   readonly catalogs: readonly Catalog[];
-  readonly projections: readonly Projection[];
+  readonly projections: readonly ReadModel[];
   readonly logger: Log;
   readonly onAppended?: (stream: string, events: number) => void;
   readonly onConflict?: (stream: string) => void;
@@ -82,7 +82,7 @@ export async function createKernel(options: KernelOptions) {
   const served = createServed();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node);
-  const builds = createBuilds(mongo.models);
+  const builds = createBuilds(mongo.models, vault);
 
   const settled = createSettled(async (service) => {
     const mine = options.projections.filter((projection) => serviceOf(projection) === service);
@@ -94,15 +94,18 @@ export async function createKernel(options: KernelOptions) {
     );
   });
 
+  /** To be told of every append before its command is answered. */
+  const appended = (stream: string, position: Position, events: number) => {
+    settled.appended(stream, position);
+    options.onAppended?.(stream, events);
+  };
+
   const handle = createHandle({
     log,
     streams,
     release: options.release,
     logger,
-    appended(stream, position, events) {
-      settled.appended(stream, position);
-      options.onAppended?.(stream, events);
-    },
+    appended,
     conflicted: (stream) => options.onConflict?.(stream),
   });
 
@@ -128,6 +131,7 @@ export async function createKernel(options: KernelOptions) {
 
   return {
     node,
+    release,
     catalogs,
     mongo,
     client,
@@ -137,6 +141,7 @@ export async function createKernel(options: KernelOptions) {
     reveal,
     streams,
     handle,
+    appended,
     settled,
     served,
     rows: createRows(mongo.models, served.collection),

@@ -4,7 +4,7 @@ import { Argument, Option } from 'commander';
 import { createLog } from '../adapters/system/log.js';
 import type { Progress } from '../projections/catch-up.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
-import type { Projection } from '../projections/projection.js';
+import type { ReadModel } from '../projections/projection.js';
 import type { Call, CommandSpec } from './command.js';
 import { findServers } from './connect.js';
 import { type Kernel, openKernel } from './kernel.js';
@@ -58,7 +58,7 @@ export const reindex: CommandSpec = {
 
 async function run(
   kernel: Kernel,
-  projection: Projection,
+  projection: ReadModel,
   check: boolean,
   signal: AbortSignal,
 ): Promise<number> {
@@ -93,7 +93,7 @@ async function run(
   }
 }
 
-async function list(kernel: Kernel, chosen: readonly Projection[]): Promise<number> {
+async function list(kernel: Kernel, chosen: readonly ReadModel[]): Promise<number> {
   const head = await kernel.head();
   const rows = chosen.map(async (projection) => {
     const { state } = await kernel.lifecycle.current(projection);

@@ -6,7 +6,7 @@ import type { Metrics } from '../adapters/system/metrics.js';
 import type { Log, RevealedEvent } from '../application/ports.js';
 import type { Reaction } from '../application/reactions.js';
 import type { Catalog } from '../domain/shared/catalog.js';
-import type { Projection } from '../projections/projection.js';
+import type { ReadModel } from '../projections/projection.js';
 import type { Projector } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { AnnalsValues } from './settings.js';
@@ -15,7 +15,7 @@ export interface Service {
   /** Its one word. */
   readonly name: string;
   readonly catalog: Catalog;
-  readonly projections: readonly Projection[];
+  readonly projections: readonly ReadModel[];
   port(values: AnnalsValues): number;
   connect(context: ServiceContext): RunningService;
 }
@@ -26,6 +26,8 @@ export interface ServiceContext {
   readonly release: string;
   readonly metrics: Metrics;
   readonly logger: Log;
+  /** Aborted when the process stops: ends what goes on in the background. */
+  readonly signal: AbortSignal;
 }
 
 export interface RunningService {

@@ -2,10 +2,12 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { alertSettings } from '../application/logs/alert-settings.js';
+import { logsRules, logsSettings } from '../application/logs/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
-export const settings = { ...commonSettings, ...roomsSettings };
+export const settings = { ...commonSettings, ...logsSettings, ...alertSettings, ...roomsSettings };
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
@@ -24,6 +26,7 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
+  ...logsRules,
   (values) =>
     !values['eventStore.url'] === !values['mongo.url']
       ? undefined

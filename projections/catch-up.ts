@@ -1,7 +1,7 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Checkpoints, Follow, Leases, Position } from '../application/ports.js';
-import { type Builds, type Projection, serviceOf, writesOf } from './projection.js';
+import { type Builds, type ReadModel, serviceOf } from './projection.js';
 
 export interface Progress {
   readonly events: number;
@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 export interface CatchUpOptions {
-  readonly projection: Projection;
+  readonly projection: ReadModel;
   readonly collection: string;
   /** Stops when everything up to here is in the rows and the checkpoint says so. */
   readonly until: Position;
@@ -34,13 +34,10 @@ export async function catchUp(
 ): Promise<void> {
   const from = (await checkpoints.read(collection)) ?? 'start';
   if (from !== 'start' && from >= until) return;
-  await builds.prepare(projection, collection);
+  const apply = await builds.open(projection, collection);
   let events = 0;
   for await (const batch of follow({ prefixes: [`${serviceOf(projection)}.`], from, signal })) {
-    await builds.write(
-      collection,
-      batch.events.flatMap((event) => writesOf(projection, event)),
-    );
+    await apply(batch.events);
     events += batch.events.length;
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;

@@ -11,7 +11,7 @@ import {
   servedStream,
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, type Progress } from './catch-up.js';
-import { type Builds, collectionName, type Projection, type Row, runOf, serviceOf } from './projection.js';
+import { type Builds, collectionName, type ReadModel, type Row, runOf, serviceOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -45,17 +45,17 @@ export class BuildInProgress extends Error {
 
 export function createLifecycle(ports: LifecyclePorts) {
   const { builds, checkpoints, leases, streams, handle, head } = ports;
-  const kindOf = (projection: Projection) => ({
+  const kindOf = (projection: ReadModel) => ({
     catalog: { service: serviceOf(projection), events: servedEvents },
     decider: servedDecider,
   });
 
-  async function current(projection: Projection): Promise<{ state: ServedState; revision: number }> {
+  async function current(projection: ReadModel): Promise<{ state: ServedState; revision: number }> {
     return streams.refresh(kindOf(projection), servedStream(projection.name));
   }
 
   /** Makes the log say that a collection is served; answers the position of that fact. */
-  async function switchTo(projection: Projection, collection: string): Promise<Position> {
+  async function switchTo(projection: ReadModel, collection: string): Promise<Position> {
     const { name, version } = projection;
     const command = { type: 'SwitchProjection' as const, projection: name, version, collection };
     const outcome = await handle(kindOf(projection), servedStream(name), command, ports.context());
@@ -68,7 +68,7 @@ export function createLifecycle(ports: LifecyclePorts) {
    * an older version is rebuilt first. Resolves when every projection has a build of its present version.
    */
   async function open(
-    projections: readonly Projection[],
+    projections: readonly ReadModel[],
     served: Served,
     options: BuildOptions,
   ): Promise<void> {
@@ -85,7 +85,7 @@ export function createLifecycle(ports: LifecyclePorts) {
    * Builds the projection anew (or goes on with a build that was stopped) and switches to it. The served one
    * answers all queries meanwhile. Rejects with `BuildInProgress` when another process is at it.
    */
-  async function rebuild(projection: Projection, { signal, onProgress }: BuildOptions): Promise<string> {
+  async function rebuild(projection: ReadModel, { signal, onProgress }: BuildOptions): Promise<string> {
     return asBuilder(projection, signal, async (fence, stop) => {
       const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
       let events = 0;
@@ -105,7 +105,7 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   /** Builds the projection anew, compares it with the served rows, and throws it away. */
   async function check(
-    projection: Projection,
+    projection: ReadModel,
     { signal, onProgress }: BuildOptions,
   ): Promise<readonly Difference[]> {
     return asBuilder(projection, signal, async (fence, stop) => {
@@ -120,7 +120,11 @@ export function createLifecycle(ports: LifecyclePorts) {
           const until = await head();
           const progress = (at: Progress) => onProgress?.(at, until);
           await catchUp(ports, { projection, collection, until, fence, signal: stop, onProgress: progress });
-          const found = await compare(builds, state.collection, collection, until);
+          const found = await compare(
+            builds.scan(projection, state.collection),
+            builds.scan(projection, collection),
+            until,
+          );
           const before = differences && new Set(differences.map(({ id }) => id));
           differences = before ? found.filter(({ id }) => before.has(id)) : found;
         }
@@ -133,7 +137,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   }
 
   async function asBuilder<T>(
-    projection: Projection,
+    projection: ReadModel,
     signal: AbortSignal,
     work: (fence: bigint, stop: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -146,7 +150,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     }
   }
 
-  async function unfinished(projection: Projection): Promise<string | undefined> {
+  async function unfinished(projection: ReadModel): Promise<string | undefined> {
     const { state } = await current(projection);
     // What was begun before the served build has been served before it.
     const served = runOf(state?.collection ?? '');
@@ -158,20 +162,19 @@ export function createLifecycle(ports: LifecyclePorts) {
   return { open, rebuild, check, current };
 }
 
-const checkPrefix = ({ name }: Projection) => `${name.replaceAll('.', '_')}_check_`;
+const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /** Rows that differ, leaving out those that events after `until` have touched. */
 async function compare(
-  builds: Builds,
-  live: string,
-  rebuilt: string,
+  live: AsyncIterable<Row>,
+  rebuilt: AsyncIterable<Row>,
   until: Position,
 ): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const lives = builds.scan(live)[Symbol.asyncIterator]();
-  const rebuilts = builds.scan(rebuilt)[Symbol.asyncIterator]();
+  const lives = live[Symbol.asyncIterator]();
+  const rebuilts = rebuilt[Symbol.asyncIterator]();
   let [a, b] = [await lives.next(), await rebuilts.next()];
   while (!a.done || !b.done) {
     const order = a.done

@@ -1,6 +1,12 @@
 /** The shape of a read model: events become guarded updates of rows, safe to redeliver without transactions. */
-import { type AnyBulkWriteOperation, type IndexDescription, Long, type UpdateFilter } from 'mongodb';
-import type { Position, RecordedEvent } from '../application/ports.js';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type IndexDescription,
+  Long,
+  type UpdateFilter,
+} from 'mongodb';
+import type { Position, RecordedEvent, Vault } from '../application/ports.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -53,7 +59,7 @@ export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', 
 export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
-export const collectionName = ({ name, version }: Projection, run: string): string =>
+export const collectionName = ({ name, version }: ReadModel, run: string): string =>
   `${name.replaceAll('.', '_')}_v${version}_${run}`;
 
 /** The run of a build, sortable by the time it was begun. */
@@ -64,7 +70,11 @@ export function writesOf(projection: Projection, event: RecordedEvent): AnyBulkW
   return (projection.on[event.type]?.(event) ?? []).map((change) => guarded(change, event));
 }
 
-function guarded(change: RowChange, { position, recordedAt }: RecordedEvent): AnyBulkWriteOperation<Row> {
+/** One change as a write that does nothing when it was done before. */
+export function guarded(
+  change: RowChange,
+  { position, recordedAt }: RecordedEvent,
+): AnyBulkWriteOperation<Row> {
   const at = longOf(position);
   const untouched = { $lt: at };
   if ('purge' in change) return { deleteMany: { filter: { ...change.purge, _at: untouched } } };
@@ -81,14 +91,37 @@ export const longOf = (position: Position): Long => Long.fromBigInt(position);
 
 export type RowWrite = AnyBulkWriteOperation<Row>;
 
+/** Takes events in the order of the log; those that were applied before do nothing. */
+export type Apply = (events: readonly RecordedEvent[]) => Promise<void>;
+
+/** One build of a read model that keeps collections of its own: their names begin with the build's. */
+export interface Build {
+  readonly vault: Vault;
+  collection<Document extends object>(part: string): Collection<Document>;
+  /** Applies guarded writes in order; those already done do nothing. */
+  write(part: string, writes: readonly RowWrite[]): Promise<void>;
+  parts(): Promise<readonly string[]>;
+  drop(part: string): Promise<void>;
+}
+
+/** A read model that one row an entity does not fit; it keeps the guarantees of a projection by itself. */
+export interface OwnProjection {
+  readonly name: string;
+  readonly version: number;
+  /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
+  open(build: Build): Promise<Apply>;
+  /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
+  scan(build: Build): AsyncIterable<Row>;
+}
+
+export type ReadModel = Projection | OwnProjection;
+
 /** The collections that builds of read models stand in. */
 export interface Builds {
-  /** Makes the collection and its indexes, if they are not there. */
-  prepare(projection: Projection, collection: string): Promise<void>;
-  /** Applies writes in order; those already done do nothing. */
-  write(collection: string, writes: readonly RowWrite[]): Promise<void>;
+  /** Makes the collections and indexes, if they are not there; answers what takes events into them. */
+  open(model: ReadModel, collection: string): Promise<Apply>;
   /** All rows that are not gone, by `_id`. */
-  scan(collection: string): AsyncIterable<Row>;
+  scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;
   drop(collection: string): Promise<void>;
 }

@@ -12,12 +12,12 @@ import type {
 } from '../application/ports.js';
 import type { ServedBuild } from '../domain/shared/served.js';
 import { built } from './catch-up.js';
-import { type Builds, type Projection, runOf, writesOf } from './projection.js';
+import { type Apply, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
   readonly service: string;
-  readonly projections: readonly Projection[];
+  readonly projections: readonly ReadModel[];
   readonly follow: Follow;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
@@ -48,8 +48,9 @@ const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
 
 interface Target {
-  readonly projection: Projection;
+  readonly projection: ReadModel;
   collection: string;
+  apply: Apply;
   position: Position;
 }
 
@@ -142,11 +143,11 @@ export function runProjector(options: ProjectorOptions): Projector {
     };
   }
 
-  async function target(projection: Projection): Promise<Target> {
+  async function target(projection: ReadModel): Promise<Target> {
     const collection = served.collection(projection.name);
     if (!collection) throw new Error(`nothing is served of ${projection.name}`);
-    await builds.prepare(projection, collection);
-    return { projection, collection, position: (await checkpoints.read(collection)) ?? 0n };
+    const apply = await builds.open(projection, collection);
+    return { projection, collection, apply, position: (await checkpoints.read(collection)) ?? 0n };
   }
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
@@ -185,8 +186,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     await Promise.all(
       targets.map(async (each) => {
         const news = events.filter((event) => event.position > each.position);
-        const writes = news.flatMap((event) => writesOf(each.projection, event));
-        if (writes.length > 0) await builds.write(each.collection, writes);
+        if (news.length > 0) await each.apply(news);
         each.position = later(each.position, last);
       }),
     );
@@ -208,6 +208,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
     const old = from.collection;
+    from.apply = await builds.open(from.projection, collection);
     from.collection = collection;
     from.position = event.position;
     served.adopt({ ...build, revision: event.revision });

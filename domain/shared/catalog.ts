@@ -20,6 +20,8 @@ export interface Sealing {
   /** The subject whose key seals it, from the data in clear, for example `rooms.room-8Yt`. */
   readonly subject: (data: never) => string;
   readonly erased: object;
+  /** Large, and wanted by few: the live feed passes it on sealed, and whoever wants it opens it. */
+  readonly large?: true;
 }
 
 export interface EventSpec {

@@ -1,0 +1,88 @@
+/** Follows growing NDJSON files: whole lines only, over truncation and rotation, from where the log says we were. */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+/** A file as it is known whatever it is called: rotation changes names, not this. */
+export interface WatchedFile {
+  readonly path: string;
+  /** Of the file and of its first line, so that a reused inode is another file. */
+  readonly id: string;
+  readonly size: number;
+  readonly handle: FileHandle;
+}
+
+export interface Piece {
+  /** Whole lines. */
+  readonly bytes: Buffer;
+  /** Where the next piece begins, in bytes. */
+  readonly end: number;
+}
+
+/** `app.ndjson`, and what rotation makes of it: `app.ndjson.1`, `app.ndjson-20261121`; nothing compressed. */
+const NAME = /\.ndjson(?:[.-](?!.*(?:gz|zst|bz2|xz|zip)$)[\w.-]+)?$/;
+const PIECE_BYTES = 512 * 1024;
+/** What is longer than this without an end is no record, and passed over. */
+const LINE_BYTES = 1024 * 1024;
+
+/** Opens the files of a directory one after the other, in order of their names, and closes them again. */
+export async function* filesIn(directory: string): AsyncGenerator<WatchedFile> {
+  const all = await readdir(directory).catch((error) => {
+    // It may yet be made.
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const names = all.filter((name) => NAME.test(name)).sort();
+  for (const name of names) {
+    const path = join(directory, name);
+    // Gone since: rotated or deleted, and found again under its new name.
+    const handle = await open(path).catch(() => undefined);
+    if (!handle) continue;
+    try {
+      const { dev, ino, size } = await handle.stat({ bigint: true });
+      const first = await firstLine(handle);
+      if (first === undefined) continue;
+      const id = createHash('sha256').update(`${dev} ${ino} `).update(first).digest('base64url').slice(0, 32);
+      yield { path, id, size: Number(size), handle };
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Who writes a file: its name without ending and rotation. */
+export const writerOf = (path: string): string => basename(path).split('.ndjson', 1)[0] || 'default';
+
+/** The next whole lines after an offset; undefined while there is none. */
+export async function nextPiece({ handle, size }: WatchedFile, offset: number): Promise<Piece | undefined> {
+  const bytes = await read(handle, offset, Math.min(PIECE_BYTES, size - offset));
+  const end = bytes.lastIndexOf(NEWLINE);
+  if (end >= 0) return { bytes: bytes.subarray(0, end + 1), end: offset + end + 1 };
+  if (bytes.length < PIECE_BYTES) return undefined;
+  const line = await read(handle, offset, LINE_BYTES);
+  const found = line.indexOf(NEWLINE);
+  if (found >= 0) return { bytes: line.subarray(0, found + 1), end: offset + found + 1 };
+  return line.length < LINE_BYTES ? undefined : { bytes: Buffer.alloc(0), end: offset + LINE_BYTES };
+}
+
+const NEWLINE = 0x0a;
+const FIRST_LINE_BYTES = 1024;
+
+/** Undefined until it is complete: until then nobody knows which file it is. */
+async function firstLine(handle: FileHandle): Promise<Buffer | undefined> {
+  const bytes = await read(handle, 0, FIRST_LINE_BYTES);
+  const end = bytes.indexOf(NEWLINE);
+  if (end >= 0) return bytes.subarray(0, end);
+  return bytes.length === FIRST_LINE_BYTES ? bytes : undefined;
+}
+
+async function read(handle: FileHandle, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.max(0, length));
+  let filled = 0;
+  while (filled < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}

@@ -1,0 +1,76 @@
+/** Who may do what at the log service: its token or basic credentials for all, producers' tokens to ingest only. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Problem, problem } from '../problem.js';
+import type { Request } from '../route.js';
+
+export interface LogCaller {
+  /** Goes into the log. */
+  readonly actor: string;
+  /** Whose records these are, if they send some. */
+  readonly producerId: string;
+}
+
+export interface Credentials {
+  readonly apiToken?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly producers: readonly { readonly id: string; readonly token: string }[];
+}
+
+const UNAUTHORIZED = problem(401, 'Sign in with a bearer token or with a name and password', {
+  headers: { 'WWW-Authenticate': 'Bearer realm="logs", Basic realm="logs", charset="UTF-8"' },
+});
+const INGEST_ONLY = problem(403, 'This token may only send records');
+const DEFAULT_PRODUCER = 'default';
+
+export interface LogAdmission {
+  ingest(request: Request): LogCaller | Problem;
+  query(request: Request): LogCaller | Problem;
+  /** What `/health` tells about it. */
+  readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
+}
+
+/** With neither a token nor a password everybody may do everything. */
+export function createAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
+  const bearer = apiToken !== undefined;
+  const basic = username !== undefined && password !== undefined;
+  const open = !bearer && !basic;
+  const tokens = producers.map(({ id, token }) => ({ id, isIt: equals(token) }));
+  const isApiToken = equals(apiToken);
+  const [isUsername, isPassword] = [equals(username), equals(password)];
+
+  const producerOf = (request: Request) => {
+    const { bearer: token } = request;
+    return token === undefined ? undefined : tokens.find(({ isIt }) => isIt(token))?.id;
+  };
+
+  function signedIn({ bearer: token, basic: given }: Request): LogCaller | undefined {
+    if (bearer && token !== undefined && isApiToken(token)) return caller('api');
+    // Both are compared in any case, so that the time tells nothing.
+    const [name, secret] = [isUsername(given?.username ?? ''), isPassword(given?.password ?? '')];
+    if (basic && given && name && secret) return { actor: 'basic', producerId: given.username };
+    return open ? caller('anonymous') : undefined;
+  }
+
+  return {
+    ingest(request) {
+      const producerId = producerOf(request);
+      if (producerId !== undefined) return { actor: producerId, producerId };
+      return signedIn(request) ?? UNAUTHORIZED;
+    },
+    query(request) {
+      const producerId = open ? undefined : producerOf(request);
+      return producerId === undefined ? (signedIn(request) ?? UNAUTHORIZED) : INGEST_ONLY;
+    },
+    mode: { required: !open, bearer, basic },
+  };
+}
+
+const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });
+
+/** Compares in constant time; nothing equals what is not configured. */
+function equals(secret: string | undefined): (given: string) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const wanted = digest(secret ?? '');
+  return (given) => timingSafeEqual(digest(given), wanted) && secret !== undefined;
+}

@@ -1,0 +1,76 @@
+/** The filters of a query string, the same for lists, counts and the live tail. */
+import type { Filter } from '../../../domain/logs/filter.js';
+import { instantOfQuery } from '../../../domain/logs/instant.js';
+import { wordsOf } from '../../../domain/logs/words.js';
+import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import { type Problem, problem } from '../problem.js';
+
+export interface FilterQuery {
+  readonly from?: string;
+  readonly to?: string;
+  readonly level?: string | readonly string[];
+  readonly event?: string;
+  readonly producer?: string;
+  readonly correlation?: string;
+  readonly field?: string | readonly string[];
+  readonly value?: string | readonly string[];
+  readonly q?: string;
+  readonly audit?: boolean;
+}
+
+const text = (description: string): JsonSchema => ({ type: 'string', maxLength: 1000, description });
+const texts = (description: string): JsonSchema => ({
+  type: ['string', 'array'],
+  maxLength: 1000,
+  items: { type: 'string', maxLength: 1000 },
+  maxItems: 20,
+  description,
+});
+
+export const filterProperties = {
+  from: text('First instant, inclusive: ISO 8601, a date, or Unix ms'),
+  to: text('Last instant, inclusive; a date stands for its whole day'),
+  level: texts('One level or several, with commas or repeated'),
+  event: text('The event, exactly'),
+  producer: text('Who sent it'),
+  correlation: text('correlationId, else requestId, else traceId'),
+  field: texts('Dotted path into the record, paired with `value`; may be repeated'),
+  value: texts('Value of the field, exactly, as text'),
+  q: text('Words that must all occur in the texts of the record'),
+  audit: { type: 'boolean', description: 'Only audit records, or only others' },
+} as const satisfies { readonly [name: string]: JsonSchema };
+
+export function filterOf(query: FilterQuery): Filter | Problem {
+  const { event, producer: producerId, correlation: correlationId, audit } = query;
+  const from = query.from === undefined ? undefined : instantOfQuery(query.from, false);
+  const to = query.to === undefined ? undefined : instantOfQuery(query.to, true);
+  if (query.from !== undefined && from === undefined) return noInstant('from');
+  if (query.to !== undefined && to === undefined) return noInstant('to');
+  const paths = listOf(query.field);
+  const values = listOf(query.value);
+  if (paths.length !== values.length) return problem(400, 'field and value must come in pairs');
+  if (paths.includes('')) return problem(400, 'field must not be empty');
+  const levels = listOf(query.level)
+    .flatMap((each) => each.split(','))
+    .map((each) => each.trim().toUpperCase())
+    .filter((each) => each !== '');
+  const words = [...new Set(wordsOf(query.q ?? ''))];
+  if (words.length > 50) return problem(400, 'q must not have more than 50 words');
+  return {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(levels.length > 0 && { levels }),
+    ...(event !== undefined && { event }),
+    ...(producerId !== undefined && { producerId }),
+    ...(correlationId !== undefined && { correlationId }),
+    ...(audit !== undefined && { audit }),
+    fields: paths.map((path, index) => ({ path, value: values[index]! })),
+    words,
+  };
+}
+
+const noInstant = (name: string) =>
+  problem(400, `${name} must be an instant: ISO 8601, a date, or Unix milliseconds`);
+
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === 'string' ? [value] : value;

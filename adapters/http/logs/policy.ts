@@ -1,0 +1,28 @@
+/** What all answers of the log service have in common: CORS, credentials, and one error of its own. */
+import { cors } from '../cors.js';
+import type { ServicePolicy } from '../policy.js';
+import { problem } from '../problem.js';
+
+/** The schemes that documents name: a bearer token, or a name and password. */
+export const LOG_SECURITY = ['token', 'basic'] as const;
+
+export const logsPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
+  service: 'logs',
+  title: 'Log query sidecar',
+  description:
+    'Takes in log records, keeps them searchable, counts them, watches them for alerts. Where credentials are ' +
+    'configured, every `/api` route needs a bearer token or basic authentication; a producer token may only ingest.',
+  version,
+  cors: cors({
+    origins: allowedOrigins,
+    methods: ['GET', 'POST', 'PUT', 'OPTIONS'],
+    headers: ['authorization', 'content-type', 'idempotency-key', 'if-position', 'last-event-id'],
+    expose: ['X-Request-Id', 'Position', 'Retry-After'],
+  }),
+  rejected: ({ rejected, detail }) =>
+    rejected === 'logs/query-timed-out' ? problem(503, detail ?? 'The query took too long') : undefined,
+  securitySchemes: {
+    token: { type: 'http', scheme: 'bearer' },
+    basic: { type: 'http', scheme: 'basic' },
+  },
+});

@@ -1,0 +1,138 @@
+/** The routes that ask: pages of records, and counts of them (answers-logs, Query). */
+import type { Grouping } from '../../../application/logs/aggregate.js';
+import type { LogQueries } from '../../../application/logs/queries.js';
+import type { Position, Settled } from '../../../application/ports.js';
+import type { Order } from '../../../domain/logs/place.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isProblem, type Problem, problem } from '../problem.js';
+import type { Answer, Reply, Request, Route } from '../route.js';
+import { listLimit } from '../validate.js';
+import type { LogCaller } from './admission.js';
+import { type FilterQuery, filterOf, filterProperties } from './filters.js';
+import { aggregateBody, pageBody } from './schemas.js';
+
+export interface QueryRouteDeps {
+  readonly queries: Pick<LogQueries, 'page' | 'aggregate'>;
+  readonly settled: Settled;
+  /** The last append of this node that a query must show. */
+  readonly latest: () => Position;
+  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly security: readonly string[];
+}
+
+interface PageParameters extends FilterQuery {
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly order: Order;
+}
+
+interface AggregateParameters extends FilterQuery {
+  readonly groupBy: 'level' | 'event' | 'field' | 'correlation' | 'time';
+  readonly groupField?: string;
+  readonly interval: string;
+  readonly limit: number;
+}
+
+type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
+
+const TAGS = ['Records'];
+const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
+
+export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
+  const { queries, settled, latest, admit, security } = deps;
+  const common = { method: 'GET', tags: TAGS, admit, security } as const;
+
+  /** Reflects what this caller and this node have seen, or says that it does not yet. */
+  async function reflecting(
+    { ifPosition = 0n }: Request,
+    ask: () => Promise<Shown | Rejection>,
+  ): Promise<Answer> {
+    const wanted = ifPosition > latest() ? ifPosition : latest();
+    const visible = await settled.wait('logs', wanted);
+    const position = settled.position('logs');
+    const shown = await ask();
+    if (isRejection(shown)) return shown;
+    return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };
+  }
+
+  const list: Route<LogCaller, unknown, PageParameters> = {
+    ...common,
+    path: '/api/logs',
+    summary: 'Query records',
+    description:
+      'Newest first, or oldest first with `order=asc`; by instant, then id. All filters must hold. `nextCursor` ' +
+      'is there when there is more; with it no record comes twice and none is missed, whatever is ingested ' +
+      'meanwhile. A query over its time budget is answered 503.',
+    query: {
+      type: 'object',
+      properties: {
+        ...filterProperties,
+        limit: listLimit({ initial: 100, max: 1000 }),
+        cursor: { type: 'string', description: 'The `nextCursor` of the page before' },
+        order: { enum: ['desc', 'asc'], default: 'desc' },
+      },
+    },
+    answers: { 200: { description: 'A page of records', schema: pageBody } },
+    async handle(request) {
+      const { limit, cursor, order } = request.query;
+      const filter = filterOf(request.query);
+      if (isProblem(filter)) return filter;
+      const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
+      return reflecting(request, async () => {
+        const page = await queries.page(query);
+        return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
+      });
+    },
+  };
+
+  const aggregate: Route<LogCaller, unknown, AggregateParameters> = {
+    ...common,
+    path: '/api/logs/aggregate',
+    summary: 'Count records',
+    description:
+      'Counts by level, event, field (`groupField`), correlation or time (`interval`, `1m` to `1d`), highest ' +
+      'first. `total` is the number of records that pass; a record with several values of a field is in several ' +
+      'buckets.',
+    query: {
+      type: 'object',
+      required: ['groupBy'],
+      properties: {
+        ...filterProperties,
+        groupBy: { enum: ['level', 'event', 'field', 'correlation', 'time'] },
+        groupField: { type: 'string', minLength: 1, maxLength: 1000 },
+        interval: { type: 'string', default: '1h', description: '`1m` to `1d`: minutes, hours or a day' },
+        limit: listLimit({ initial: 25, max: 1000 }),
+      },
+    },
+    answers: { 200: { description: 'The largest buckets', schema: aggregateBody } },
+    async handle(request) {
+      const { groupBy, groupField, limit } = request.query;
+      const filter = filterOf(request.query);
+      if (isProblem(filter)) return filter;
+      const grouping = groupingOf(request.query);
+      if (isProblem(grouping)) return grouping;
+      return reflecting(request, async () => {
+        const counted = await queries.aggregate(filter, grouping, limit);
+        if (isRejection(counted)) return counted;
+        return { body: { groupBy, ...(groupField && { groupField }), ...counted } };
+      });
+    },
+  };
+
+  return [list, aggregate] as readonly Route[];
+}
+
+const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function groupingOf({ groupBy, groupField, interval }: AggregateParameters): Grouping | Problem {
+  if (groupBy === 'field')
+    return groupField === undefined
+      ? problem(400, 'groupField is required')
+      : { by: 'field', path: groupField };
+  if (groupBy !== 'time') return { by: groupBy };
+  const [, count = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(interval) ?? [];
+  const intervalMs = Number(count) * (UNITS[unit] ?? Number.NaN);
+  return intervalMs > 0 && intervalMs <= UNITS.d!
+    ? { by: 'time', intervalMs }
+    : problem(400, 'interval must be minutes, hours or a day: 1m to 1d');
+}

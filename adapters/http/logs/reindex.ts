@@ -1,0 +1,53 @@
+/** The routes of the rebuild (answers-logs, Reindex). */
+import type { Reindex } from '../../../application/logs/reindex.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { problem } from '../problem.js';
+import type { Route } from '../route.js';
+import type { LogCaller } from './admission.js';
+import { reindexProgress, reindexReport } from './schemas.js';
+
+export interface ReindexRouteDeps {
+  readonly reindex: Reindex;
+  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly security: readonly string[];
+}
+
+export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): readonly Route[] {
+  const common = { path: '/api/reindex', tags: ['Index'], admit, security } as const;
+
+  const start: Route<LogCaller, unknown, { async: boolean }> = {
+    ...common,
+    method: 'POST',
+    summary: 'Rebuild the search index from the logs',
+    description:
+      'Built beside the served index, which answers until the end; then switched. Answers when it is done, or ' +
+      'with `async=true` at once; `GET /api/reindex` tells the progress. One at a time: 409 with the progress.',
+    query: { type: 'object', properties: { async: { type: 'boolean', default: false } } },
+    answers: {
+      200: { description: 'Done', schema: reindexReport },
+      202: { description: 'Begun', schema: { type: 'object', properties: { id: { type: 'string' } } } },
+      409: { description: 'One is running' },
+    },
+    async handle({ query, log }) {
+      const started = reindex.start();
+      if (!started) return problem(409, 'A reindex is running', { extra: { progress: reindex.progress() } });
+      if (query.async) {
+        started.done.catch((err) => log.error({ err }, 'reindex failed'));
+        return { status: 202, body: { id: started.begun.id } };
+      }
+      const done = await started.done;
+      if (isRejection(done)) return done;
+      return { status: 200, body: done };
+    },
+  };
+
+  const progress: Route<LogCaller> = {
+    ...common,
+    method: 'GET',
+    summary: 'Progress of the running or last rebuild',
+    answers: { 200: { description: 'How far it is', schema: reindexProgress } },
+    handle: () => ({ status: 200, body: reindex.progress() ?? { state: 'none' } }),
+  };
+
+  return [start, progress] as readonly Route[];
+}

@@ -1,0 +1,35 @@
+/** The route of the live tail (answers-logs, Query). */
+import type { Tail } from '../../relay/logs.js';
+import { isProblem } from '../problem.js';
+import type { Route } from '../route.js';
+import type { LogCaller } from './admission.js';
+import { type FilterQuery, filterOf, filterProperties } from './filters.js';
+
+export interface TailRouteDeps {
+  readonly tail: Tail;
+  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly security: readonly string[];
+}
+
+export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {
+  const route: Route<LogCaller, unknown, FilterQuery> = {
+    method: 'GET',
+    path: '/api/logs/tail',
+    tags: ['Records'],
+    summary: 'Follow new records, as server-sent events',
+    description:
+      'Each event is one record, in the order of the log, through the same filters as `/api/logs`. Resume with ' +
+      '`Last-Event-ID`, or begin at the `Position` of a page; after too long a pause one `{"type":"RESET"}` says ' +
+      'that records are missing. A batch that was cut short comes again: records have ids.',
+    security,
+    query: { type: 'object', properties: { ...filterProperties, lastEventId: { type: 'string' } } },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    admit,
+    handle({ query, cursor }) {
+      const filter = filterOf(query);
+      if (isProblem(filter)) return filter;
+      return { stream: (sink) => tail.connect(filter, cursor, sink) };
+    },
+  };
+  return route as Route;
+}

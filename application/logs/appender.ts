@@ -1,0 +1,147 @@
+/** Group commit: batches for one stream wait for the append before theirs, and then share one. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import {
+  type EventLog,
+  type Log,
+  type NewEvent,
+  type Position,
+  type RecordedEvent,
+  Unavailable,
+} from '../ports.js';
+
+/** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
+const APPEND_BYTES = 640 * 1024;
+const APPEND_EVENTS = 1000;
+/** More than this waiting, of all streams together, is refused. */
+const QUEUE_BYTES = 32 * 1024 * 1024;
+const ATTEMPTS = 10;
+
+export interface Waiting {
+  readonly event: NewEvent;
+  /** Its size before sealing. */
+  readonly bytes: number;
+}
+
+export interface Appender {
+  /** Resolves when the events are flushed, in this order, with the position of the last; rejects with `Unavailable`. */
+  append(stream: string, events: readonly Waiting[]): Promise<Position>;
+  /** Whether so much more can wait. */
+  hasRoom(bytes: number): boolean;
+  waitingBytes(): number;
+}
+
+export interface AppenderOptions {
+  readonly log: EventLog;
+  readonly logger: Log;
+  /** Told of every append before anybody is answered. */
+  readonly appended: (stream: string, position: Position, events: number) => void;
+}
+
+interface Item extends Waiting {
+  readonly done: (position: Position) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+interface Line {
+  readonly items: Item[];
+  /** The last revision, once it is known. */
+  revision: number | undefined;
+}
+
+export function createAppender({ log, logger, appended }: AppenderOptions): Appender {
+  const lines = new Map<string, Line>();
+  const revisions = new LRUCache<string, number>({ max: 1000 });
+  let waitingBytes = 0;
+
+  const append: Appender['append'] = async (stream, events) => {
+    const positions = events.map(
+      (waiting) =>
+        new Promise<Position>((done, failed) => {
+          waitingBytes += waiting.bytes;
+          lineOf(stream).items.push({ ...waiting, done, failed });
+        }),
+    );
+    return (await Promise.all(positions)).at(-1) ?? 0n;
+  };
+
+  function lineOf(stream: string): Line {
+    const known = lines.get(stream);
+    if (known) return known;
+    const line: Line = { items: [], revision: revisions.get(stream) };
+    lines.set(stream, line);
+    void run(stream, line);
+    return line;
+  }
+
+  async function run(stream: string, line: Line) {
+    // One turn of the loop, so that requests that came together go together.
+    await new Promise(setImmediate);
+    for (let items = take(line); items.length > 0; items = take(line)) {
+      try {
+        const position = await appendAll(stream, line, items);
+        appended(stream, position, items.length);
+        for (const { done } of items) done(position);
+      } catch (error) {
+        for (const { failed } of items) failed(error);
+      }
+      for (const { bytes } of items) waitingBytes -= bytes;
+    }
+    lines.delete(stream);
+    if (line.revision !== undefined) revisions.set(stream, line.revision);
+  }
+
+  /** A conflict, or no answer, may mean that it was taken all the same: what is there already is left out. */
+  async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
+    let rest = items.map(({ event }) => event);
+    for (let tried = 0; tried < ATTEMPTS; tried++) {
+      try {
+        if (line.revision === undefined || tried > 0) {
+          const there = await newsOf(stream, line.revision);
+          line.revision = there.at(-1)?.revision ?? line.revision ?? -1;
+          const ids = new Set(there.map(({ id }) => id));
+          rest = rest.filter(({ id }) => !ids.has(id));
+          if (rest.length === 0) return there.at(-1)?.position ?? 0n;
+        }
+        const expected = line.revision < 0 ? 'none' : line.revision;
+        const outcome = await log.append(stream, expected, rest);
+        if (outcome.outcome === 'appended') {
+          line.revision = outcome.revision;
+          return outcome.position;
+        }
+        if (outcome.outcome === 'deleted') throw new Error(`${stream} was ended by retention`);
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+        logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
+      }
+      await delay(Math.random() * 5 * 2 ** tried);
+    }
+    throw new Unavailable(`${stream} is too busy`);
+  }
+
+  /** What came after a revision; of a stream that this process has not written to yet, its last event. */
+  async function newsOf(stream: string, revision: number | undefined): Promise<readonly RecordedEvent[]> {
+    const found = await log.read(
+      stream,
+      revision === undefined ? { backwards: true, limit: 1 } : { from: revision + 1 },
+    );
+    if (found === 'deleted') throw new Error(`${stream} was ended by retention`);
+    return found === 'missing' ? [] : found;
+  }
+
+  return {
+    append,
+    hasRoom: (bytes) => waitingBytes === 0 || waitingBytes + bytes <= QUEUE_BYTES,
+    waitingBytes: () => waitingBytes,
+  };
+}
+
+function take({ items }: Line): Item[] {
+  let [count, bytes] = [0, 0];
+  for (const item of items) {
+    if (count === APPEND_EVENTS || (count > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+    count++;
+    bytes += item.bytes;
+  }
+  return items.splice(0, count);
+}

@@ -1,0 +1,34 @@
+/** How the log service is: whether its index follows the log, and what it has taken in. */
+import type { Clock, Position, Settled } from '../ports.js';
+
+/** An index that does not move for so long while the log does stands still. */
+const STANDSTILL_MS = 10_000;
+
+export interface IndexState {
+  readonly position: string;
+  /** How long the oldest event that it does not show yet has been waiting, ms. */
+  readonly lag: number;
+  readonly standsStill: boolean;
+}
+
+export type IndexHealth = ReturnType<typeof createIndexHealth>;
+
+export function createIndexHealth({ settled, clock }: { readonly settled: Settled; readonly clock: Clock }) {
+  let latest: Position = 0n;
+  let behindSince: number | undefined;
+
+  return {
+    /** An event of the service is in the log. */
+    note(position: Position) {
+      if (position <= latest) return;
+      if (behindSince === undefined || settled.position('logs') >= latest) behindSince = clock.now();
+      latest = position;
+    },
+
+    async state(): Promise<IndexState> {
+      const caughtUp = await settled.wait('logs', latest);
+      const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
+      return { position: String(settled.position('logs')), lag, standsStill: lag > STANDSTILL_MS };
+    },
+  };
+}

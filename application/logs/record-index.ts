@@ -1,0 +1,63 @@
+/** What queries need of the index: blocks that may hold what is asked for, and counts that are kept. */
+import type { Filter } from '../../domain/logs/filter.js';
+import type { Order } from '../../domain/logs/place.js';
+import type { PlacedRecord } from '../../domain/logs/record.js';
+
+/** A block as the index knew it when it was asked; what is added to it later is not in it. */
+export interface BlockRef {
+  /** Unix ms of its first and its last record. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  open(): Promise<Block>;
+}
+
+/** Records of one producer, parsed only where they are asked for. */
+export interface Block {
+  readonly producerId: string;
+  readonly audit: boolean;
+  /** Index of every record, by instant, then id. */
+  readonly order: readonly number[];
+  instant(index: number): number;
+  level(index: number): string;
+  id(index: number): string;
+  /** The record's own JSON text. */
+  line(index: number): string;
+  record(index: number): PlacedRecord;
+  /** The record as it is shown, as JSON text. */
+  entry(index: number): string;
+}
+
+/** How many records of a level and event an hour of a producer has. */
+export interface HourCount {
+  /** Unix ms of its beginning. */
+  readonly hour: number;
+  readonly level: string;
+  readonly event: string | undefined;
+  readonly count: number;
+}
+
+export interface HourCounts {
+  readonly counts: readonly HourCount[];
+  /** Hours with more kinds of events than are counted one by one: their counts are by level only. */
+  readonly incomplete: readonly number[];
+}
+
+export interface RecordIndex {
+  /**
+   * Every block that may hold a record which passes: `desc` by `to` from the latest, `asc` by `from` from the
+   * earliest. Nothing that was in the index at the call is missing, whatever is added meanwhile.
+   */
+  blocks(filter: Filter, order: Order): AsyncIterable<BlockRef>;
+  /** Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. */
+  hours(range: HourRange): Promise<HourCounts>;
+  /** When the newest record was received, Unix ms. */
+  lastReceived(): Promise<number | undefined>;
+}
+
+export interface HourRange {
+  readonly from: number;
+  readonly to: number;
+  readonly producerId?: string;
+  readonly audit?: boolean;
+}

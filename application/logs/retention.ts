@@ -1,0 +1,54 @@
+/** Lets go what need not be kept: states it as a fact, and makes it unreadable wherever it still lies. */
+import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/batch.js';
+import { logs } from '../../domain/logs/catalog.js';
+import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
+import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, CommandContext, EventLog, Vault } from '../ports.js';
+import type { Reaction } from '../reactions.js';
+
+/** Looked at hourly; there is something to do once a day. */
+export const RETENTION_EVERY_MS = 3_600_000;
+
+export interface RetentionPorts {
+  readonly handle: Handle;
+  readonly clock: Clock;
+  readonly days: number;
+  readonly auditDays: number;
+  /** Keepings that the index knows, received before a day. */
+  readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly Keeping[]>;
+  readonly context: (actor: string) => CommandContext;
+}
+
+const kind = { catalog: logs, decider: retention };
+
+/** Whole days: a record is kept for at least so many days after its instant. */
+export const createRetention =
+  ({ handle, clock, days, auditDays, receivedBefore, context }: RetentionPorts) =>
+  async (): Promise<void> => {
+    const cutoff = (kept: number) => Math.max(0, startOfDay(clock.now() - kept * DAY_MS));
+    const [before, auditBefore] = [cutoff(days), cutoff(auditDays)];
+    const ended = await Promise.all([
+      receivedBefore(dayName(before), false),
+      receivedBefore(dayName(auditBefore), true),
+    ]);
+    const command = { type: 'ExpireRecords' as const, before, auditBefore, ended: ended.flat() };
+    const outcome = await handle(kind, RETENTION_STREAM, command, context('logs.retention'));
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  };
+
+/** What has expired is destroyed in the log, too: first its key, then its streams. */
+export const eraseReaction = ({ vault, log }: { vault: Vault; log: EventLog }): Reaction => ({
+  name: 'logs.erase',
+  on: {
+    async BatchesErased({ data }) {
+      const keeping = data as unknown as Keeping;
+      await vault.destroy(keepingSubject(keeping));
+      for (const stream of streamsOf(keeping)) {
+        const found = await log.read(stream, { limit: 1 });
+        if (typeof found !== 'string') await log.tombstone(stream);
+      }
+    },
+  },
+});

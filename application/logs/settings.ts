@@ -1,0 +1,101 @@
+/** What can be configured about the log service. */
+import type { Rule, Settings } from '../settings.js';
+
+export const logsSettings = {
+  'logs.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 3003,
+    description: 'Port of the log service; 0 picks a free one',
+  },
+  'logs.apiToken': {
+    type: 'string',
+    minLength: 8,
+    secret: true,
+    description: 'Bearer token for the log service; without it and a password everybody may use it',
+  },
+  'logs.basic.username': { type: 'string', minLength: 1, description: 'Name for basic authentication' },
+  'logs.basic.password': {
+    type: 'string',
+    minLength: 1,
+    secret: true,
+    description: 'Password for basic authentication',
+  },
+  'logs.producers': {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['id', 'token'],
+      properties: {
+        id: { type: 'string', pattern: '^[\\w.-]{1,64}$' },
+        token: { type: 'string', minLength: 8 },
+      },
+    },
+    default: [],
+    secret: true,
+    description: 'Tokens that may only send records, each with the id of its producer: [{id, token}]',
+  },
+  'logs.allowedOrigins': {
+    type: 'array',
+    items: { type: 'string' },
+    default: ['*'],
+    description: 'Origins whose pages may call the log service; * for all',
+  },
+  'logs.watch': {
+    type: 'array',
+    items: { type: 'string' },
+    default: [],
+    description: 'Directories whose *.ndjson files are followed',
+  },
+  'logs.retentionDays': {
+    type: 'integer',
+    minimum: 1,
+    default: 30,
+    description: 'Days that records are kept',
+  },
+  'logs.auditRetentionDays': {
+    type: 'integer',
+    minimum: 1,
+    default: 365,
+    description: 'Days that records with audit: true are kept',
+  },
+  'logs.queryTimeoutMs': {
+    type: 'integer',
+    minimum: 10,
+    default: 10_000,
+    description: 'How long a log query may take, in milliseconds',
+  },
+  allowOpen: {
+    type: 'boolean',
+    default: false,
+    description: 'Lets the log service listen beyond this machine without credentials',
+  },
+} as const satisfies Settings;
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/** Whether only this machine can reach a host. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+type Known = typeof logsSettings & {
+  readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
+};
+
+/** Combinations that must not run. */
+export const logsRules: readonly Rule<Known>[] = [
+  (values) =>
+    (values['logs.basic.username'] === undefined) !== (values['logs.basic.password'] === undefined)
+      ? { key: 'logs.basic', reason: 'needs both a username and a password' }
+      : undefined,
+  (values) =>
+    values['logs.apiToken'] === undefined &&
+    values['logs.basic.password'] === undefined &&
+    !values.allowOpen &&
+    !isLoopback(values.host)
+      ? {
+          key: 'logs.apiToken',
+          reason: 'must be set on a host beyond this machine, or --allow-open be given',
+        }
+      : undefined,
+];

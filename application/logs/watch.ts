@@ -1,0 +1,116 @@
+/** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
+import { isAudit } from '../../domain/logs/record.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import { pause } from '../pause.js';
+import type { CommandContext, Log } from '../ports.js';
+import { type ReadRecord, readLines } from './body.js';
+import type { Ingest } from './ingest.js';
+
+export const WATCH_EVERY_MS = 500;
+/** Since so long another process may have read on: the index is waited for before its offsets are believed. */
+const MINE_MS = 5 * WATCH_EVERY_MS;
+
+export interface OpenFile {
+  readonly path: string;
+  readonly id: string;
+  readonly size: number;
+}
+
+export interface WatchPorts<File extends OpenFile> {
+  readonly directories: readonly string[];
+  readonly filesIn: (directory: string) => AsyncIterable<File>;
+  readonly nextPiece: (file: File, offset: number) => Promise<{ bytes: Buffer; end: number } | undefined>;
+  readonly writerOf: (path: string) => string;
+  readonly ingest: Pick<Ingest, 'take'>;
+  /** How many bytes of a file are in the log, as the index knows it. */
+  readonly offset: (id: string) => Promise<number | undefined>;
+  /** Resolves when the index shows everything that is in the log now. */
+  readonly caughtUp: (stop: AbortSignal) => Promise<void>;
+  readonly context: (actor: string) => CommandContext;
+  readonly logger: Log;
+}
+
+/** Looks once at every file; to be called again and again by one process of a machine. */
+export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
+  const { directories, filesIn, nextPiece, writerOf, ingest, offset, caughtUp, context, logger } = ports;
+  let offsets = new Map<string, number>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  async function follow(file: File, stop: AbortSignal) {
+    const known = offsets.get(file.id) ?? (await offset(file.id)) ?? 0;
+    // Cut off and begun anew with the same first line.
+    let at = known > file.size ? 0 : known;
+    while (at < file.size && !stop.aborted) {
+      const piece = await nextPiece(file, at);
+      if (!piece) break;
+      for (const run of runsOf(piece.bytes, at)) {
+        if (run.rejected > 0)
+          logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
+        if (!(await take(file, run, stop))) return;
+        at = run.end;
+        offsets.set(file.id, at);
+      }
+      at = piece.end;
+    }
+    offsets.set(file.id, at);
+  }
+
+  /** False when it was stopped before. */
+  async function take(file: File, { records, rejected, end }: Run, stop: AbortSignal): Promise<boolean> {
+    const source = { id: file.id, offset: end };
+    const given = { producerId: writerOf(file.path), records, rejected, source };
+    while (records.length > 0) {
+      if (stop.aborted) return false;
+      const done = await ingest.take(given, context('logs.watch'));
+      if (!isRejection(done)) break;
+      await pause(done.retryAfterMs ?? WATCH_EVERY_MS, stop);
+    }
+    return true;
+  }
+
+  return async (stop: AbortSignal): Promise<void> => {
+    if (performance.now() - lookedAt > MINE_MS) {
+      offsets = new Map();
+      await caughtUp(stop);
+    }
+    let failed = false;
+    for (const directory of directories) {
+      try {
+        for await (const file of filesIn(directory)) await follow(file, stop);
+      } catch (error) {
+        failed = true;
+        if (!stop.aborted) logger.warn({ err: error, directory }, 'watching is interrupted');
+      }
+    }
+    // After a failure nobody knows what came through.
+    lookedAt = failed ? Number.NEGATIVE_INFINITY : performance.now();
+  };
+}
+
+interface Run {
+  readonly records: readonly ReadRecord[];
+  readonly rejected: number;
+  readonly end: number;
+}
+
+/** So many lines make one batch at most. */
+const RUN_LINES = 5000;
+
+/** Lines in runs that fit one batch, which is in the log whole, with its offset, or not at all. */
+function* runsOf(bytes: Buffer, at: number): Generator<Run> {
+  let run = { records: [] as ReadRecord[], rejected: 0, end: at };
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, from) + 1;
+    const { records, rejected } = readLines(bytes.toString('utf8', from, end));
+    const [first, next] = [run.records[0], records[0]];
+    if ((first && next && isAudit(first.data) !== isAudit(next.data)) || run.records.length === RUN_LINES) {
+      yield run;
+      run = { records: [], rejected: 0, end: run.end };
+    }
+    run.records.push(...records);
+    run.rejected += rejected;
+    from = end;
+    run.end = at + end;
+  }
+  yield run;
+}

@@ -1,0 +1,184 @@
+/** The log service, put together. */
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
+import { documentRoutes } from '../adapters/http/docs.js';
+import { createAdmission } from '../adapters/http/logs/admission.js';
+import { alertRoutes } from '../adapters/http/logs/alerts.js';
+import { LOG_SECURITY, logsPolicy } from '../adapters/http/logs/policy.js';
+import { logsRoutes } from '../adapters/http/logs.js';
+import { createTail } from '../adapters/relay/logs.js';
+import { createAppender } from '../application/logs/appender.js';
+import { recordsOf } from '../application/logs/batches.js';
+import { createIndexHealth } from '../application/logs/health.js';
+import { createIngest } from '../application/logs/ingest.js';
+import { createLogQueries } from '../application/logs/queries.js';
+import { createReindex } from '../application/logs/reindex.js';
+import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
+import { isLoopback } from '../application/logs/settings.js';
+import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
+import { pause } from '../application/pause.js';
+import { logs as catalog } from '../domain/logs/catalog.js';
+import { BuildInProgress } from '../projections/lifecycle.js';
+import { alertHistory } from '../projections/logs/alerts.js';
+import { createRecordIndex } from '../projections/logs/reader.js';
+import { createReceipts } from '../projections/logs/receipts.js';
+import { records } from '../projections/logs/records.js';
+import type { Kernel } from './kernel.js';
+import { connectAlerting } from './logs/alerting.js';
+import type { Service } from './service.js';
+
+export const logs: Service = {
+  name: 'logs',
+  catalog,
+  projections: [records, alertHistory],
+  port: (values) => values['logs.port'],
+  connect({ kernel, values, release, logger, signal }) {
+    const { log, vault, settled, served, handle, mongo } = kernel;
+    const clock = Date;
+    const closing = new AbortController();
+    const build = () => served.collection(records.name);
+    const version = () => settled.position('logs');
+    const index = createRecordIndex({ db: mongo.models, vault, build, version });
+    const receipts = createReceipts(mongo.models, build);
+    const appender = createAppender({ log, logger, appended: kernel.appended });
+    const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
+    const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
+    const health = createIndexHealth({ settled, clock });
+    const tail = createTail({
+      recordsOf: (event) => recordsOf(vault, event),
+      from: kernel.head(),
+      failed: (err) => logger.error({ err }, 'the live tail has left out a batch'),
+    });
+    const admission = createAdmission({
+      apiToken: values['logs.apiToken'],
+      username: values['logs.basic.username'],
+      password: values['logs.basic.password'],
+      producers: values['logs.producers'] as readonly { id: string; token: string }[],
+    });
+    const alerting = connectAlerting({
+      kernel,
+      counts: queries,
+      logger,
+      release,
+      signal,
+      allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
+      ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
+      serviceUrl: () => values['logs.appUrl'] ?? `http://${values.host}:${values['logs.port']}`,
+    });
+    const sections = async () => ({
+      storage: { eventStore: await answers(kernel.head()), mongo: await answers(mongo.ping()) },
+      ingest: ingest.totals(),
+      auth: admission.mode,
+      ...(await alerting.alerts.health()),
+      tail: { streams: tail.streams() },
+    });
+    const asking = { admit: admission.query, security: LOG_SECURITY };
+    const recordRoutes = logsRoutes({
+      admission,
+      ingest,
+      queries,
+      settled,
+      latest: ingest.latest,
+      tail,
+      reindex: reindexOf(kernel, build, receipts.count, closing.signal),
+      health: { version: release, index: health, sections },
+    });
+    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
+    const policy = logsPolicy(release, values['logs.allowedOrigins']);
+    const directories = values['logs.watch'].map((each) => resolve(each));
+    const watch = createWatch({
+      directories,
+      filesIn,
+      nextPiece,
+      writerOf,
+      ingest,
+      offset: receipts.offset,
+      caughtUp: (stop) => caughtUp(kernel, build, stop),
+      context: kernel.systemContext,
+      logger,
+    });
+    const retention = createRetention({
+      handle,
+      clock,
+      days: values['logs.retentionDays'],
+      auditDays: values['logs.auditRetentionDays'],
+      receivedBefore: receipts.receivedBefore,
+      context: kernel.systemContext,
+    });
+    return {
+      policy,
+      routes: [...routes, ...documentRoutes(policy, routes)],
+      publish(event) {
+        health.note(event.position);
+        tail.publish(event);
+      },
+      reactions: [eraseReaction({ vault, log }), alerting.reaction],
+      periodic: [
+        alerting.periodic,
+        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
+        ...(directories.length > 0
+          ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
+          : []),
+      ],
+      close() {
+        closing.abort();
+        tail.close();
+      },
+    };
+  },
+};
+
+/** One process of a machine watches the same directories; other machines have others of the same name. */
+const watchName = (directories: readonly string[]) =>
+  `logs.watch-${createHash('sha256')
+    .update(`${hostname()}\n${directories.join('\n')}`)
+    .digest('hex')
+    .slice(0, 16)}`;
+
+const answers = (asked: Promise<unknown>) =>
+  asked.then(
+    () => 'ok',
+    () => 'does not answer',
+  );
+
+function reindexOf(
+  { lifecycle, served }: Kernel,
+  build: () => string | undefined,
+  count: () => Promise<number>,
+  signal: AbortSignal,
+) {
+  return createReindex({
+    rebuild: (told) =>
+      lifecycle.rebuild(records, {
+        signal,
+        onProgress: ({ events, position }, until) => told(events, position, until),
+      }),
+    async serving(collection) {
+      while (build() !== collection && served.known(records.name)) {
+        signal.throwIfAborted();
+        await pause(20, signal);
+      }
+    },
+    count,
+    isElsewhere: (error) => error instanceof BuildInProgress,
+    clock: Date,
+    newId: randomUUID,
+  });
+}
+
+/** Waits until the index shows everything that is in the log now. */
+async function caughtUp(
+  { checkpoints, follow, settled }: Kernel,
+  build: () => string | undefined,
+  signal: AbortSignal,
+) {
+  let last = 0n;
+  const from = (await checkpoints.read(build() ?? '')) ?? 'start';
+  for await (const { events, caughtUp: atHead } of follow({ prefixes: ['logs.'], from, signal })) {
+    last = events.at(-1)?.position ?? last;
+    if (atHead) break;
+  }
+  while (!(await settled.wait('logs', last))) signal.throwIfAborted();
+}

@@ -1,0 +1,66 @@
+/** All events of the log service. */
+import type { Catalog } from '../shared/catalog.js';
+import { alertEvents } from './alert-events.js';
+import { keepingSubject, type RecordsIngested } from './batch.js';
+import type { BatchesErased } from './retention.js';
+
+const instant = { type: 'integer', minimum: 0 } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const text = { type: 'string', minLength: 1 } as const;
+const day = { type: 'string', pattern: '^\\d{8}$' } as const;
+const keeping = { producerId: text, day, audit: { type: 'boolean' } } as const;
+
+export const logs: Catalog = {
+  service: 'logs',
+  events: {
+    ...alertEvents,
+    RecordsIngested: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: ['producerId', 'day', 'audit', 'count', 'receivedAt', 'rejected', 'secret'],
+            properties: {
+              ...keeping,
+              count,
+              receivedAt: instant,
+              rejected: count,
+              source: {
+                type: 'object',
+                required: ['id', 'offset'],
+                properties: { id: text, offset: count },
+              },
+              secret: {
+                type: 'object',
+                required: ['records'],
+                properties: { records: { type: 'array', minItems: 1 } },
+              },
+            },
+          },
+        },
+      ],
+      sealed: {
+        subject: (data: RecordsIngested['data']) => keepingSubject(data),
+        erased: { records: [] },
+        large: true,
+      },
+    },
+    RecordsExpired: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: ['before', 'auditBefore'],
+            properties: { before: instant, auditBefore: instant },
+          },
+        },
+      ],
+    },
+    BatchesErased: {
+      versions: [
+        { schema: { type: 'object', required: ['producerId', 'day', 'audit'], properties: keeping } },
+      ],
+      erases: (data: BatchesErased['data']) => keepingSubject(data),
+    },
+  },
+};

@@ -1,0 +1,55 @@
+/** Points in time as loggers and callers write them, as Unix milliseconds. */
+
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+/** From here on a number is of a finer unit: as seconds it would lie beyond the year 5000. */
+const UNITS: readonly (readonly [from: number, perMs: number])[] = [
+  [1e17, 1e6],
+  [1e14, 1e3],
+  [1e11, 1],
+];
+const MOST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const startOfDay = (instant: number): number => Math.floor(instant / DAY_MS) * DAY_MS;
+
+/** `20261121` for every instant of that day in UTC. */
+export const dayName = (instant: number): string =>
+  new Date(instant).toISOString().slice(0, 10).replaceAll('-', '');
+
+/**
+ * Reads ISO 8601 with any offset (none is UTC), also with a blank for the `T` or a comma for the point, and
+ * epoch seconds, ms, µs or ns, as a number or in digits. Undefined for anything else and for years beyond 9999.
+ */
+export function instantOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return ofEpoch(value);
+  if (typeof value !== 'string' || value.length > 40) return undefined;
+  const text = value.trim();
+  if (/^\d{9,19}(?:\.\d+)?$/.test(text)) return ofEpoch(Number(text));
+  if (!ISO.test(text)) return undefined;
+  return within(Date.parse(canonical(text)));
+}
+
+/** A date alone stands for its whole day: `end` says which end of it is meant. */
+export function instantOfQuery(text: string, end: boolean): number | undefined {
+  if (/^-?\d+$/.test(text)) return within(Number(text));
+  const instant = instantOf(text);
+  return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
+}
+
+function canonical(text: string): string {
+  if (text.length === 10) return text;
+  const iso = text.replace(' ', 'T').replace(',', '.').toUpperCase();
+  const [, clock = '', offset] = /^(.*?T.*?)(Z|[+-]\d\d(?::?\d\d)?)?$/.exec(iso) ?? [];
+  if (offset === undefined || offset === 'Z') return `${clock}Z`;
+  const digits = offset.slice(1).replace(':', '').padEnd(4, '0');
+  return `${clock}${offset.charAt(0)}${digits.slice(0, 2)}:${digits.slice(2)}`;
+}
+
+function ofEpoch(value: number): number | undefined {
+  const perMs = UNITS.find(([from]) => value >= from)?.[1];
+  return within(Math.floor(perMs === undefined ? value * 1000 : value / perMs));
+}
+
+const within = (instant: number) => (instant >= 0 && instant <= MOST ? instant : undefined);

@@ -1,0 +1,45 @@
+/** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
+import type { Decider, DomainEvent } from '../shared/decider.js';
+import type { Keeping } from './batch.js';
+
+export interface ExpireRecords {
+  readonly type: 'ExpireRecords';
+  /** Start of a day in UTC, Unix ms: records of days before it go, by their own instant or by their receipt. */
+  readonly before: number;
+  /** The same for audit records. */
+  readonly auditBefore: number;
+  /** Whose keys and streams end with them. */
+  readonly ended: readonly Keeping[];
+}
+
+export type RecordsExpired = DomainEvent<
+  'RecordsExpired',
+  { readonly before: number; readonly auditBefore: number }
+>;
+export type BatchesErased = DomainEvent<'BatchesErased', Keeping>;
+
+export interface RetentionState {
+  readonly before: number;
+  readonly auditBefore: number;
+}
+
+export const RETENTION_STREAM = 'logs.retention-main';
+
+export const retention: Decider<RetentionState, ExpireRecords, RecordsExpired | BatchesErased> = {
+  initialState: { before: 0, auditBefore: 0 },
+
+  decide({ before, auditBefore, ended }, state) {
+    // Never back: what has gone once stays gone, also when the retention is made longer.
+    const next = {
+      before: Math.max(before, state.before),
+      auditBefore: Math.max(auditBefore, state.auditBefore),
+    };
+    if (next.before === state.before && next.auditBefore === state.auditBefore) return [];
+    return [
+      { type: 'RecordsExpired', data: next },
+      ...ended.map((keeping): BatchesErased => ({ type: 'BatchesErased', data: keeping })),
+    ];
+  },
+
+  evolve: (state, event) => (event.type === 'RecordsExpired' ? event.data : state),
+};

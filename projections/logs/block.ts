@@ -1,0 +1,189 @@
+/** A run of records as one text: a head with their columns, then one line of JSON a record. */
+import type { JsonObject } from '../../domain/logs/json.js';
+import { idOf } from '../../domain/logs/place.js';
+import { type LogRecord, type PlacedRecord, understand } from '../../domain/logs/record.js';
+import { correlationHash, termsOf } from '../../domain/logs/words.js';
+import { makeTermFilter } from './term-filter.js';
+
+interface Head {
+  readonly producerId: string;
+  /** Positions of the events the records came with. */
+  readonly events: readonly string[];
+  readonly levels: readonly string[];
+  /** Instant of the record before the first. */
+  readonly before: number;
+  /** For every record: ms since the one before, index in `events`, place in its batch, index in `levels`. */
+  readonly columns: readonly number[];
+}
+
+const COLUMNS = 4;
+
+/** What the index knows of a block without opening it. */
+export interface BlockSummary {
+  /** Unix ms of its first and last record. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly levels: readonly { readonly level: string; readonly count: number }[];
+  /** Hashes of the correlation ids in it. */
+  readonly correlations: readonly number[];
+  readonly terms: Uint8Array;
+}
+
+/** Records on their way into a block, in the order of the log. */
+export interface BlockBuilder {
+  readonly producerId: string;
+  readonly count: number;
+  add(record: LogRecord, position: bigint, place: number): void;
+  summary(): BlockSummary;
+  /** All of it, or the records from an index on. */
+  text(from?: number): string;
+}
+
+export function buildBlock(producerId: string): BlockBuilder {
+  const events: string[] = [];
+  const levels = new Map<string, { index: number; count: number }>();
+  const columns: number[] = [];
+  const lines: string[] = [];
+  const correlations = new Set<number>();
+  const terms = new Set<number>();
+  const found = (term: number) => void terms.add(term);
+  const instants: number[] = [];
+  let [from, to] = [Number.POSITIVE_INFINITY, 0];
+  let event = -1n;
+
+  return {
+    producerId,
+    get count() {
+      return lines.length;
+    },
+    add(record, position, place) {
+      if (position !== event) {
+        event = position;
+        events.push(position.toString(36));
+      }
+      let level = levels.get(record.level);
+      if (!level) {
+        level = { index: levels.size, count: 0 };
+        levels.set(record.level, level);
+      }
+      level.count++;
+      columns.push(record.instant - (instants.at(-1) ?? 0), events.length - 1, place, level.index);
+      instants.push(record.instant);
+      from = Math.min(from, record.instant);
+      to = Math.max(to, record.instant);
+      if (record.correlationId !== undefined) correlations.add(correlationHash(record.correlationId));
+      termsOf(record, found);
+      lines.push(JSON.stringify(record.data));
+    },
+    summary: () => ({
+      from,
+      to,
+      count: lines.length,
+      levels: Array.from(levels, ([level, { count }]) => ({ level, count })),
+      correlations: [...correlations],
+      terms: makeTermFilter(terms),
+    }),
+    text(from = 0) {
+      const head: Head = {
+        producerId,
+        events,
+        levels: [...levels.keys()],
+        before: instants[from - 1] ?? 0,
+        columns: columns.slice(from * COLUMNS),
+      };
+      return [JSON.stringify(head), ...lines.slice(from)].join('\n');
+    },
+  };
+}
+
+/** A block whose text is at hand; records are parsed when they are asked for. */
+export interface OpenBlock {
+  readonly count: number;
+  /** Index of every record, in the order of answers (instant, then id). */
+  readonly order: readonly number[];
+  instant(index: number): number;
+  level(index: number): string;
+  id(index: number): string;
+  /** The record's JSON text. */
+  line(index: number): string;
+  record(index: number): PlacedRecord;
+  /** Position of the event it came with. */
+  position(index: number): bigint;
+  place(index: number): number;
+}
+
+interface Line {
+  readonly instant: number;
+  readonly level: string;
+  readonly position: bigint;
+  readonly place: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Takes up what `text` of a builder gave, in pieces or whole, without what came with events after `until`. */
+export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
+  const lines: Line[] = [];
+  let producerId = '';
+  for (const text of texts) producerId = readLines(text, lines);
+  // Records stand in the order of the log, so those of later events are at the end.
+  while (until !== undefined && lines.length > 0 && lines.at(-1)!.position > until) lines.pop();
+  const order = lines.map((_, index) => index);
+  // Within a block ids only grow, so that equal instants are in order as they stand.
+  if (lines.some(({ instant }, index) => index > 0 && instant < lines[index - 1]!.instant))
+    order.sort((a, b) => lines[a]!.instant - lines[b]!.instant || a - b);
+
+  const at = (index: number) => lines[index]!;
+  const line = (index: number) => at(index).text.slice(at(index).start, at(index).end);
+  const id = (index: number) => idOf(at(index).position, at(index).place);
+  return {
+    count: lines.length,
+    order,
+    instant: (index) => at(index).instant,
+    level: (index) => at(index).level,
+    id,
+    line,
+    position: (index) => at(index).position,
+    place: (index) => at(index).place,
+    record(index) {
+      const data: JsonObject = JSON.parse(line(index));
+      return { ...understand(data, producerId, at(index).instant), id: id(index) };
+    },
+  };
+}
+
+/** Adds the lines of a text; answers whose they are. */
+function readLines(text: string, lines: Line[]): string {
+  const headEnd = text.indexOf('\n');
+  const { producerId, events, levels, before, columns }: Head = JSON.parse(text.slice(0, headEnd));
+  const positions = events.map(readPosition);
+  let [instant, start] = [before, headEnd + 1];
+  for (let column = 0; column < columns.length; column += COLUMNS) {
+    const [step = 0, event = 0, place = 0, level = 0] = columns.slice(column, column + COLUMNS);
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    instant += step;
+    lines.push({ instant, level: levels[level]!, position: positions[event]!, place, text, start, end });
+    start = end + 1;
+  }
+  return producerId;
+}
+
+const readPosition = (digits: string) =>
+  Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
+
+/** The text of the same block built at once, however it was written. */
+export function wholeText(texts: readonly string[], producerId: string): string {
+  return reopenBlock(texts, producerId).text();
+}
+
+/** A block to be gone on with. */
+export function reopenBlock(texts: readonly string[], producerId: string): BlockBuilder {
+  const open = openBlock(texts);
+  const block = buildBlock(producerId);
+  for (let index = 0; index < open.count; index++)
+    block.add(open.record(index), open.position(index), open.place(index));
+  return block;
+}

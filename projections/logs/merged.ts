@@ -1,0 +1,42 @@
+/** Merges streams of blocks, each in order by itself, into one; a stream is not begun before it is needed. */
+import type { Order } from '../../domain/logs/place.js';
+
+export interface Source<Item> {
+  /** No item of it comes before this in the order. */
+  readonly bound: number;
+  readonly items: AsyncIterable<Item>;
+}
+
+export async function* merged<Item>(
+  sources: readonly Source<Item>[],
+  order: Order,
+  keyOf: (item: Item) => number,
+): AsyncGenerator<Item> {
+  const sign = order === 'desc' ? -1 : 1;
+  const waiting = sources.toSorted((a, b) => sign * (b.bound - a.bound));
+  const running: { readonly items: AsyncIterator<Item>; head: Item }[] = [];
+  try {
+    for (;;) {
+      let best = least(running, (each) => sign * keyOf(each.head));
+      while (waiting.length > 0 && (!best || sign * waiting.at(-1)!.bound <= sign * keyOf(best.head))) {
+        const items = waiting.pop()!.items[Symbol.asyncIterator]();
+        const first = await items.next();
+        if (!first.done) running.push({ items, head: first.value });
+        best = least(running, (each) => sign * keyOf(each.head));
+      }
+      if (!best) return;
+      yield best.head;
+      const next = await best.items.next();
+      if (next.done) running.splice(running.indexOf(best), 1);
+      else best.head = next.value;
+    }
+  } finally {
+    await Promise.all(running.map(({ items }) => items.return?.()));
+  }
+}
+
+function least<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item | undefined {
+  let best: Item | undefined;
+  for (const item of items) if (best === undefined || keyOf(item) < keyOf(best)) best = item;
+  return best;
+}

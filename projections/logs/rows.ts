@@ -1,0 +1,101 @@
+/** What stands in the collections of the record index. */
+import type { Binary, IndexDescription, Long } from 'mongodb';
+
+/** A run of records of one producer, received on one day, whose instants are of one day too. */
+export interface BlockRow {
+  /** Position of its first event. */
+  readonly _id: string;
+  readonly _at: Long;
+  /** Whose key seals it. */
+  readonly subject: string;
+  readonly producerId: string;
+  /** Of the receipt, `20261121`. */
+  readonly received: string;
+  /** Unix ms of its first and last record. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly levels: readonly { readonly level: string; readonly count: number }[];
+  /**
+   * Hashes of correlation ids: a multikey index finds the few blocks of one among all. Not while the block still
+   * gathers: it is written again and again then, and every query looks at it anyway.
+   */
+  readonly correlations?: readonly number[];
+  /** Bloom filter of words, `path=value` pairs and events: it rules out most blocks unopened. */
+  readonly terms: Binary;
+  /** The block's text, sealed: whole, or the pieces that were gathered so far. */
+  readonly records: readonly string[];
+  /** Small batches are gathered in it; once it is full, `gathering` goes. */
+  readonly gathered?: true;
+  readonly gathering?: true;
+}
+
+export const BLOCK_INDEXES: IndexDescription[] = [
+  { key: { to: 1 }, name: 'to' },
+  { key: { from: 1 }, name: 'from' },
+  { key: { correlations: 1 }, name: 'correlations' },
+  { key: { subject: 1, gathered: 1, _at: 1 }, name: 'gathered' },
+  { key: { gathering: 1 }, name: 'gathering', sparse: true },
+];
+
+/** How many records an hour of instants has, of one producer and day of receipt. */
+export interface HourRow {
+  readonly _id: string;
+  readonly _at: Long;
+  /** Unix ms of its beginning. */
+  readonly hour: number;
+  readonly producerId: string;
+  readonly audit: boolean;
+  readonly received: string;
+  /** When the last of them was received, Unix ms. */
+  readonly last: number;
+  readonly counts: readonly HourRowCount[];
+  /** Too many kinds of events: counted by level only. */
+  readonly byLevel?: true;
+}
+
+export interface HourRowCount {
+  readonly level: string;
+  readonly event?: string;
+  readonly count: number;
+}
+
+export const HOUR_INDEXES: IndexDescription[] = [
+  { key: { hour: 1 }, name: 'hour' },
+  { key: { received: 1 }, name: 'received' },
+];
+
+/** That there are records of a producer and day of receipt, until they expire. */
+export interface KeepingRow {
+  readonly _id: string;
+  /** Of the first batch. */
+  readonly _at: Long;
+  readonly producerId: string;
+  readonly received: string;
+  readonly audit: boolean;
+}
+
+/** How far a file was read into the log. */
+export interface SourceRow {
+  readonly _id: string;
+  readonly _at: Long;
+  /** Bytes. */
+  readonly offset: number;
+}
+
+/** What became of a request with an `Idempotency-Key`; kept for two days. */
+export interface RequestRow {
+  /** The command's id. */
+  readonly _id: string;
+  readonly _at: Long;
+  readonly fingerprint: string;
+  /** Ids of the events that hold its records. */
+  readonly batches: readonly string[];
+  /** Unix ms. */
+  readonly receivedAt: number;
+  readonly expireAt: Date;
+}
+
+export const REQUEST_INDEXES: IndexDescription[] = [
+  { key: { expireAt: 1 }, name: 'expire', expireAfterSeconds: 2 * 86_400 },
+];

@@ -1,0 +1,99 @@
+/** Requests cut into batches, and the places of records. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  BATCH_BYTES,
+  batchesOf,
+  batchStream,
+  keepingSubject,
+  streamsOf,
+} from '../../../domain/logs/batch.js';
+import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/place.js';
+
+const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
+
+describe('the batches of a request', () => {
+  const ingestion = fc.array(
+    fc.record({
+      data: fc.record({ n: fc.nat(), audit: fc.boolean() }),
+      bytes: fc.integer({ min: 2, max: 65_536 }),
+    }),
+    { maxLength: 60 },
+  );
+
+  it('hold every record once, in order, audit records apart, none too large', () => {
+    fc.assert(
+      fc.property(ingestion, (records) => {
+        const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 3 });
+        for (const audit of [true, false]) {
+          const mine = batches.filter(({ data }) => data.audit === audit);
+          expect(mine.flatMap(({ data }) => data.secret.records)).to.deep.equal(
+            records.map(({ data }) => data).filter((data) => data.audit === audit),
+          );
+        }
+        const sizes = new Map(records.map(({ data, bytes }) => [data as object, bytes]));
+        for (const { data } of batches) {
+          expect(data.count).to.equal(data.secret.records.length).and.greaterThan(0);
+          const bytes = data.secret.records.reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0);
+          expect(bytes).to.be.at.most(BATCH_BYTES);
+        }
+        expect(batches.reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(records.length ? 3 : 0);
+      }),
+    );
+  });
+
+  it('say only with the last how far a file was read', () => {
+    const records = [true, false].map((audit) => ({ data: { audit }, bytes: 20 }));
+    const source = { id: 'file', offset: 40 };
+    const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 0, source });
+    expect(batches.map(({ data }) => data.source)).to.deep.equal([undefined, source]);
+  });
+
+  it('go to the stream of their producer and hour, under the key of their producer and day', () => {
+    const keeping = { producerId: 'api', day: '20261121', audit: false };
+    expect(batchStream(keeping, RECEIVED)).to.equal('logs.batch-api-2026-11-21-09');
+    expect(batchStream({ ...keeping, audit: true }, RECEIVED)).to.equal('logs.audit-api-2026-11-21-09');
+    expect(keepingSubject(keeping)).to.equal('logs.batch-api-20261121');
+    expect(streamsOf(keeping)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
+  });
+});
+
+describe('the place of a record', () => {
+  const place = fc.record({
+    instant: fc.nat(9e15),
+    position: fc.bigInt(0n, 2n ** 63n - 1n),
+    place: fc.nat(9999),
+  });
+
+  it('comes back from its cursor', () => {
+    fc.assert(
+      fc.property(place, ({ instant, position, place: index }) => {
+        const here = { instant: Math.min(instant, Date.UTC(9999, 11, 31)), id: idOf(position, index) };
+        expect(placeOf(cursorOf(here))).to.deep.equal(here);
+      }),
+    );
+  });
+
+  it('is ordered by instant, then position, then place in the batch', () => {
+    fc.assert(
+      fc.property(place, place, (a, b) => {
+        const order = Math.sign(
+          comparePlaces(
+            { instant: a.instant, id: idOf(a.position, a.place) },
+            { instant: b.instant, id: idOf(b.position, b.place) },
+          ),
+        );
+        const expected =
+          Math.sign(a.instant - b.instant) ||
+          Number(a.position > b.position) - Number(a.position < b.position) ||
+          Math.sign(a.place - b.place);
+        expect(order).to.equal(expected);
+      }),
+    );
+  });
+
+  it('is nothing that a cursor of ours does not say', () => {
+    for (const cursor of ['', 'x', '-', '1-2', `${'z'.repeat(11)}-${'0'.repeat(17)}`, `A-${'0'.repeat(17)}`])
+      expect(placeOf(cursor)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,105 @@
+/** The meaning of filters, and that the terms of an index never hide a record that passes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
+import { understand } from '../../../domain/logs/record.js';
+import { termsOf, termsOfFilter, wordsOf } from '../../../domain/logs/words.js';
+import { filter, NOON, record } from './arbitrary.js';
+
+const passes = (data: object, some: Partial<Filter>) =>
+  matches({ ...EVERYTHING, ...some }, understand(data as never, 'api', NOON));
+
+describe('a filter', () => {
+  it('takes instants at both ends of its range', () => {
+    expect(passes({ timestamp: NOON }, { from: NOON, to: NOON })).to.equal(true);
+    expect(passes({ timestamp: NOON }, { from: NOON + 1 })).to.equal(false);
+    expect(passes({ timestamp: NOON }, { to: NOON - 1 })).to.equal(false);
+  });
+
+  it('compares fields exactly, as text', () => {
+    const field = (path: string, value: string) => ({ fields: [{ path, value }] });
+    const data = {
+      status: 200,
+      http: { path: '/a' },
+      tags: ['x', 'y'],
+      'k8s.pod': { name: 'p' },
+      none: null,
+    };
+    expect(passes(data, field('status', '200'))).to.equal(true);
+    expect(passes(data, field('status', '20'))).to.equal(false);
+    expect(passes(data, field('http.path', '/a'))).to.equal(true);
+    expect(passes(data, field('http.path', '/A'))).to.equal(false);
+    expect(passes(data, field('tags', 'y'))).to.equal(true);
+    expect(passes(data, field('tags.1', 'y'))).to.equal(true);
+    expect(passes(data, field('tags.0', 'y'))).to.equal(false);
+    expect(passes(data, field('k8s.pod.name', 'p'))).to.equal(true);
+    expect(passes(data, field('none', 'null'))).to.equal(true);
+    expect(passes(data, field('http', '[object Object]'))).to.equal(false);
+    expect(passes(data, field('constructor.name', 'Object'))).to.equal(false);
+  });
+
+  it('wants every word, in whatever text of the record, in whatever case', () => {
+    const data = { message: 'Disk full on /dev/sda1', error: { stack: 'at Writer' } };
+    expect(passes(data, { words: ['disk', 'writer'] })).to.equal(true);
+    expect(passes(data, { words: ['disk', 'reader'] })).to.equal(false);
+    expect(passes(data, { words: ['dis'] })).to.equal(false);
+    expect(passes(data, { words: ['sda1'] })).to.equal(true);
+  });
+
+  it('splits words at everything that is no letter, digit or _', () => {
+    expect(wordsOf('GET /api/user_1?x=ÄÖ — „да“ 日本。')).to.deep.equal([
+      'get',
+      'api',
+      'user_1',
+      'x',
+      'äö',
+      'да',
+      '日本',
+    ]);
+  });
+
+  it('finds a field wherever a dotted path can lead', () => {
+    expect(leavesAt({ a: [{ b: 1 }, { b: [2, 3] }] }, 'a.b')).to.deep.equal([1, 2, 3]);
+    expect(leavesAt({ 'a.b': 1, a: { b: 2 } }, 'a.b')).to.have.members([1, 2]);
+  });
+
+  it('asks for terms that every record which passes has', () => {
+    let passed = 0;
+    fc.assert(
+      fc.property(record, filter, (data, some) => {
+        const one = understand(data, 'api', NOON);
+        if (!matches(some, one)) return;
+        passed++;
+        const terms = new Set<number>();
+        termsOf(one, (term) => terms.add(term));
+        for (const term of termsOfFilter(some)) expect(terms.has(term)).to.equal(true);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(passed).to.be.greaterThan(50);
+  });
+
+  it('asks for the term of whatever value a record has anywhere', () => {
+    fc.assert(
+      fc.property(record, (data) => {
+        const one = understand(data, 'api', NOON);
+        const terms = new Set<number>();
+        termsOf(one, (term) => terms.add(term));
+        for (const path of paths(data)) {
+          for (const leaf of leavesAt(data, path)) {
+            const some = { ...EVERYTHING, fields: [{ path, value: String(leaf) }] };
+            expect(matches(some, one)).to.equal(true);
+            for (const term of termsOfFilter(some)) expect(terms.has(term), path).to.equal(true);
+          }
+        }
+      }),
+    );
+  });
+});
+
+function paths(value: unknown, before = ''): string[] {
+  if (typeof value !== 'object' || value === null) return before === '' ? [] : [before];
+  return Object.entries(value).flatMap(([key, member]) =>
+    paths(member, before === '' ? key : `${before}.${key}`),
+  );
+}

@@ -1,0 +1,122 @@
+/** What is understood of records, whoever wrote them, and of the instants in them. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { instantOf, instantOfQuery } from '../../../domain/logs/instant.js';
+import { understand } from '../../../domain/logs/record.js';
+import { record } from './arbitrary.js';
+
+const RECEIVED = Date.UTC(2026, 0, 2);
+const at = (text: string) => Date.parse(text);
+
+describe('an instant', () => {
+  it('is read from ISO 8601 with any offset, UTC where there is none', () => {
+    expect(instantOf('2026-11-21T10:00:00Z')).to.equal(at('2026-11-21T10:00:00Z'));
+    expect(instantOf('2026-11-21T10:00:00.123456+02:00')).to.equal(at('2026-11-21T08:00:00.123Z'));
+    expect(instantOf('2026-11-21T10:00:00-0530')).to.equal(at('2026-11-21T15:30:00Z'));
+    expect(instantOf('2026-11-21 10:00:00,5')).to.equal(at('2026-11-21T10:00:00.500Z'));
+    expect(instantOf('2026-11-21T10:00')).to.equal(at('2026-11-21T10:00:00Z'));
+    expect(instantOf('2026-11-21')).to.equal(at('2026-11-21T00:00:00Z'));
+  });
+
+  it('is read from epoch seconds, ms, µs and ns', () => {
+    const ms = 1_763_719_200_123;
+    for (const value of [ms, ms * 1e3, String(ms), `${ms}000`, ms / 1000])
+      expect(instantOf(value)).to.equal(ms);
+    expect(instantOf(1_763_719_200)).to.equal(1_763_719_200_000);
+  });
+
+  it('is nothing else', () => {
+    const others = [
+      '',
+      'yesterday',
+      '2026-13-01',
+      '21/11/2026',
+      '1',
+      -5,
+      Number.NaN,
+      1e300,
+      null,
+      {},
+      [],
+      true,
+    ];
+    for (const value of others) expect(instantOf(value), JSON.stringify(value)).to.equal(undefined);
+  });
+
+  it('in a query may be a date, which stands for its whole day', () => {
+    expect(instantOfQuery('2026-11-21', false)).to.equal(at('2026-11-21T00:00:00Z'));
+    expect(instantOfQuery('2026-11-21', true)).to.equal(at('2026-11-21T23:59:59.999Z'));
+    expect(instantOfQuery('5', true)).to.equal(5);
+    expect(instantOfQuery('now', true)).to.equal(undefined);
+  });
+});
+
+describe('a record', () => {
+  const of = (data: object) => understand(data as never, 'api', RECEIVED);
+
+  it('has the instant of its receipt when it names none that can be read', () => {
+    expect(of({}).instant).to.equal(RECEIVED);
+    expect(of({ timestamp: 'soon' }).instant).to.equal(RECEIVED);
+  });
+
+  it('has its level in upper case, INFO by default, numbers mapped the pino way', () => {
+    expect(of({ level: 'warning' }).level).to.equal('WARNING');
+    expect(of({}).level).to.equal('INFO');
+    const levels = [0, 10, 20, 30, 35, 40, 50, 60, 99].map((level) => of({ level }).level);
+    expect(levels).to.deep.equal([
+      'TRACE',
+      'TRACE',
+      'DEBUG',
+      'INFO',
+      'INFO',
+      'WARN',
+      'ERROR',
+      'FATAL',
+      'FATAL',
+    ]);
+  });
+
+  it('has its event from event, else from message', () => {
+    expect(of({ event: 'e', message: 'm' }).event).to.equal('e');
+    expect(of({ message: 'm' }).event).to.equal('m');
+    expect(of({ msg: 'pino' }).event).to.equal('pino');
+    expect(of({}).event).to.equal(undefined);
+  });
+
+  it('has its message as text', () => {
+    expect(of({ message: { a: 1 } }).message).to.equal('{"a":1}');
+    expect(of({ message: 5 }).message).to.equal('5');
+    expect(of({}).message).to.equal('');
+  });
+
+  it('has its correlation from correlationId, else requestId, else traceId', () => {
+    expect(of({ correlationId: 'c', requestId: 'r', traceId: 't' }).correlationId).to.equal('c');
+    expect(of({ requestId: 'r', traceId: 't' }).correlationId).to.equal('r');
+    expect(of({ traceId: 't' }).correlationId).to.equal('t');
+    expect(of({}).correlationId).to.equal(undefined);
+  });
+
+  it('cannot say who its producer is', () => {
+    expect(of({ producerId: 'other', producer: 'other' }).producerId).to.equal('api');
+  });
+
+  it('is understood whatever it is', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
+        const { instant, level, data: kept } = of(data);
+        expect(Number.isSafeInteger(instant)).to.equal(true);
+        expect(level).to.not.equal('');
+        expect(kept).to.equal(data);
+      }),
+    );
+  });
+
+  it('is understood the same when its instant is taken for its receipt', () => {
+    fc.assert(
+      fc.property(record, (data) => {
+        const first = of(data);
+        expect(understand(data, 'api', first.instant)).to.deep.equal(first);
+      }),
+    );
+  });
+});

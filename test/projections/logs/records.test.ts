@@ -1,0 +1,267 @@
+/** The record index against the naive truth: whatever batches come, however cut and redelivered. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { aggregate, type Grouping, MISSING } from '../../../application/logs/aggregate.js';
+import type { RecordIndex } from '../../../application/logs/record-index.js';
+import { search } from '../../../application/logs/search.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { logs } from '../../../domain/logs/catalog.js';
+import { type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
+import { comparePlaces, idOf, type Order } from '../../../domain/logs/place.js';
+import { type PlacedRecord, understand } from '../../../domain/logs/record.js';
+import { createRecordIndex } from '../../../projections/logs/reader.js';
+import { records } from '../../../projections/logs/records.js';
+import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
+import { quiet, type Servers, startServers } from '../../support/engines.js';
+
+interface Request {
+  readonly producerId: string;
+  readonly receivedAt: number;
+  readonly records: readonly JsonObject[];
+}
+
+const few = fc.array(record, { minLength: 1, maxLength: 6 });
+/** Long enough to make blocks of their own, or to fill one that gathers. */
+const many = fc
+  .tuple(few, fc.integer({ min: 80, max: 130 }))
+  .map(([some, times]) => Array(times).fill(some).flat());
+
+const requests: fc.Arbitrary<readonly Request[]> = fc.array(
+  fc.record({
+    producerId: fc.constantFrom('api', 'web'),
+    receivedAt: fc.constantFrom(NOON, NOON + 5, NOON + 86_400_000),
+    records: fc.oneof({ weight: 6, arbitrary: few }, { weight: 1, arbitrary: many }),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+const grouping: fc.Arbitrary<Grouping> = fc.oneof(
+  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
+  fc.constantFrom('tags', 'a.b', 'http.status', 'message').map((path): Grouping => ({ by: 'field', path })),
+  fc.constantFrom(60_000, 3_600_000, 7_200_000).map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
+);
+
+describe('the index of log records', () => {
+  let servers: Servers;
+  let kernel: Kernel;
+  let position = 100n;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await createKernel({
+      eventStoreUrl: servers.eventStoreUrl,
+      mongoUrl: servers.mongoUrl,
+      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
+      node: 'test',
+      release: 'test',
+      catalogs: [logs],
+      projections: [records],
+      logger: quiet,
+    });
+  });
+  after(async () => {
+    await kernel?.close();
+    await servers?.stop();
+  });
+
+  async function ingested(all: readonly Request[]): Promise<RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (const request of all) {
+      const given = request.records.map((data) => ({ data, bytes: 2000 }));
+      for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
+        await kernel.vault.create(keepingSubject(data));
+        events.push(
+          recorded({ ...data, secret: await kernel.vault.seal(keepingSubject(data), data.secret) }),
+        );
+      }
+    }
+    return events;
+  }
+
+  function recorded(data: object, type = 'RecordsIngested'): RecordedEvent {
+    position += 17n;
+    const common = { id: randomUUID(), stream: 'logs.batch-x', revision: 0, version: 1, recordedAt: NOON };
+    return { ...common, position, type, data: { ...data }, metadata: {} };
+  }
+
+  async function placedRecords(events: readonly RecordedEvent[]): Promise<PlacedRecord[]> {
+    const all: PlacedRecord[] = [];
+    for (const { data, position } of events) {
+      const { producerId, receivedAt, secret } = data as {
+        producerId: string;
+        receivedAt: number;
+        secret: string;
+      };
+      const opened = await kernel.vault.open(keepingSubject(data as never), secret);
+      for (const [place, each] of (opened as { records: JsonObject[] }).records.entries())
+        all.push({ ...understand(each, producerId, receivedAt), id: idOf(position, place) });
+    }
+    return all.sort(comparePlaces);
+  }
+
+  async function build(...batches: readonly (readonly RecordedEvent[])[]) {
+    const name = `logs_records_v1_${randomUUID().slice(0, 8)}`;
+    // The leader changes now and then: what it remembers goes with it.
+    let apply = await kernel.builds.open(records, name);
+    for (const [index, events] of batches.entries()) {
+      if (index % 3 === 2) apply = await kernel.builds.open(records, name);
+      await apply(events);
+    }
+    return name;
+  }
+
+  const rowsOf = async (name: string) => {
+    const rows = [];
+    for await (const row of kernel.builds.scan(records, name)) rows.push(row);
+    return rows;
+  };
+
+  const indexOf = (name: string): RecordIndex =>
+    createRecordIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: () => name,
+      version: () => position,
+    });
+
+  const found = async (index: RecordIndex, some: Filter, order: Order) =>
+    (await search(index, { filter: some, order }, Number.POSITIVE_INFINITY)).map(({ block, index: at }) =>
+      block.record(at),
+    );
+
+  it('is the same however its events are cut into batches and redelivered', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, fc.array(fc.nat(11), { maxLength: 6 }), async (all, cuts) => {
+        const events = await ingested(all);
+        const once = await build(events);
+        const batches = cuts.map((cut) => events.slice(Math.max(0, cut - 3), cut + 2));
+        const redelivered = await build(...inOrder(events, batches), events);
+        expect(await rowsOf(redelivered)).to.deep.equal(await rowsOf(once));
+        await Promise.all([kernel.builds.drop(once), kernel.builds.drop(redelivered)]);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('finds exactly what a naive filter finds, in order, both ways', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, fc.array(filter, { minLength: 8, maxLength: 8 }), async (all, filters) => {
+        const events = await ingested(all);
+        const truth = await placedRecords(events);
+        const name = await build(...events.map((event) => [event]));
+        const index = indexOf(name);
+        for (const some of [...filters, { fields: [], words: [] }]) {
+          const expected = truth.filter((each) => matches(some, each));
+          expect(await found(index, some, 'asc')).to.deep.equal(expected);
+          expect(await found(index, some, 'desc')).to.deep.equal(expected.toReversed());
+        }
+        await kernel.builds.drop(name);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('counts exactly what a naive filter counts', async () => {
+    const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(requests, pairs, async (all, asked) => {
+        const events = await ingested(all);
+        const truth = await placedRecords(events);
+        const name = await build(events);
+        for (const [some, by] of asked) {
+          const counts = new Map<string, number>();
+          const passed = truth.filter((each) => matches(some, each));
+          for (const each of passed)
+            for (const key of naiveKeys(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
+          const { buckets, total } = await aggregate(indexOf(name), { filter: some, grouping: by }, 1000);
+          expect(total).to.equal(passed.length);
+          expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
+          const order = buckets.toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+          expect(buckets).to.deep.equal(order);
+        }
+        await kernel.builds.drop(name);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('gathers a long trickle of records into few blocks, and loses none of them on the way', async () => {
+    const trickle = Array.from({ length: 260 }, (_, n) => ({
+      producerId: 'api',
+      receivedAt: NOON,
+      records: Array.from({ length: 1 + (n % 11) }, (_, m) => ({ n, m, correlationId: `c${n}` })),
+    }));
+    const events = await ingested(trickle);
+    const name = await build(...events.map((event) => [event]));
+    const truth = await placedRecords(events);
+    const everything = { fields: [], words: [] };
+    expect(await found(indexOf(name), everything, 'asc')).to.deep.equal(truth);
+    for (const correlationId of ['c3', 'c150', 'c259']) {
+      const some = { ...everything, correlationId };
+      expect(await found(indexOf(name), some, 'asc')).to.deep.equal(
+        truth.filter((each) => matches(some, each)),
+      );
+    }
+    expect(await kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
+    const once = await build(events);
+    expect(await rowsOf(once)).to.deep.equal(await rowsOf(name));
+  });
+
+  it('loses what has expired, by instant and by receipt, and nothing else', async () => {
+    const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
+    await fc.assert(
+      fc.asyncProperty(requests, requests, cutoffs, async (old, later, [days, auditDays]) => {
+        const midnight = NOON - 43_200_000;
+        const [before, auditBefore] = [midnight + days * 86_400_000, midnight + auditDays * 86_400_000];
+        const first = await ingested(old);
+        const expired = recorded({ before, auditBefore }, 'RecordsExpired');
+        const rest = await ingested(later);
+        const received = new Map(
+          first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]),
+        );
+        const kept = (await placedRecords(first)).filter(({ id, instant, audit }) => {
+          const least = audit ? auditBefore : before;
+          return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
+        });
+        const name = await build(first, [expired], rest);
+        const expected = [...kept, ...(await placedRecords(rest))].sort(comparePlaces);
+        const everything = { fields: [], words: [] };
+        expect(await found(indexOf(name), everything, 'asc')).to.deep.equal(expected);
+        const { total } = await aggregate(
+          indexOf(name),
+          { filter: everything, grouping: { by: 'level' } },
+          10,
+        );
+        expect(total).to.equal(expected.length);
+        const again = await build([...first, expired, ...rest]);
+        expect(await rowsOf(again)).to.deep.equal(await rowsOf(name));
+        await Promise.all([kernel.builds.drop(name), kernel.builds.drop(again)]);
+      }),
+      { numRuns: 10 },
+    );
+  });
+});
+
+/** Pieces of the log as a projector may get them: each begins at or before where the one before ended. */
+function inOrder(events: readonly RecordedEvent[], batches: readonly (readonly RecordedEvent[])[]) {
+  let end = 0;
+  return batches.flatMap((batch) => {
+    const start = batch[0] ? events.indexOf(batch[0]) : Number.POSITIVE_INFINITY;
+    if (start > end) return [];
+    end = Math.max(end, start + batch.length);
+    return [batch];
+  });
+}
+
+function naiveKeys(by: Grouping, record: PlacedRecord): readonly string[] {
+  if (by.by === 'level') return [record.level];
+  if (by.by === 'event') return [record.event ?? MISSING];
+  if (by.by === 'correlation') return [record.correlationId ?? MISSING];
+  if (by.by === 'time') return [new Date(record.instant - (record.instant % by.intervalMs)).toISOString()];
+  const values = new Set(by.by === 'field' ? leavesAt(record.data, by.path).map(String) : []);
+  return values.size ? [...values] : [MISSING];
+}

@@ -1,0 +1,61 @@
+/** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
+import { randomUUID } from 'node:crypto';
+import { createAppender } from '../../application/logs/appender.js';
+import { createIngest } from '../../application/logs/ingest.js';
+import { createKernel } from '../../bin/kernel.js';
+import { logs } from '../../domain/logs/catalog.js';
+import { createRecordIndex } from '../../projections/logs/reader.js';
+import { createReceipts } from '../../projections/logs/receipts.js';
+import { records } from '../../projections/logs/records.js';
+import { runProjector } from '../../projections/subscription.js';
+import { quiet, type Servers } from './engines.js';
+
+export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
+
+/** A node of the log service that is live. */
+export async function startLogsNode(servers: Servers, database: string) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const kernel = await createKernel({
+    eventStoreUrl: servers.eventStoreUrl,
+    mongoUrl: servers.mongoUrl,
+    mongoDatabase: database,
+    node: randomUUID(),
+    release: 'test',
+    catalogs: [logs],
+    projections: [records],
+    logger: quiet,
+  });
+  await kernel.lifecycle.open([records], kernel.served, { signal });
+  const { log, vault, settled, release, follow, builds, checkpoints, leases, served } = kernel;
+  const build = () => served.collection(records.name);
+  const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
+  const receipts = createReceipts(kernel.mongo.models, build);
+  const clock = { now: () => Date.now() };
+  const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
+  const index = createRecordIndex({
+    db: kernel.mongo.models,
+    vault,
+    build,
+    version: () => settled.position('logs'),
+  });
+  const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
+  const projector = runProjector({
+    ...common,
+    projections: [records],
+    reached: settled.reached,
+    untilWanted: settled.untilWanted,
+  });
+  return {
+    kernel,
+    ingest,
+    index,
+    receipts,
+    projector,
+    async stop() {
+      stop.abort();
+      await projector.stopped;
+      await kernel.close();
+    },
+  };
+}
