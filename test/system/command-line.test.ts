@@ -74,7 +74,6 @@ describe('the command line', () => {
       ANNALS_OPERATIONS_TOKEN: 's3cret-s3cret-s3cret',
       ANNALS_EVENT_STORE_URL: 'esdb://ann:s3cret@h:2113?tls=false',
       ANNALS_MONGO_URL: 'mongodb://ann:s3cret@h/?password=s3cret',
-      ANNALS_EVENT_STORE_URL: 'esdb://ann:s3cret@h',
     };
     const table = await annals(['config'], env);
     const json = await annals(['config', '--json'], env);
