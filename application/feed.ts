@@ -36,33 +36,38 @@ export function runFeed(options: FeedOptions): {
     atHead = resolve;
   });
 
-  async function take(event: RecordedEvent) {
-    streams.observe(event);
-    if (event.type === 'ProjectionSwitched') switched(event);
-    const service = event.stream.slice(0, event.stream.indexOf('.'));
-    const catalog = catalogOf.get(service);
-    if (!catalog || event.type.startsWith('$')) return;
-    const erased = catalog.events[event.type]?.erases?.(event.data as never);
-    if (erased !== undefined) vault.forget(erased);
-    const large = catalog.events[event.type]?.sealed?.large;
-    publish(service, large ? { ...event, erased: false } : await reveal(catalog, event));
-  }
+  const catalogFor = ({ stream }: RecordedEvent) => catalogOf.get(stream.slice(0, stream.indexOf('.')));
 
   /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
-  async function taken(event: RecordedEvent) {
+  async function opened(event: RecordedEvent): Promise<RevealedEvent | undefined> {
+    const catalog = catalogFor(event);
+    if (!catalog || event.type.startsWith('$')) return undefined;
+    if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
     while (!signal.aborted) {
       try {
-        return await take(event);
+        return await reveal(catalog, event);
       } catch (error) {
         logger.error({ err: error, event: event.id, type: event.type }, 'the live feed waits');
         await pause(RETRY_MS, signal);
       }
     }
+    return undefined;
+  }
+
+  function tell(event: RecordedEvent, revealed: RevealedEvent | undefined) {
+    if (event.type === 'ProjectionSwitched') switched(event);
+    const catalog = catalogFor(event);
+    const erased = catalog?.events[event.type]?.erases?.(event.data as never);
+    if (erased !== undefined) vault.forget(erased);
+    if (catalog && revealed) publish(catalog.service, revealed);
   }
 
   async function loop() {
     for await (const { events, caughtUp } of follow({ prefixes, from, signal })) {
-      for (const event of events) await taken(event);
+      for (const event of events) streams.observe(event);
+      // Keys come from another server: they are asked for together, and the events told in their order.
+      const opening = events.map(opened);
+      for (const [index, event] of events.entries()) tell(event, await opening[index]);
       if (caughtUp) atHead();
     }
   }

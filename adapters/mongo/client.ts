@@ -16,6 +16,7 @@ export async function connectMongo(url: string, database: string): Promise<Mongo
     appName: 'annals',
     writeConcern: { w: 'majority', journal: true },
     serverSelectionTimeoutMS: 10_000,
+    maxPoolSize: 32,
     // Rows carry positions as Long: read back as numbers they would lose their last digits.
     promoteLongs: false,
     ignoreUndefined: true,
