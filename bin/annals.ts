@@ -2,7 +2,7 @@
 /** The program: its commands, and what becomes of their errors. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
-import { toCommander } from './command.js';
+import { type CommandSpec, toCommander } from './command.js';
 import { outsideCause } from './failure.js';
 import { logsCommands } from './logs/commands.js';
 import { release } from './release.js';
@@ -30,8 +30,7 @@ const exit = (code: number) => {
   process.exitCode = code;
 };
 const given = process.argv.slice(2);
-// The commands of the log service stand in pipes and need no driver of a server: without those they start sooner.
-const { commands } = given[0] === 'logs' ? { commands: [] } : await import('./commands.js');
+const commands = await commandsFor(given[0]);
 for (const spec of commands) {
   program.addCommand(toCommander(spec, exit).copyInheritedSettings(program));
 }
@@ -46,6 +45,13 @@ try {
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);
+}
+
+/** All commands, but for those that must start soon: `logs` stands in pipes, and `serve` starts engines first. */
+async function commandsFor(word: string | undefined): Promise<readonly CommandSpec[]> {
+  if (word === 'logs') return [];
+  if (word === 'serve') return [(await import('./serve.js')).serve];
+  return (await import('./commands.js')).commands;
 }
 
 function complain(text: string) {

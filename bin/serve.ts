@@ -1,29 +1,10 @@
-/** `annals serve`: services, read models, reactions and the operations port, in one process of one or many nodes. */
-import { resolve } from 'node:path';
+/** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
 import { Argument } from 'commander';
-import { operationsPolicy, operationsRoutes } from '../adapters/http/operations.js';
-import type { ServicePolicy } from '../adapters/http/policy.js';
-import type { Route } from '../adapters/http/route.js';
-import { listen } from '../adapters/http/server.js';
-import { createClientAddress } from '../adapters/system/client-address.js';
 import { createLog } from '../adapters/system/log.js';
-import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import { type Step, shutdownOn } from '../adapters/system/shutdown.js';
-import { runFeed } from '../application/feed.js';
-import { runPeriodically } from '../application/periodic.js';
-import type { Log, Position, RecordedEvent } from '../application/ports.js';
-import { runReaction } from '../application/reactions.js';
-import type { ServedBuild } from '../domain/shared/served.js';
-import { built, type Progress } from '../projections/catch-up.js';
-import { runProjector } from '../projections/subscription.js';
 import type { Call, CommandSpec } from './command.js';
-import { findServers, nodeName } from './connect.js';
-import { createKernel, type Kernel } from './kernel.js';
-import { release } from './release.js';
-import type { Part, RunningService, Service } from './service.js';
-import { services } from './services.js';
-import type { AnnalsValues } from './settings.js';
-import { statusOf } from './status.js';
+import { findServers } from './connect.js';
+import { serviceNames } from './settings.js';
 
 export const serve: CommandSpec = {
   name: 'serve',
@@ -36,14 +17,19 @@ export const serve: CommandSpec = {
     ['serve rooms --rooms-port 8004', 'one service'],
     ['serve --event-store-url esdb://es:2113?tls=false --mongo-url mongodb://db/', 'on real servers'],
   ],
-  arguments: [new Argument('[service...]', 'Services to run').choices(services.map(({ name }) => name))],
+  arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
   async run({ config: { values }, args }: Call) {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
-    const chosen = args.length > 0 ? services.filter(({ name }) => args.includes(name)) : services;
     // What to undo at the end, or when something on the way fails: the last first.
     const undo: Step[] = [];
     try {
-      await begin(chosen, values, log, (name, run) => undo.unshift({ name, run }));
+      // The engines start while this process still loads what will use them.
+      const finding = findServers(values, log).then((servers) => {
+        undo.unshift({ name: 'engines', run: servers.stop });
+        return servers;
+      });
+      const [servers, { begin }] = await Promise.all([finding, import('./begin.js')]);
+      await begin(args, values, servers, log, (name, run) => undo.unshift({ name, run }));
     } catch (error) {
       for (const { run } of undo) await run();
       throw error;
@@ -54,146 +40,3 @@ export const serve: CommandSpec = {
     return 0;
   },
 };
-
-async function begin(
-  chosen: readonly Service[],
-  values: AnnalsValues,
-  log: Log,
-  opened: (name: string, close: Step['run']) => void,
-): Promise<void> {
-  const metrics = createMetrics();
-  const projections = chosen.flatMap((service) => service.projections);
-  const servers = await findServers(values, log);
-  opened('engines', servers.stop);
-  const kernel = await createKernel({
-    ...servers,
-    mongoDatabase: values['mongo.database'],
-    node: nodeName(values.dataDir),
-    release,
-    catalogs: chosen.map(({ catalog }) => catalog),
-    projections,
-    logger: log,
-    onAppended: metrics.appended,
-    onConflict: metrics.conflicted,
-  });
-  opened('drivers', kernel.close);
-
-  const running = new AbortController();
-  const { signal } = running;
-  const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
-  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });
-  const context = { kernel, values, release, metrics, logger: log, signal };
-  const parts = chosen.map((service) => start(service, service.connect(context), context, signal));
-  const feed = startFeed(kernel, parts, log, signal, await kernel.headOf(RESUMABLE_EVENTS));
-  opened('background', () => stopBackground(running, parts, feed.stopped));
-  await feed.ready;
-
-  const clientAddress = createClientAddress(values['server.trustedProxies']);
-  const http = {
-    host: values.host,
-    derivation: kernel.derivation,
-    log,
-    answered: metrics.answered,
-    clientAddress,
-  };
-  const open = async (policy: ServicePolicy, routes: readonly Route[], port: number) => {
-    const { url, close } = await listen(policy, routes, { ...http, port });
-    opened(`connections of ${policy.service}`, close);
-    log.info({ service: policy.service, url }, `${policy.service} on ${url}`);
-  };
-  for (const { service, connected } of parts) {
-    await open(connected.policy, connected.routes, service.port(values));
-    opened(`streams of ${service.name}`, connected.close);
-  }
-  const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts);
-  const routes = operationsRoutes(policy, status, metrics, values['operations.token']);
-  await open(policy, routes, values['operations.port']);
-  const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
-  log.info({ engines, dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
-}
-
-const sinceStart = () => Math.round(performance.now());
-
-interface PartContext {
-  readonly kernel: Kernel;
-  readonly metrics: Metrics;
-  readonly logger: Log;
-}
-
-function start(
-  service: Service,
-  connected: RunningService,
-  { kernel, metrics, logger }: PartContext,
-  signal: AbortSignal,
-): Part {
-  const { name, projections } = service;
-  const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
-  const common = { service: name, follow, checkpoints, leases, logger, signal };
-  const { reached, untilWanted } = settled;
-  const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
-  return {
-    service,
-    connected,
-    projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
-    background: [
-      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, reacted })),
-      ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
-    ],
-  };
-}
-
-/** Some events before the head are published too, so that streams can be resumed across a restart of this node. */
-const RESUMABLE_EVENTS = 500;
-
-function startFeed(
-  kernel: Kernel,
-  parts: readonly Part[],
-  logger: Log,
-  signal: AbortSignal,
-  from: Position = 0n,
-) {
-  const { catalogs, follow, reveal, streams, vault } = kernel;
-  const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
-  return runFeed({
-    catalogs,
-    follow,
-    from: from === 0n ? 'start' : from,
-    reveal,
-    streams,
-    vault,
-    publish: (service, event) => publishers.get(service)?.(event),
-    switched: (event) => void adopt(kernel, parts, event, logger, signal),
-    logger,
-    signal,
-  });
-}
-
-/** Serves another build once it holds everything up to the event that says so. */
-async function adopt(
-  kernel: Kernel,
-  parts: readonly Part[],
-  event: RecordedEvent,
-  logger: Log,
-  signal: AbortSignal,
-) {
-  const build = event.data as unknown as ServedBuild;
-  const { collection } = build;
-  const projection = parts
-    .flatMap(({ service }) => service.projections)
-    .find(({ name, version }) => name === build.projection && version === build.version);
-  const known = kernel.served.known(build.projection);
-  if (!projection || (known && known.revision >= event.revision)) return;
-  try {
-    await built(kernel, { projection, collection, until: event.position, signal });
-    kernel.served.adopt({ ...build, revision: event.revision });
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error, ...build }, 'a new build was not adopted');
-  }
-}
-
-async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
-  running.abort();
-  const all = parts.flatMap(({ projector, background }) => [projector.stopped, ...background]);
-  await Promise.all([feed, ...all]);
-}

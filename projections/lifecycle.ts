@@ -72,13 +72,14 @@ export function createLifecycle(ports: LifecyclePorts) {
     served: Served,
     options: BuildOptions,
   ): Promise<void> {
-    for (const projection of projections) {
+    const openOne = async (projection: ReadModel) => {
       const before = await current(projection);
       if (!before.state) await switchTo(projection, collectionName(projection, ports.newRun()));
       else if (before.state.version !== projection.version) await rebuild(projection, options);
       const { state, revision } = await current(projection);
       if (state) served.adopt({ ...state, revision });
-    }
+    };
+    await Promise.all(projections.map(openOne));
   }
 
   /**

@@ -4,7 +4,7 @@ import { startEventStoreEngine } from './eventstore/engine.js';
 import { DirectoryInUse, lockDirectory } from './lock.js';
 import { startMongoEngine } from './mongo/engine.js';
 
-/** What the child tells its parent. */
+/** What the child tells its parent; whatever the parent tells the child means "stop". */
 export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
 
 const PREDECESSOR_MS = 10_000;
@@ -25,8 +25,8 @@ async function lock() {
   }
 }
 
-// Ctrl-C reaches the whole process group: the parent decides when the engines go.
-process.on('SIGINT', () => {});
+// Ctrl-C and service supervisors signal the whole process group: the parent decides when the engines go.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
   await lock();
@@ -41,7 +41,7 @@ try {
     stopping = true;
     engine.stop().finally(() => process.exit(0));
   };
-  process.on('SIGTERM', stop);
+  process.on('message', stop);
   process.on('disconnect', stop);
   await tell({ ready: { url: engine.url, port: engine.port } });
 } catch (error) {

@@ -99,7 +99,7 @@ async function startEngine(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-      child.kill('SIGTERM');
+      child.send('stop');
       await gone;
       clearTimeout(force);
     },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { commands } from '../../bin/commands.js';
 import { services } from '../../bin/services.js';
-import { settings } from '../../bin/settings.js';
+import { serviceNames, settings } from '../../bin/settings.js';
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
@@ -18,6 +18,7 @@ describe('the README', () => {
 
   it('lists every command and every service', () => {
     for (const { name } of commands) expect(readme, name).to.contain(`annals ${name}`);
+    expect(services.map(({ name }) => name)).to.deep.equal(serviceNames);
     for (const { name } of services) expect(readme, name).to.contain(`| \`${name}\``);
   });
 
