@@ -15,7 +15,7 @@ import type { BlockRow, HourRow } from './rows.js';
 import { mayHold } from './term-filter.js';
 
 /** Opened blocks are kept up to this much text, entries that were shown included. */
-const OPEN_CHARACTERS = 48 * 1024 * 1024;
+const OPEN_CHARACTERS = 24 * 1024 * 1024;
 const HEADERS_AT_ONCE = 64;
 const HEADER_PAGES = 1000;
 const BYTES_PER_RECORD = 100;
