@@ -59,7 +59,8 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
       bound: order === 'desc' ? part.to : part.from,
       items: headers(name, part, filter, order, terms.length > 0),
     }));
-    for await (const { part, header } of merged(sources, order, boundOf)) {
+    const rare = filter.correlationId !== undefined;
+    for await (const { part, header } of merged(sources, order, boundOf, rare)) {
       if (filter.levels && !header.levels.some(({ level }) => filter.levels?.includes(level))) continue;
       const held = header.terms;
       if (held && !terms.every((term) => mayHold(held.buffer, term))) continue;
