@@ -30,12 +30,12 @@ export async function headOf(client: EventStoreDBClient, back = 1): Promise<Posi
  * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
  */
 export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log): Follow {
-  return async function* follow({ from, signal, ...selection }) {
+  return async function* follow({ from, signal, atOnce = BATCH, ...selection }) {
     let position = from;
     let wait = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, codec, selection, position, signal)) {
+        for await (const batch of connect(client, codec, selection, position, atOnce, signal)) {
           position = batch.position ?? position;
           wait = BACKOFF_MS.first;
           yield batch;
