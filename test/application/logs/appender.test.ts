@@ -111,7 +111,15 @@ describe('batches that are appended', () => {
       await held;
       return log.append(...given);
     });
-    const ports = { appender, vault, settled, clock: Date, release: 'test', earlier: node.receipts.request };
+    const ports = {
+      appender,
+      vault,
+      settled,
+      clock: Date,
+      release: 'test',
+      earlier: node.receipts.request,
+      heard: () => 0n,
+    };
     const ingest = createIngest(ports);
     const body = JSON.stringify(Array.from({ length: 120 }, () => ({ text: 'x'.repeat(60_000) })));
     const post = () => ingest.post(body, true, producerId, node.kernel.systemContext('test'));

@@ -34,7 +34,7 @@ describe('expired records', () => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
     const earlier = node.receipts.request;
-    const ingest = createIngest({ appender, vault, settled, clock, release, earlier });
+    const ingest = createIngest({ appender, vault, settled, clock, release, earlier, heard: () => 0n });
     await ingest.post(JSON.stringify(given), true, 'api', systemContext('test'));
   };
   const names = async () => {
