@@ -144,7 +144,7 @@ export interface RowQuery {
 export interface Settled {
   /** True once seen; false when 2 s have passed first (the answer then says `Consistency: pending`). */
   wait(service: string, position: Position): Promise<boolean>;
-  /** How far the projections of a service have come, as far as this node knows. */
+  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
   latest(streams: readonly string[]): Position;

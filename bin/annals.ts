@@ -3,8 +3,8 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { toCommander } from './command.js';
-import { commands } from './commands.js';
 import { outsideCause } from './failure.js';
+import { logsCommands } from './logs/commands.js';
 import { release } from './release.js';
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
@@ -26,12 +26,16 @@ Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the confi
   .configureOutput({ outputError: (text) => complain(oneLine(text)) })
   .exitOverride();
 
+const exit = (code: number) => {
+  process.exitCode = code;
+};
+const given = process.argv.slice(2);
+// The commands of the log service stand in pipes and need no driver of a server: without those they start sooner.
+const { commands } = given[0] === 'logs' ? { commands: [] } : await import('./commands.js');
 for (const spec of commands) {
-  const command = toCommander(spec, (code) => {
-    process.exitCode = code;
-  });
-  program.addCommand(command.copyInheritedSettings(program));
+  program.addCommand(toCommander(spec, exit).copyInheritedSettings(program));
 }
+program.addCommand(logsCommands(program, exit));
 
 // Whoever reads our output may have read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -39,7 +43,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const given = process.argv.slice(2);
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);

@@ -3,10 +3,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
+import { documentRoutes } from '../adapters/http/docs.js';
 import { createAdmission } from '../adapters/http/logs/admission.js';
-import { logsPolicy } from '../adapters/http/logs/policy.js';
+import { alertRoutes } from '../adapters/http/logs/alerts.js';
+import { LOG_SECURITY, logsPolicy } from '../adapters/http/logs/policy.js';
 import { logsRoutes } from '../adapters/http/logs.js';
-import { openapiRoute } from '../adapters/http/openapi.js';
 import { createTail } from '../adapters/relay/logs.js';
 import { createAppender } from '../application/logs/appender.js';
 import { recordsOf } from '../application/logs/batches.js';
@@ -15,22 +16,25 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
+import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
+import { alertHistory } from '../projections/logs/alerts.js';
 import { createRecordIndex } from '../projections/logs/reader.js';
 import { createReceipts } from '../projections/logs/receipts.js';
 import { records } from '../projections/logs/records.js';
 import type { Kernel } from './kernel.js';
+import { connectAlerting } from './logs/alerting.js';
 import type { Service } from './service.js';
 
 export const logs: Service = {
   name: 'logs',
   catalog,
-  projections: [records],
+  projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, logger }) {
+  connect({ kernel, values, release, logger, signal }) {
     const { log, vault, settled, served, handle, mongo } = kernel;
     const clock = Date;
     const closing = new AbortController();
@@ -61,13 +65,25 @@ export const logs: Service = {
       password: values['logs.basic.password'],
       producers: values['logs.producers'] as readonly { id: string; token: string }[],
     });
+    const alerting = connectAlerting({
+      kernel,
+      counts: queries,
+      logger,
+      release,
+      signal,
+      allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
+      ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
+      serviceUrl: () => values['logs.appUrl'] ?? `http://${values.host}:${values['logs.port']}`,
+    });
     const sections = async () => ({
       storage: { eventStore: await answers(kernel.head()), mongo: await answers(mongo.ping()) },
       ingest: ingest.totals(),
       auth: admission.mode,
+      ...(await alerting.alerts.health()),
       tail: { streams: tail.streams() },
     });
-    const routes = logsRoutes({
+    const asking = { admit: admission.query, security: LOG_SECURITY };
+    const recordRoutes = logsRoutes({
       admission,
       ingest,
       queries,
@@ -77,6 +93,7 @@ export const logs: Service = {
       reindex: reindexOf(kernel, build, receipts.count, closing.signal),
       health: { version: release, index: health, sections },
     });
+    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, values['logs.allowedOrigins']);
     const directories = values['logs.watch'].map((each) => resolve(each));
     const watch = createWatch({
@@ -100,13 +117,14 @@ export const logs: Service = {
     });
     return {
       policy,
-      routes: [...routes, openapiRoute(policy, routes)],
+      routes: [...routes, ...documentRoutes(policy, routes)],
       publish(event) {
         health.note(event.position);
         tail.publish(event);
       },
-      reactions: [eraseReaction({ vault, log })],
+      reactions: [eraseReaction({ vault, log }), alerting.reaction],
       periodic: [
+        alerting.periodic,
         { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
         ...(directories.length > 0
           ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]

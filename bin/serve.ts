@@ -82,7 +82,7 @@ async function begin(
   const { signal } = running;
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });
-  const context = { kernel, values, release, metrics, logger: log };
+  const context = { kernel, values, release, metrics, logger: log, signal };
   const parts = chosen.map((service) => start(service, service.connect(context), context, signal));
   const feed = startFeed(kernel, parts, log, signal, await kernel.headOf(RESUMABLE_EVENTS));
   opened('background', () => stopBackground(running, parts, feed.stopped));

@@ -26,6 +26,8 @@ export interface ServiceContext {
   readonly release: string;
   readonly metrics: Metrics;
   readonly logger: Log;
+  /** Aborted when the process stops: ends what goes on in the background. */
+  readonly signal: AbortSignal;
 }
 
 export interface RunningService {

@@ -2,11 +2,12 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { alertSettings } from '../application/logs/alert-settings.js';
 import { logsRules, logsSettings } from '../application/logs/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
-export const settings = { ...commonSettings, ...logsSettings, ...roomsSettings };
+export const settings = { ...commonSettings, ...logsSettings, ...alertSettings, ...roomsSettings };
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;

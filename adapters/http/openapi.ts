@@ -58,7 +58,7 @@ function operation(route: Route, path: string) {
     summary,
     ...(description ? { description } : {}),
     ...(tags ? { tags } : {}),
-    ...(security ? { security: [{ [security]: [] }] } : {}),
+    ...(security ? { security: [security].flat().map((scheme) => ({ [scheme]: [] })) } : {}),
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
         name,

@@ -15,8 +15,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly summary: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** Name of one of the policy's security schemes. Documentation: it is `admit` that keeps people out. */
-  readonly security?: string;
+  /** One of the policy's security schemes, or several any of which will do. It is `admit` that keeps people out. */
+  readonly security?: string | readonly string[];
   /** An object schema; values come as text and are converted to the types asked for. */
   readonly query?: JsonSchema;
   /** JSON. Members the schema does not name are dropped before the handler sees them. */

@@ -75,6 +75,9 @@ export const logsSettings = {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
+/** Whether only this machine can reach a host. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
 type Known = typeof logsSettings & {
   readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
 };
@@ -89,7 +92,7 @@ export const logsRules: readonly Rule<Known>[] = [
     values['logs.apiToken'] === undefined &&
     values['logs.basic.password'] === undefined &&
     !values.allowOpen &&
-    !LOOPBACK.test(values.host)
+    !isLoopback(values.host)
       ? {
           key: 'logs.apiToken',
           reason: 'must be set on a host beyond this machine, or --allow-open be given',

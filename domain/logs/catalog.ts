@@ -1,5 +1,6 @@
 /** All events of the log service. */
 import type { Catalog } from '../shared/catalog.js';
+import { alertEvents } from './alert-events.js';
 import { keepingSubject, type RecordsIngested } from './batch.js';
 import type { BatchesErased } from './retention.js';
 
@@ -12,6 +13,7 @@ const keeping = { producerId: text, day, audit: { type: 'boolean' } } as const;
 export const logs: Catalog = {
   service: 'logs',
   events: {
+    ...alertEvents,
     RecordsIngested: {
       versions: [
         {

@@ -143,7 +143,7 @@ describe('the program', function () {
   it('uses servers that are given, and starts none', async () => {
     const owner = await start();
     const list = await annals('reindex', '--list', '--data-dir', directory.path);
-    expect('stdout' in list && list.stdout).to.match(/^PROJECTION.*\nrooms\.state +1 +rooms_state_v1_\w+/);
+    expect('stdout' in list && list.stdout).to.match(/^rooms\.state +1 +rooms_state_v1_\w+/m);
     const { eventStoreUrl, mongoUrl } = JSON.parse(readFileSync(`${directory.path}/runtime.json`, 'utf8'));
     const other = temporaryDirectory();
     try {

@@ -72,6 +72,7 @@ describe('the command line', () => {
   it('shows no secret, in no form', async () => {
     const env = {
       ANNALS_OPERATIONS_TOKEN: 's3cret-s3cret-s3cret',
+      ANNALS_EVENT_STORE_URL: 'esdb://ann:s3cret@h:2113?tls=false',
       ANNALS_MONGO_URL: 'mongodb://ann:s3cret@h/?password=s3cret',
     };
     const table = await annals(['config'], env);

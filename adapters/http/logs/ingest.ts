@@ -11,7 +11,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 export interface IngestRouteDeps {
   readonly ingest: Pick<Ingest, 'post'>;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
-  readonly security: string;
+  readonly security: readonly string[];
 }
 
 export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route {

@@ -3,8 +3,8 @@ import { cors } from '../cors.js';
 import type { ServicePolicy } from '../policy.js';
 import { problem } from '../problem.js';
 
-/** Name of the scheme that documents name: a bearer token, or a name and password. */
-export const LOG_SECURITY = 'token';
+/** The schemes that documents name: a bearer token, or a name and password. */
+export const LOG_SECURITY = ['token', 'basic'] as const;
 
 export const logsPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
   service: 'logs',
@@ -22,7 +22,7 @@ export const logsPolicy = (version: string, allowedOrigins: readonly string[]): 
   rejected: ({ rejected, detail }) =>
     rejected === 'logs/query-timed-out' ? problem(503, detail ?? 'The query took too long') : undefined,
   securitySchemes: {
-    [LOG_SECURITY]: { type: 'http', scheme: 'bearer' },
+    token: { type: 'http', scheme: 'bearer' },
     basic: { type: 'http', scheme: 'basic' },
   },
 });

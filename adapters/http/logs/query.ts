@@ -17,7 +17,7 @@ export interface QueryRouteDeps {
   /** The last append of this node that a query must show. */
   readonly latest: () => Position;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
-  readonly security: string;
+  readonly security: readonly string[];
 }
 
 interface PageParameters extends FilterQuery {

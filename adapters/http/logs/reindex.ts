@@ -9,7 +9,7 @@ import { reindexProgress, reindexReport } from './schemas.js';
 export interface ReindexRouteDeps {
   readonly reindex: Reindex;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
-  readonly security: string;
+  readonly security: readonly string[];
 }
 
 export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): readonly Route[] {

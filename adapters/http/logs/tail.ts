@@ -8,7 +8,7 @@ import { type FilterQuery, filterOf, filterProperties } from './filters.js';
 export interface TailRouteDeps {
   readonly tail: Tail;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
-  readonly security: string;
+  readonly security: readonly string[];
 }
 
 export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {

@@ -1,0 +1,46 @@
+/** Which addresses a server may call on somebody's word: public ones, private ones if allowed, others never. */
+import ipaddr from 'ipaddr.js';
+
+/** `forbidden` says why, for people. */
+export type Reach = 'public' | 'private' | { readonly forbidden: string };
+
+const PRIVATE = new Set(['private', 'loopback', 'carrierGradeNat', 'uniqueLocal']);
+
+const FORBIDDEN: { readonly [range: string]: string } = {
+  linkLocal: 'a link-local address',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+  unspecified: 'an unspecified address',
+};
+
+/** Where clouds tell their machines secrets; those that are not link-local. */
+const METADATA = new Set(
+  ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'].map((address) =>
+    ipaddr.parse(address).toNormalizedString(),
+  ),
+);
+
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
+
+/** `address` is of any textual form; what is no address is forbidden. */
+export function reachOf(address: string): Reach {
+  if (!ipaddr.isValid(address)) return { forbidden: 'no valid address' };
+  return classify(ipaddr.parse(address));
+}
+
+function classify(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
+  const embedded = embeddedIn(address);
+  if (embedded) return classify(embedded);
+  if (METADATA.has(address.toNormalizedString())) return { forbidden: 'a metadata service' };
+  const range = address.range();
+  if (range === 'unicast') return 'public';
+  if (PRIVATE.has(range)) return 'private';
+  return { forbidden: FORBIDDEN[range] ?? 'a reserved address' };
+}
+
+/** The IPv4 address that packets to this one end up at. */
+function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  if (address instanceof ipaddr.IPv4) return undefined;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  return address.match(NAT64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : undefined;
+}

@@ -1,0 +1,90 @@
+/** Alerts go out to the webhook: once the log has them, after crashes too, and the log is told of the outcome. */
+import { type AlertRaised, alertStream, type Details } from '../../domain/logs/alert.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, Derivation, RecordedEvent } from '../ports.js';
+import type { Reaction } from '../reactions.js';
+import type { Streams } from '../streams.js';
+import { alertKind, currentPolicy } from './alert-kinds.js';
+import type { WebhookOutcome, Webhooks } from './ports.js';
+
+export interface DeliveryPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly webhooks: Webhooks;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly serviceUrl: () => string;
+  /** Ends a delivery that is under way; it begins anew at the next start. */
+  readonly signal: AbortSignal;
+}
+
+interface Announced {
+  readonly rule: string;
+  readonly severity: string;
+  readonly raisedAt: number;
+  readonly details: Details;
+  readonly alertId?: string;
+}
+
+/** What a receiver gets (answers-logs, Alerts). */
+export const alertPayload = (
+  serviceUrl: string,
+  { raisedAt, rule, severity, details, alertId }: Announced,
+) => ({
+  source: 'annals-logs',
+  rule,
+  severity,
+  triggeredAt: new Date(raisedAt).toISOString(),
+  serviceUrl,
+  details,
+  ...(alertId === undefined ? {} : { alertId }),
+});
+
+export function deliveryReaction(ports: DeliveryPorts): Reaction {
+  const { handle, streams, derivation, clock } = ports;
+
+  async function announce({ id, data, metadata }: RecordedEvent) {
+    const raised = data as AlertRaised['data'];
+    const { rule, alertId } = raised;
+    const { state } = await streams.refresh(alertKind, alertStream(rule));
+    // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.
+    if (!state.undelivered.includes(alertId)) return;
+    const outcome = await send(ports, raised);
+    const failure = outcome.delivered ? {} : { failure: outcome.reason };
+    const { status, attempts } = outcome;
+    const recorded = await handle(
+      alertKind,
+      alertStream(rule),
+      { type: 'RecordDelivery', rule, alertId, at: clock.now(), attempts, status, ...failure },
+      {
+        commandId: derivation.id('logs.deliver', id),
+        actor: 'logs.deliver',
+        causationId: id,
+        correlationId: metadata.$correlationId ?? id,
+      },
+    );
+    if (isRejection(recorded)) throw new Error(recorded.rejected);
+  }
+
+  return { name: 'logs.deliver', on: { AlertRaised: announce } };
+}
+
+async function send(
+  { streams, webhooks, serviceUrl, signal }: DeliveryPorts,
+  raised: AlertRaised['data'],
+): Promise<WebhookOutcome> {
+  const { state } = await currentPolicy(streams);
+  if (state.webhookUrl === null) {
+    return { delivered: false, reason: 'there is no webhook URL any more', attempts: 0 };
+  }
+  return webhooks.deliver({
+    url: state.webhookUrl,
+    payload: alertPayload(serviceUrl(), raised),
+    deliveryId: raised.alertId,
+    timeoutMs: state.webhookTimeoutMs,
+    retries: state.webhookRetryAttempts,
+    backoffMs: state.webhookBackoffMs,
+    signal,
+  });
+}

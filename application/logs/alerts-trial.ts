@@ -1,0 +1,87 @@
+/** Tries the webhook out for a person: like an alert, but of no rule, and answered with what became of it. */
+import { LRUCache } from 'lru-cache';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Clock, CommandContext } from '../ports.js';
+import type { Streams } from '../streams.js';
+import { currentPolicy } from './alert-kinds.js';
+import { alertPayload } from './alerts-delivery.js';
+import type { WebhookOutcome, Webhooks } from './ports.js';
+
+export interface TrialPorts {
+  readonly streams: Streams;
+  readonly webhooks: Webhooks;
+  readonly clock: Clock;
+  readonly serviceUrl: () => string;
+}
+
+export interface TrialAsked {
+  /** Instead of the policy's. */
+  readonly webhookUrl?: string | null;
+}
+
+export interface Tried {
+  readonly outcome: WebhookOutcome;
+  /** ISO 8601. */
+  readonly sentAt: string;
+  readonly targetUrl: string;
+}
+
+/** A person waits for it, retries included. */
+const PATIENCE_MS = 25_000;
+/** It leaves no trace in the log: that it was sent is remembered here, for as long as somebody may ask again. */
+const REMEMBERED = { max: 1000, ttl: 600_000 };
+
+interface Remembered {
+  readonly fingerprint: string;
+  readonly tried: Promise<Tried | Rejection>;
+}
+
+/** A keyed request that comes again is answered what it was answered, and nothing is sent. */
+export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts) {
+  const remembered = new LRUCache<string, Remembered>(REMEMBERED);
+
+  return (asked: TrialAsked, { commandId, fingerprint = '' }: CommandContext): Promise<Tried | Rejection> => {
+    const earlier = remembered.get(commandId);
+    if (earlier) return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(keyReused);
+    const tried = send(asked, commandId);
+    remembered.set(commandId, { fingerprint, tried });
+    // What was not even tried may be tried again.
+    tried.catch(() => remembered.delete(commandId));
+    return tried;
+  };
+
+  async function send({ webhookUrl }: TrialAsked, deliveryId: string): Promise<Tried | Rejection> {
+    const { state: policy } = await currentPolicy(streams);
+    const url = webhookUrl?.trim() || policy.webhookUrl;
+    if (!url) return invalid('There is no webhookUrl: give one, or set it in the alert policy');
+    const refusal = await webhooks.refusal(url);
+    if (refusal) return invalid(`webhookUrl is refused: ${refusal}`);
+    const raisedAt = clock.now();
+    const details = { message: 'A test of the alert webhook' };
+    const outcome = await webhooks.deliver({
+      url,
+      payload: alertPayload(serviceUrl(), { rule: 'test', severity: 'info', raisedAt, details }),
+      deliveryId,
+      timeoutMs: policy.webhookTimeoutMs,
+      retries: policy.webhookRetryAttempts,
+      backoffMs: policy.webhookBackoffMs,
+      deadlineMs: PATIENCE_MS,
+      signal: new AbortController().signal,
+    });
+    return { outcome, sentAt: new Date(raisedAt).toISOString(), targetUrl: url };
+  }
+}
+
+export type Trial = ReturnType<typeof createTrial>;
+
+const keyReused: Rejection = {
+  rejected: 'logs/idempotency-key-reused',
+  kind: 'conflict',
+  detail: 'This Idempotency-Key was used before with another request',
+};
+
+const invalid = (detail: string): Rejection => ({
+  rejected: 'logs/invalid-webhook-url',
+  kind: 'invalid',
+  detail,
+});

@@ -1,0 +1,81 @@
+/** What people do with alerts: read and change the policy, and ask how things stand. */
+import { alertStream, RULES } from '../../domain/logs/alert.js';
+import { type AlertPolicy, type ChangeAlertPolicy, POLICY_STREAM } from '../../domain/logs/policy.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import { pause } from '../pause.js';
+import type { CommandContext, Log, Position, Vault } from '../ports.js';
+import type { Streams } from '../streams.js';
+import { alertKind, currentPolicy, policyKind } from './alert-kinds.js';
+import type { Webhooks } from './ports.js';
+
+export interface AlertPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly vault: Vault;
+  readonly webhooks: Pick<Webhooks, 'refusal'>;
+  readonly evaluate: () => Promise<unknown>;
+  readonly logger: Log;
+}
+
+export interface PolicyRead {
+  readonly policy: AlertPolicy;
+  readonly position: Position;
+}
+
+/** A change is answered when its first evaluation is through, but not much later than it was made. */
+const EVALUATION_PATIENCE_MS = 1000;
+
+export type Alerts = ReturnType<typeof createAlerts>;
+
+export function createAlerts({ handle, streams, vault, webhooks, evaluate, logger }: AlertPorts) {
+  async function policy(): Promise<PolicyRead> {
+    const { state, position } = await currentPolicy(streams);
+    return { policy: state, position };
+  }
+
+  /** `changes` come unchecked; effective at once, and evaluated at once. */
+  async function change(
+    changes: ChangeAlertPolicy['changes'],
+    context: CommandContext,
+  ): Promise<PolicyRead | Rejection> {
+    const { webhookUrl: url } = changes;
+    const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
+    await vault.create(POLICY_STREAM);
+    const command = { changes, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
+    const outcome = await handle(
+      policyKind,
+      POLICY_STREAM,
+      { type: 'ChangeAlertPolicy', ...command },
+      context,
+    );
+    if (isRejection(outcome)) return outcome;
+    await evaluateSoon();
+    return { policy: outcome.state, position: outcome.position };
+  }
+
+  async function evaluateSoon() {
+    const late = new AbortController();
+    const evaluated = evaluate().catch((error) => logger.warn({ err: error }, 'the alert rules wait'));
+    await Promise.race([evaluated, pause(EVALUATION_PATIENCE_MS, late.signal)]);
+    late.abort();
+  }
+
+  /** For `/health`: no secret, and no read of the log that is not needed. */
+  async function health() {
+    const { state: current } = await streams.load(policyKind, POLICY_STREAM);
+    const rules = await Promise.all(
+      RULES.map(async (rule) => ({ rule, ...(await streams.load(alertKind, alertStream(rule))).state })),
+    );
+    return {
+      alerting: {
+        enabled: current.enabled,
+        active: rules.filter(({ active }) => active !== undefined).map(({ rule }) => rule),
+        undelivered: rules.reduce((sum, { undelivered }) => sum + undelivered.length, 0),
+      },
+      alertPolicy: { ...current, webhookUrl: current.webhookUrl === null ? null : '[configured]' },
+    };
+  }
+
+  return { policy, change, health };
+}

@@ -1,0 +1,54 @@
+/** `annals logs query`: records that pass the filters, newest first, for people or for programs. */
+import { Option } from 'commander';
+import { askJson, connectionOf } from './connection.js';
+import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
+import { type Entry, shapeFor } from './format.js';
+import { logsCommand, print } from './run.js';
+
+interface Page {
+  readonly entries: readonly Entry[];
+  readonly nextCursor?: string;
+}
+
+/** The most that the service gives in one answer. */
+const PAGE = 1000;
+
+export const query = logsCommand(
+  {
+    name: 'query',
+    summary: 'Find log records',
+    description:
+      'Finds log records, newest first. On a terminal they are shown as lines with colours, elsewhere as NDJSON ' +
+      '(one JSON object a line).',
+    examples: [
+      ['logs query --level ERROR --from 1h', 'the errors of the last hour'],
+      ['logs query payment declined --field user.id=42', 'both words, of one user'],
+      ['logs query --correlation 4f2a --order asc --all', 'the whole story of a request'],
+      ['logs query --all --from 1d | jq -r .message', 'every message of a day'],
+    ],
+    arguments: filterArguments,
+    options: [
+      ...filterOptions,
+      new Option('-n, --limit <count>', 'At most so many records').argParser(wholeNumber).default(100),
+      new Option('--all', 'All records, however many').conflicts('limit'),
+      new Option('--order <order>', 'Newest or oldest first').choices(['desc', 'asc']),
+      new Option('--json', 'NDJSON on a terminal too'),
+    ],
+  },
+  async (call, stop) => {
+    const connection = connectionOf(call);
+    const shape = shapeFor(call.options);
+    const parameters = filterParameters(call);
+    if (call.options.order !== undefined) parameters.set('order', String(call.options.order));
+    let left = call.options.all ? Number.POSITIVE_INFINITY : Number(call.options.limit);
+    while (left > 0) {
+      parameters.set('limit', String(Math.min(left, PAGE)));
+      const page = await askJson<Page>(connection, `/api/logs?${parameters}`, { signal: stop });
+      await print(page.entries.map(shape).join(''), stop);
+      left -= page.entries.length;
+      if (page.nextCursor === undefined || stop.aborted) break;
+      parameters.set('cursor', page.nextCursor);
+    }
+    return 0;
+  },
+);

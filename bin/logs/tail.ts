@@ -1,0 +1,109 @@
+/** `annals logs tail`: new records as they come, over restarts and broken connections. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Option } from 'commander';
+import { ask, type Connection, connectionOf, Refused, Unreachable } from './connection.js';
+import { eventsOf } from './event-stream.js';
+import { filterArguments, filterOptions, filterParameters } from './filters.js';
+import { type Entry, type Shape, shapeFor } from './format.js';
+import { logsCommand, print } from './run.js';
+
+const BACKOFF_MS = { first: 250, most: 10_000 };
+const BUSY = [408, 429, 502, 503, 504];
+
+export const tail = logsCommand(
+  {
+    name: 'tail',
+    summary: 'Show new log records as they come',
+    description:
+      'Shows the newest records and then every new one that passes the filters, until it is interrupted. A ' +
+      'connection that breaks is made again and goes on where it was.',
+    examples: [
+      ['logs tail', 'everything'],
+      ['logs tail --level ERROR,FATAL -n 0', 'errors from now on'],
+      ['logs tail --json | jq .data', 'for programs'],
+    ],
+    arguments: filterArguments,
+    options: [
+      ...filterOptions,
+      new Option('-n, --lines <count>', 'Begin with so many of the newest records').default('10'),
+      new Option('--json', 'NDJSON on a terminal too'),
+    ],
+  },
+  async (call, stop) => {
+    const connection = connectionOf(call);
+    const shape = shapeFor(call.options);
+    const parameters = filterParameters(call);
+    const from = await newest(connection, parameters, Number(call.options.lines), shape, stop);
+    await follow(connection, parameters, from, shape, stop);
+    return 0;
+  },
+);
+
+/** Shows the newest records; answers the position they were read at, for the stream to go on from. */
+async function newest(
+  connection: Connection,
+  filters: URLSearchParams,
+  lines: number,
+  shape: Shape,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!(lines > 0)) return undefined;
+  const parameters = new URLSearchParams([...filters, ['limit', String(Math.min(lines, 1000))]]);
+  const response = await ask(connection, `/api/logs?${parameters}`, { signal });
+  const { entries } = (await response.json()) as { readonly entries: readonly Entry[] };
+  await print(entries.toReversed().map(shape).join(''), signal);
+  return response.headers.get('position') ?? undefined;
+}
+
+async function follow(
+  connection: Connection,
+  parameters: URLSearchParams,
+  from: string | undefined,
+  shape: Shape,
+  stop: AbortSignal,
+): Promise<void> {
+  let cursor = from;
+  // A batch that was cut short comes again whole: what was shown of it is known by its ids.
+  const shown = new Set<string>();
+  let wait = BACKOFF_MS.first;
+  let connected = false;
+  while (!stop.aborted) {
+    try {
+      const response = await ask(connection, `/api/logs/tail?${parameters}`, {
+        headers: {
+          Accept: 'text/event-stream',
+          ...(cursor === undefined ? {} : { 'Last-Event-ID': cursor }),
+        },
+        signal: stop,
+      });
+      [connected, wait] = [true, BACKOFF_MS.first];
+      for await (const { id, data } of eventsOf(response)) {
+        if (data) await show(data, shown, shape, stop);
+        if (!id) continue;
+        cursor = id;
+        shown.clear();
+      }
+    } catch (error) {
+      if (stop.aborted) return;
+      // At the start it is more likely a wrong address than a service that restarts.
+      if (!connected || (error instanceof Refused && !BUSY.includes(error.status))) throw error;
+      process.stderr.write(
+        `annals: ${error instanceof Unreachable ? error.message : 'the connection broke'}, trying again\n`,
+      );
+    }
+    await delay(wait * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => {});
+    wait = Math.min(wait * 2, BACKOFF_MS.most);
+  }
+}
+
+/** A message that is no record tells of the stream itself. */
+async function show(data: string, shown: Set<string>, shape: Shape, stop: AbortSignal): Promise<void> {
+  const message = JSON.parse(data) as Partial<Entry> & { readonly type?: string };
+  if (message.id !== undefined && message.timestamp !== undefined) {
+    if (shown.has(message.id)) return;
+    shown.add(message.id);
+    await print(shape(message as Entry), stop);
+  } else if (message.type === 'RESET') {
+    process.stderr.write('annals: the connection was away for too long, some records are not shown\n');
+  }
+}

@@ -1,0 +1,48 @@
+/** When the rules of the alert policy are breached, from counts alone. */
+import type { Rule, Verdict } from './alert.js';
+import type { AlertPolicy } from './policy.js';
+
+const MINUTE_MS = 60_000;
+
+/** What was counted; undefined where the policy does not ask. */
+export interface Counted {
+  /** Unix ms. */
+  readonly now: number;
+  /** Records of level ERROR or FATAL within the policy's window. */
+  readonly errors?: number;
+  /** When the newest record was received, Unix ms; undefined when there is none. */
+  readonly lastRecordAt?: number;
+}
+
+const OFF: Verdict = { breached: false, reason: 'disabled' };
+const FINE: Verdict = { breached: false, reason: 'recovered' };
+
+export const windowOf = ({ windowMinutes }: AlertPolicy, now: number) => ({
+  from: now - windowMinutes * MINUTE_MS,
+  to: now,
+});
+
+export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted: Counted) => Verdict } = {
+  error_threshold({ enabled, errorThreshold, windowMinutes }, { errors = 0 }) {
+    if (!enabled) return OFF;
+    if (errors < errorThreshold) return FINE;
+    return {
+      breached: true,
+      severity: 'critical',
+      details: { errorCount: errors, threshold: errorThreshold, windowMinutes },
+    };
+  },
+
+  no_logs({ enabled, noLogsThresholdMinutes: thresholdMinutes }, { now, lastRecordAt }) {
+    if (!enabled || thresholdMinutes === 0) return OFF;
+    if (lastRecordAt !== undefined && now - lastRecordAt < thresholdMinutes * MINUTE_MS) return FINE;
+    return {
+      breached: true,
+      severity: 'warning',
+      details: {
+        thresholdMinutes,
+        lastRecordAt: lastRecordAt === undefined ? null : new Date(lastRecordAt).toISOString(),
+      },
+    };
+  },
+};

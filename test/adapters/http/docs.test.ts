@@ -1,0 +1,187 @@
+/** The documents of a service, and its reference in a real browser: read, authorised, tried out, from one origin. */
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { parse } from 'yaml';
+import { createDerivation } from '../../../adapters/crypto/derivation.js';
+import { sameOrigin } from '../../../adapters/http/cors.js';
+import { documentRoutes } from '../../../adapters/http/docs.js';
+import type { ServicePolicy } from '../../../adapters/http/policy.js';
+import { problem } from '../../../adapters/http/problem.js';
+import type { Route } from '../../../adapters/http/route.js';
+import { type Listening, listen } from '../../../adapters/http/server.js';
+import { hasBrowser, startBrowser } from '../../support/browser.js';
+import { quiet } from '../../support/engines.js';
+
+const policy: ServicePolicy = {
+  service: 'toys',
+  title: 'Toys & <more>',
+  version: '1.2.3',
+  cors: sameOrigin,
+  securitySchemes: {
+    bearer: { type: 'http', scheme: 'bearer' },
+    basic: { type: 'http', scheme: 'basic' },
+  },
+};
+
+interface OpenApi {
+  readonly paths: { readonly [path: string]: { readonly post: { readonly security: unknown } } };
+}
+
+const counted: Route = {
+  method: 'POST',
+  path: '/api/boxes/:box',
+  summary: 'Put toys into a box',
+  tags: ['Boxes'],
+  security: ['bearer', 'basic'],
+  query: { type: 'object', properties: { dry: { type: 'boolean' } } },
+  body: {
+    type: 'object',
+    required: ['toys'],
+    properties: { toys: { type: 'array', items: { type: 'string' } } },
+  },
+  answers: { 201: { description: 'They are in', schema: { type: 'object' } } },
+  admit: ({ bearer, basic }) => {
+    if (basic?.password === 'let-me-in') return basic.username;
+    return bearer === 'let-me-in' ? 'Ada' : problem(401, 'Who are you?');
+  },
+  handle: ({ params: { box } }, caller) => ({ status: 201, body: { box, by: caller } }),
+};
+
+describe('the documents of a service', () => {
+  let service: Listening;
+  let origin: string;
+  before(async () => {
+    service = await listen(policy, [counted, ...documentRoutes(policy, [counted])], {
+      host: '127.0.0.1',
+      port: 0,
+      log: quiet,
+      derivation: createDerivation(Buffer.alloc(32, 7)),
+      clientAddress: (address) => address,
+    });
+    origin = service.url;
+  });
+  after(() => service?.close());
+
+  it('say the same in JSON and in YAML, and name themselves', async () => {
+    const json = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApi;
+    const yaml = await fetch(`${origin}/openapi.yaml`);
+    expect(yaml.headers.get('content-type')).to.equal('application/yaml; charset=utf-8');
+    expect(parse(await yaml.text())).to.deep.equal(json);
+    expect(json).to.have.property('openapi', '3.1.0');
+    expect(json.paths['/api/boxes/{box}']?.post.security).to.deep.equal([{ bearer: [] }, { basic: [] }]);
+    expect(json)
+      .to.have.property('paths')
+      .that.has.keys('/api/boxes/{box}', '/openapi.json', '/openapi.yaml', '/docs');
+  });
+
+  it('have a page that no other origin can script, frame or be called from', async () => {
+    const page = await fetch(`${origin}/docs`);
+    expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    const rules = page.headers.get('content-security-policy') ?? '';
+    expect(rules)
+      .to.include("default-src 'none'")
+      .and.include("script-src 'self';")
+      .and.include("frame-ancestors 'none'");
+    const text = await page.text();
+    expect(text)
+      .to.include('<title>Toys &amp; &lt;more&gt;</title>')
+      .and.not.match(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it('have parts that may be kept, and nothing besides them', async () => {
+    const text = await (await fetch(`${origin}/docs`)).text();
+    const parts = [...text.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => path);
+    expect(parts).to.have.length(4);
+    for (const path of parts) {
+      const part = await fetch(`${origin}/${path}`);
+      expect(part.status, path).to.equal(200);
+      expect(part.headers.get('cache-control')).to.include('immutable');
+      expect(part.headers.get('content-type')).to.match(
+        /^(?:text\/(?:css|javascript); charset=utf-8|image\/png)$/,
+      );
+    }
+    for (const path of [
+      'index.html',
+      'package.json',
+      '..%2fpackage.json',
+      '%2e%2e%2fpackage.json',
+      'constructor',
+    ]) {
+      expect((await fetch(`${origin}/docs/${path}`)).status, path).to.equal(404);
+    }
+  });
+
+  describe('in a browser', function () {
+    this.timeout(60_000);
+    let browser: Browser;
+    let page: Page;
+    let asked: string[];
+    let complaints: string[];
+    before(async function () {
+      if (!hasBrowser) this.skip();
+      browser = await startBrowser();
+    });
+    after(() => browser?.close());
+    beforeEach(async () => {
+      [asked, complaints] = [[], []];
+      page = await browser.newPage();
+      page.on('request', (request) => asked.push(request.url()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+      });
+      await page.goto(`${origin}/docs`);
+      await page.locator('.opblock').first().waitFor();
+    });
+    afterEach(() => page.close());
+
+    const send = async () => {
+      const route = page.locator('.opblock', { hasText: 'Put toys into a box' });
+      if (!(await route.locator('.execute').isVisible())) await route.locator('.opblock-summary').click();
+      await route.locator('input[placeholder="box"]').fill('red');
+      await route.locator('textarea').fill('{"toys":["bear"]}');
+      const answered = page.waitForResponse((response) => response.url().includes('/api/boxes/'));
+      await route.locator('.execute').click();
+      const response = await answered;
+      await route
+        .locator('.live-responses-table .response-col_status')
+        .filter({ hasText: String(response.status()) })
+        .waitFor();
+      return { status: response.status(), body: await response.json() };
+    };
+
+    it('lets a reader authorise and send a request, and calls nobody else', async () => {
+      expect(await send()).to.deep.include({ status: 401 });
+      await page.locator('.btn.authorize').first().click();
+      const dialog = page.locator('.dialog-ux');
+      await dialog.locator('#auth-bearer-value, input[type=text]').first().fill('let-me-in');
+      await dialog.locator('.btn.authorize').first().click();
+      await dialog.locator('.btn-done').first().click();
+      expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Ada' } });
+      expect(complaints).to.deep.equal([]);
+      expect(asked.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).to.deep.equal(
+        [],
+      );
+      if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` });
+    });
+
+    it('takes a name and a password too', async () => {
+      await page.locator('.btn.authorize').first().click();
+      const basic = page.locator('.dialog-ux .auth-container', { hasText: 'basic' });
+      await basic.locator('input[name=username]').fill('Bob');
+      await basic.locator('input[name=password]').fill('let-me-in');
+      await basic.locator('.btn.authorize').click();
+      await page.locator('.dialog-ux .close-modal').click();
+      expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Bob' } });
+    });
+
+    it('keeps to the one origin even when the address names another document', async () => {
+      await page.goto(
+        `${origin}/docs?url=https://elsewhere.example/openapi.json&configUrl=https://elsewhere.example/c`,
+      );
+      await page.locator('.opblock').first().waitFor();
+      expect(await page.locator('.info .title').textContent()).to.include('Toys & <more>');
+      expect(asked.filter((url) => url.startsWith('https://elsewhere'))).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,97 @@
+/** The events of alerting: what deciders emit fits its schema, and what was ever written can still be read. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
+import { alertEvents } from '../../../domain/logs/alert-events.js';
+import { policy } from '../../../domain/logs/policy.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
+const ajv = new Ajv2020({ strict: false });
+
+const fits = (type: string, version: number, data: unknown): boolean =>
+  ajv.validate(alertEvents[type]?.versions[version - 1]?.schema ?? false, data);
+
+const rule = 'error_threshold';
+const judge = (alertId: string, at: number, verdict: JudgeRule['verdict']): JudgeRule => ({
+  type: 'JudgeRule',
+  rule,
+  verdict,
+  at,
+  cooldownMs: 10,
+  alertId,
+});
+const breach: JudgeRule['verdict'] = {
+  breached: true,
+  severity: 'warning',
+  details: { lastRecordAt: null, thresholdMinutes: 5 },
+};
+const delivery = { type: 'RecordDelivery', rule, at: 50, attempts: 1 } as const;
+
+const emitted: readonly DomainEvent[] = [
+  ...specOf(policy).run([
+    { type: 'ChangeAlertPolicy', changes: { enabled: true, webhookUrl: 'https://hooks.example.com/' } },
+    { type: 'ChangeAlertPolicy', changes: { windowMinutes: 3 } },
+    { type: 'ChangeAlertPolicy', changes: { webhookUrl: null } },
+  ]).events,
+  ...specOf(alert).run([
+    judge('a', 10, breach),
+    judge('b', 30, breach),
+    judge('c', 50, { breached: false, reason: 'disabled' }),
+    { ...delivery, alertId: 'a', status: 204 },
+    { ...delivery, alertId: 'b', status: undefined, failure: 'the connection was refused' },
+  ]).events,
+];
+
+describe('the events of alerting', () => {
+  it('are all that is ever emitted', () => {
+    expect(Object.keys(alertEvents)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
+  });
+
+  it('fit their schemas, once they have been JSON', () => {
+    for (const { type, data } of emitted) {
+      expect(fits(type, 1, JSON.parse(JSON.stringify(data))), type).to.equal(true);
+      expect(fits(type, 1, data), `${type} before it is JSON`).to.equal(true);
+    }
+  });
+
+  it('are refused with something more, or without something they need', () => {
+    for (const { type, data } of emitted) {
+      expect(fits(type, 1, { ...data, more: 1 }), type).to.equal(false);
+      for (const member of Object.keys(data)) {
+        if (['repeats', 'status'].includes(member)) continue;
+        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
+        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
+      }
+    }
+  });
+
+  it('seal the URL of the webhook and nothing else, with a fallback that fits', () => {
+    for (const { type, data } of emitted) {
+      const sealing = alertEvents[type]?.sealed;
+      expect(!!sealing, type).to.equal('secret' in data);
+      if (sealing) expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
+    }
+    expect(JSON.stringify(emitted.map(({ data }) => ({ ...data, secret: 0 })))).not.to.include(
+      'hooks.example',
+    );
+  });
+
+  it('have a fixture of every version ever written, which can still be read', () => {
+    const files = readdirSync(FIXTURES).filter((file) =>
+      Object.hasOwn(alertEvents, file.split('.')[0] ?? ''),
+    );
+    const versions = Object.entries(alertEvents).flatMap(([type, { versions: each }]) =>
+      each.map((_, index) => `${type}.v${index + 1}.json`),
+    );
+    expect(files).to.have.members(versions);
+    for (const file of files) {
+      const [type = '', version = ''] = file.split('.');
+      const data: unknown = JSON.parse(readFileSync(join(FIXTURES, file), 'utf8'));
+      expect(fits(type, Number(version.slice(1)), data), file).to.equal(true);
+    }
+  });
+});

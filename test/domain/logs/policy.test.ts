@@ -1,0 +1,170 @@
+/** The alert policy: partial changes, what is refused and by which name, and never enabled without a URL. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  type AlertPolicy,
+  type AlertPolicyChanged,
+  type ChangeAlertPolicy,
+  LIMITS,
+  policy,
+} from '../../../domain/logs/policy.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given } = specOf(policy);
+const URL = 'https://hooks.example.com/T0/secret';
+const change = (changes: ChangeAlertPolicy['changes'], refusedTarget?: string): ChangeAlertPolicy => ({
+  type: 'ChangeAlertPolicy',
+  changes,
+  refusedTarget,
+});
+const changed = (
+  settings: AlertPolicyChanged['data']['settings'],
+  secret: AlertPolicyChanged['data']['secret'] = {},
+): AlertPolicyChanged => ({ type: 'AlertPolicyChanged', data: { settings, secret } });
+const INVALID = 'logs/invalid-alert-policy';
+
+describe('the alert policy', () => {
+  it('begins disabled, with the defaults of the contract', () => {
+    expect(policy.initialState).to.deep.equal({
+      enabled: false,
+      webhookUrl: null,
+      intervalMs: 30_000,
+      windowMinutes: 5,
+      errorThreshold: 20,
+      noLogsThresholdMinutes: 0,
+      cooldownMs: 300_000,
+      webhookTimeoutMs: 5000,
+      webhookRetryAttempts: 3,
+      webhookBackoffMs: 250,
+    });
+  });
+
+  it('changes what is named and leaves the rest', () =>
+    given(changed({ errorThreshold: 5 }))
+      .when(change({ windowMinutes: 10 }))
+      .then(changed({ windowMinutes: 10 })));
+
+  it('keeps the URL apart from the other settings, to be sealed', () =>
+    given()
+      .when(change({ enabled: true, webhookUrl: URL }))
+      .then(changed({ enabled: true }, { webhookUrl: URL })));
+
+  it('changes nothing that is already so', () =>
+    given(changed({ enabled: true }, { webhookUrl: URL }))
+      .when(change({ enabled: true, webhookUrl: URL, intervalMs: 30_000 }))
+      .thenNothing());
+
+  it('takes an empty change for a wish that is granted', () => given().when(change({})).thenNothing());
+
+  for (const [key, { min, max }] of Object.entries(LIMITS)) {
+    it(`takes ${key} from ${min} to ${max} only`, () => {
+      for (const value of [min, max]) {
+        expect(policy.decide(change({ [key]: value }), policy.initialState)).to.be.an('array');
+      }
+      for (const value of [min - 1, max + 1, min + 0.5, Number.NaN, `${min}`, null, true, [], {}]) {
+        given()
+          .when(change({ [key]: value }))
+          .thenRejected(INVALID, { detail: `${key} must be a whole number from ${min} to ${max}` });
+      }
+    });
+  }
+
+  it('refuses a setting it does not know by its name', () => {
+    for (const key of ['threshold', 'webhook', '__proto__', 'constructor', 'hasOwnProperty', '']) {
+      const changes = JSON.parse(`{"windowMinutes":6,${JSON.stringify(key)}:1}`);
+      given()
+        .when(change(changes))
+        .thenRejected(INVALID, { detail: `${key} is not a setting of the alert policy` });
+    }
+  });
+
+  it('refuses a wrong type by the name of its key', () => {
+    given()
+      .when(change({ enabled: 'yes' }))
+      .thenRejected(INVALID, { detail: 'enabled must be true or false' });
+    given()
+      .when(change({ enabled: null }))
+      .thenRejected(INVALID, { detail: 'enabled must be true or false' });
+    for (const webhookUrl of [
+      7,
+      true,
+      {},
+      'hooks.example.com',
+      'ftp://example.com/x',
+      'https://',
+      'javascript:1',
+    ])
+      given()
+        .when(change({ webhookUrl }))
+        .thenRejected(INVALID, {
+          detail: `webhookUrl must be ${typeof webhookUrl === 'string' ? 'an http or https URL' : 'a URL or null'}`,
+        });
+    given()
+      .when(change({ webhookUrl: `${URL}/${'x'.repeat(2048)}` }))
+      .thenRejected(INVALID, { detail: 'webhookUrl must be at most 2048 characters' });
+  });
+
+  it('is not enabled without a URL', () => {
+    given()
+      .when(change({ enabled: true }))
+      .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
+    given(changed({}, { webhookUrl: URL }))
+      .when(change({ enabled: true, webhookUrl: '' }))
+      .thenRejected(INVALID, { detail: 'enabled needs a webhookUrl' });
+  });
+
+  it('is enabled by a URL that was given before', () =>
+    given(changed({}, { webhookUrl: URL }))
+      .when(change({ enabled: true }))
+      .then(changed({ enabled: true })));
+
+  it('is disabled when its URL is cleared, by null or by nothing', () => {
+    for (const webhookUrl of [null, '', '  ']) {
+      given(changed({ enabled: true }, { webhookUrl: URL }))
+        .when(change({ webhookUrl }))
+        .then(changed({ enabled: false }, { webhookUrl: null }));
+    }
+  });
+
+  it('refuses a URL whose target must not be called, and says why', () =>
+    given()
+      .when(change({ webhookUrl: 'http://169.254.169.254/' }, 'it leads to a link-local address'))
+      .thenRejected(INVALID, { detail: 'webhookUrl is refused: it leads to a link-local address' }));
+
+  it('is disabled when the key that sealed its URL is destroyed', () => {
+    const erased = { webhookUrl: null };
+    const state = [changed({ enabled: true, errorThreshold: 3 }, erased)].reduce(
+      policy.evolve,
+      policy.initialState,
+    );
+    expect(state).to.include({ enabled: false, webhookUrl: null, errorThreshold: 3 });
+  });
+
+  const changes = fc.record(
+    {
+      enabled: fc.oneof(fc.boolean(), fc.anything()),
+      webhookUrl: fc.oneof(fc.constantFrom(URL, `${URL}2`, '', null), fc.anything()),
+      intervalMs: fc.integer({ min: 0, max: 4000 }),
+      cooldownMs: fc.oneof(fc.nat(), fc.anything()),
+      windowMinutes: fc.integer({ min: 0, max: 9 }),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('keeps its law whatever comes: a change granted twice changes once, and enabled means a URL', () => {
+    fc.assert(
+      fc.property(fc.array(changes), (attempts) => {
+        let state: AlertPolicy = policy.initialState;
+        for (const attempt of attempts) {
+          const outcome = policy.decide(change(attempt), state);
+          if (isRejection(outcome)) continue;
+          state = outcome.reduce(policy.evolve, state);
+          expect(policy.decide(change(attempt), state)).to.deep.equal([]);
+          expect(state.enabled && state.webhookUrl === null).to.equal(false);
+          expect(state.intervalMs).to.be.at.least(1000);
+        }
+      }),
+    );
+  });
+});

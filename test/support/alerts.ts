@@ -1,0 +1,135 @@
+/** A node that does alerting and nothing else, over HTTP; the counts of records are the test's. */
+import { randomUUID } from 'node:crypto';
+import { startEngines } from '../../adapters/engines/start.js';
+import { sameOrigin } from '../../adapters/http/cors.js';
+import { alertRoutes } from '../../adapters/http/logs/alerts.js';
+import { listen } from '../../adapters/http/server.js';
+import type { RecordCounts } from '../../application/logs/ports.js';
+import { runPeriodically } from '../../application/periodic.js';
+import { type Reaction, runReaction } from '../../application/reactions.js';
+import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { connectAlerting } from '../../bin/logs/alerting.js';
+import { alertEvents } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../domain/logs/policy.js';
+import { alertHistory } from '../../projections/logs/alerts.js';
+import { runProjector } from '../../projections/subscription.js';
+import { quiet, type Servers, temporaryDirectory } from './engines.js';
+
+/** Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. */
+export async function startOwnServers(): Promise<Servers> {
+  const directory = temporaryDirectory();
+  const engines = await startEngines({ dataDir: directory.path, logger: quiet });
+  return {
+    ...engines,
+    async stop() {
+      await engines.stop();
+      directory.remove();
+    },
+  };
+}
+
+export interface AlertNode {
+  readonly url: string;
+  readonly kernel: Kernel;
+  readonly evaluate: () => Promise<unknown>;
+  readonly reaction: Reaction;
+  /** A request and its answer, JSON both. */
+  ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Asked>;
+  stop(): Promise<void>;
+}
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** What one or another of the routes answers. */
+interface Body {
+  readonly error: string;
+  readonly policy: AlertPolicy;
+  readonly alerts: readonly AlertView[];
+  readonly hasMore: boolean;
+  readonly limit: number;
+  readonly nextCursor?: string;
+  readonly sentAt: string;
+}
+
+interface AlertView {
+  readonly id: string;
+  readonly rule: string;
+  readonly state: string;
+  readonly triggeredAt: string;
+  readonly resolvedAt: string | null;
+  readonly repeatedBy?: string;
+  readonly webhook: { readonly delivered: boolean; readonly attempts: number; readonly reason?: string };
+}
+
+export interface NodeOptions {
+  readonly servers: Servers;
+  readonly counts: RecordCounts;
+  readonly secret?: string;
+  readonly allowPrivate?: boolean;
+}
+
+export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
+  const { servers, counts, secret, allowPrivate = true } = options;
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: 'annals',
+    node: randomUUID(),
+    release: 'test',
+    catalogs: [{ service: 'logs', events: alertEvents }],
+    projections: [alertHistory],
+    logger: quiet,
+  });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const common = { ...kernel, service: 'logs', logger: quiet, signal };
+  await kernel.lifecycle.open([alertHistory], kernel.served, { signal });
+  const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
+    kernel,
+    counts,
+    logger: quiet,
+    release: 'test',
+    allowPrivateWebhooks: allowPrivate,
+    ...(secret ? { webhookSecret: secret } : {}),
+    serviceUrl: () => 'http://logs.example',
+    signal,
+  });
+  const running = [
+    runProjector({ ...common, ...kernel.settled, projections: [alertHistory] }).stopped,
+    runReaction({ ...common, reaction, reacted: () => {} }),
+    runPeriodically({ ...common, ...periodic }),
+  ];
+  const http = await listen(
+    { service: 'logs', title: 'Logs', version: 'test', cors: sameOrigin },
+    alertRoutes({ alerts, history, tryWebhook, security: [], admit: () => ({ actor: 'tester' }) }),
+    {
+      host: '127.0.0.1',
+      port: 0,
+      log: quiet,
+      derivation: kernel.derivation,
+      clientAddress: (address) => address,
+    },
+  );
+
+  return {
+    url: http.url,
+    kernel,
+    evaluate,
+    reaction,
+    async ask(method, path, body, headers = {}) {
+      const init = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+      const sent = { 'Content-Type': 'application/json', ...headers };
+      const response = await fetch(`${http.url}${path}`, { method, headers: sent, ...init });
+      return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+    },
+    async stop() {
+      await http.close();
+      stop.abort();
+      await Promise.all(running);
+      await kernel.close();
+    },
+  };
+}
