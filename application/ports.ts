@@ -173,7 +173,12 @@ export type Selection =
 
 /** Follows events from just after a position, in log order, for ever: ends only by its signal. */
 export type Follow = (
-  options: Selection & { readonly from: Position | 'start'; readonly signal: AbortSignal },
+  options: Selection & {
+    readonly from: Position | 'start';
+    readonly signal: AbortSignal;
+    /** Events in a batch, and read ahead of it, at most; default 1000. */
+    readonly atOnce?: number;
+  },
 ) => AsyncGenerator<Batch>;
 
 /** The right to be the only active one of a name, for as long as it is renewed. */

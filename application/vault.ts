@@ -28,7 +28,7 @@ const KEYS_CACHED = 50_000;
 const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
 /** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
 const MOST_CACHED_CHARACTERS = 4096;
-const FRESH_CHARACTERS = 8 * 1024 * 1024;
+const FRESH_CHARACTERS = 4 * 1024 * 1024;
 
 interface Opened {
   readonly subject: string;

@@ -43,9 +43,17 @@ export const logs: Service = {
     const index = createRecordIndex({ db: mongo.models, vault, build, version });
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
-    const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     const health = createIndexHealth({ settled, clock });
+    const ingest = createIngest({
+      appender,
+      vault,
+      settled,
+      clock,
+      release,
+      earlier: receipts.request,
+      heard: health.latest,
+    });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: kernel.head(),

@@ -1,7 +1,7 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Checkpoints, Follow, Leases, Position } from '../application/ports.js';
-import { type Builds, type ReadModel, serviceOf } from './projection.js';
+import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 
 export interface Progress {
   readonly events: number;
@@ -36,7 +36,12 @@ export async function catchUp(
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection);
   let events = 0;
-  for await (const batch of follow({ prefixes: [`${serviceOf(projection)}.`], from, signal })) {
+  for await (const batch of follow({
+    prefixes: [`${serviceOf(projection)}.`],
+    from,
+    signal,
+    ...atOnceOf([projection]),
+  })) {
     await apply(batch.events);
     events += batch.events.length;
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.

@@ -108,6 +108,8 @@ export interface Build {
 export interface OwnProjection {
   readonly name: string;
   readonly version: number;
+  /** How many events it takes at once, where they are too large for the usual thousand. */
+  readonly atOnce?: number;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
   open(build: Build): Promise<Apply>;
   /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
@@ -115,6 +117,12 @@ export interface OwnProjection {
 }
 
 export type ReadModel = Projection | OwnProjection;
+
+/** How many events all of these can take at once. */
+export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {
+  const limits = models.flatMap((model) => ('open' in model ? (model.atOnce ?? []) : []));
+  return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
+}
 
 /** The collections that builds of read models stand in. */
 export interface Builds {

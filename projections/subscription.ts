@@ -12,7 +12,7 @@ import type {
 } from '../application/ports.js';
 import type { ServedBuild } from '../domain/shared/served.js';
 import { built } from './catch-up.js';
-import { type Apply, type Builds, type ReadModel, runOf } from './projection.js';
+import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
@@ -96,7 +96,8 @@ export function runProjector(options: ProjectorOptions): Projector {
       const saver = keepSaved(targets, lease, () => fenced.abort());
       try {
         const prefixes = [`${service}.`];
-        for await (const batch of follow({ prefixes, from: from === 0n ? 'start' : from, signal: stop })) {
+        const start = from === 0n ? 'start' : from;
+        for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
           await apply(batch, targets, stop);
           if (batch.caughtUp) status = 'live';
           if (batch.position === undefined) continue;

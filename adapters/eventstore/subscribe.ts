@@ -30,12 +30,12 @@ export async function headOf(client: EventStoreDBClient, back = 1): Promise<Posi
  * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
  */
 export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log): Follow {
-  return async function* follow({ from, signal, ...selection }) {
+  return async function* follow({ from, signal, atOnce = BATCH, ...selection }) {
     let position = from;
     let wait = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
-        for await (const batch of connect(client, codec, selection, position, signal)) {
+        for await (const batch of connect(client, codec, selection, position, atOnce, signal)) {
           position = batch.position ?? position;
           wait = BACKOFF_MS.first;
           yield batch;
@@ -58,6 +58,7 @@ async function* connect(
   codec: Codec,
   selection: Selection,
   from: Position | 'start',
+  atOnce: number,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
   let scanned: Position | undefined;
@@ -73,7 +74,7 @@ async function* connect(
       fromPosition: from === 'start' ? START : { commit: from, prepare: from },
       filter: filterOf(selection, checkpointReached),
     },
-    { highWaterMark: BATCH },
+    { highWaterMark: atOnce },
   );
   const ended = (error?: unknown) => {
     failed ??= error ?? new Error('the server closed the subscription');
@@ -99,8 +100,8 @@ async function* connect(
       // Taken before the buffer is drained: a checkpoint or "caught up" is told while events still wait in it.
       const until = scanned;
       const atHead = caughtUp;
-      const batch = drain(subscription, codec);
-      const idle = batch.taken < BATCH;
+      const batch = drain(subscription, codec, atOnce);
+      const idle = batch.taken < atOnce;
       const position = idle ? later(batch.position, until) : batch.position;
       if (batch.taken > 0 || (position !== undefined && position !== last) || (idle && atHead)) {
         if (idle) caughtUp = false;
@@ -133,11 +134,11 @@ function filterOf(selection: Selection, checkpointReached: Checkpoint) {
 
 type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promise<void>;
 
-function drain(subscription: AllStreamSubscription, codec: Codec) {
+function drain(subscription: AllStreamSubscription, codec: Codec, atOnce: number) {
   const events = [];
   let taken = 0;
   let position: Position | undefined;
-  while (taken < BATCH) {
+  while (taken < atOnce) {
     const resolved = subscription.read();
     if (resolved === null) break;
     taken++;

@@ -38,7 +38,9 @@ const MAX_BUFFERED = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 
 export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
+  /** All streams, and those of them that have got what they missed. */
   const open = new Set<Connection>();
+  const live = new Set<Connection>();
   const kept: Batch[] = [];
   let keptCharacters = 0;
   /** Everything up to here has been forgotten, or was never seen. */
@@ -89,6 +91,7 @@ export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
   function send(connection: Connection, each: Frame) {
     connection.sink.send(each);
     if (connection.sink.buffered() <= MAX_BUFFERED || !open.delete(connection)) return;
+    live.delete(connection);
     connection.sink.cut();
   }
 
@@ -98,7 +101,7 @@ export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
       last = event.position;
       if (event.type !== 'RecordsIngested') return;
       keep(event);
-      then(() => deliver(event, open));
+      then(() => deliver(event, live));
     },
 
     connect(filter, after, sink) {
@@ -110,11 +113,16 @@ export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
         connection.since = last;
         sink.send(frame({ type: 'RESET' }, last < 0n ? undefined : last));
       } else sink.beat(connection.since < 0n ? undefined : connection.since);
-      sink.onClose(() => open.delete(connection));
-      then(async () => {
-        if (!tooOld) for (const event of missed) await deliver(event, [connection]);
-      });
       open.add(connection);
+      sink.onClose(() => {
+        open.delete(connection);
+        live.delete(connection);
+      });
+      // In its turn: batches that are still being opened for others are among those it missed.
+      then(async () => {
+        if (!tooOld) for (const event of missed) if (open.has(connection)) await deliver(event, [connection]);
+        if (open.has(connection)) live.add(connection);
+      });
     },
 
     streams: () => open.size,
@@ -124,6 +132,7 @@ export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
       clearInterval(heartbeat);
       for (const { sink } of open) sink.end('resume');
       open.clear();
+      live.clear();
     },
   };
 }

@@ -8,7 +8,14 @@ import {
 } from '../../domain/logs/batch.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { newEvent } from '../new-event.js';
-import type { Clock, CommandContext, Position, Settled, Vault } from '../ports.js';
+import {
+  type Clock,
+  type CommandContext,
+  type Position,
+  type Settled,
+  Unavailable,
+  type Vault,
+} from '../ports.js';
 import type { Appender, Waiting } from './appender.js';
 import { type LineError, type ReadRecord, readBody } from './body.js';
 
@@ -28,6 +35,8 @@ export interface IngestPorts {
   readonly clock: Clock;
   readonly release: string;
   readonly earlier: (commandId: string) => Promise<EarlierRequest | undefined>;
+  /** The last event of the service that this node has heard of. */
+  readonly heard: () => Position;
 }
 
 export interface Receipt {
@@ -72,7 +81,7 @@ export interface Records {
 
 export type Ingest = ReturnType<typeof createIngest>;
 
-export function createIngest({ appender, vault, settled, clock, release, earlier }: IngestPorts) {
+export function createIngest({ appender, vault, settled, clock, release, earlier, heard }: IngestPorts) {
   const origin = { service: 'logs', release };
   /** Since this process began. */
   const totals = { accepted: 0, rejected: 0 };
@@ -102,14 +111,17 @@ export function createIngest({ appender, vault, settled, clock, release, earlier
   async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
     const bytes = given.records.reduce((sum, each) => sum + each.bytes, 0);
     if (!appender.hasRoom(bytes)) return FULL;
-    if (!context.fingerprint) return store({ ...given, receivedAt: clock.now() }, context, []);
+    if (!context.fingerprint) return store({ ...given, receivedAt: clock.now() }, context);
     const { commandId, fingerprint } = context;
     while (running.has(commandId)) await running.get(commandId)?.catch(() => {});
     const work = (async () => {
+      // The index must know of whatever this key may have done before.
+      const last = heard() > latest ? heard() : latest;
+      if (!(await settled.wait('logs', last))) throw new Unavailable('the index is behind');
       const before = await earlier(commandId);
       if (before && before.fingerprint !== fingerprint) return KEY_REUSED;
       const receivedAt = before?.receivedAt ?? clock.now();
-      return store({ ...given, receivedAt }, context, before?.batches ?? []);
+      return store({ ...given, receivedAt }, context, before);
     })();
     running.set(commandId, work);
     return work.finally(() => running.delete(commandId));
@@ -118,7 +130,7 @@ export function createIngest({ appender, vault, settled, clock, release, earlier
   async function store(
     given: Ingestion,
     context: CommandContext,
-    there: readonly string[],
+    before?: EarlierRequest,
   ): Promise<Ingested> {
     const { receivedAt, records } = given;
     const lines = new Map<string, Waiting[]>();
@@ -127,16 +139,16 @@ export function createIngest({ appender, vault, settled, clock, release, earlier
       await vault.create(keepingSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);
       const event = newEvent(origin, stream, batch, index, context);
-      if (there.includes(event.id)) continue;
+      if (before?.batches.includes(event.id)) continue;
       lines.set(stream, [...(lines.get(stream) ?? []), { event, bytes: bytes * batch.data.count }]);
     }
     const positions = await Promise.all(
       Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)),
     );
-    let position = 0n;
+    let position = before?.position ?? 0n;
     for (const each of positions) if (each > position) position = each;
     if (position > latest) latest = position;
-    if (there.length === 0) totals.accepted += given.records.length;
+    if (!before) totals.accepted += given.records.length;
     totals.rejected += given.rejected;
     return { receivedAt, position, visible: await settled.wait('logs', position) };
   }

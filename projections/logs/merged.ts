@@ -1,4 +1,4 @@
-/** Merges streams of blocks, each in order by itself, into one; a stream is not begun before it is needed. */
+/** Merges streams of blocks, each in order by itself, into one. */
 import type { Order } from '../../domain/logs/place.js';
 
 export interface Source<Item> {
@@ -7,21 +7,27 @@ export interface Source<Item> {
   readonly items: AsyncIterable<Item>;
 }
 
+/** A stream is not begun before it is needed; `eager` begins all at once, where little is expected of each. */
 export async function* merged<Item>(
   sources: readonly Source<Item>[],
   order: Order,
   keyOf: (item: Item) => number,
+  eager = false,
 ): AsyncGenerator<Item> {
   const sign = order === 'desc' ? -1 : 1;
   const waiting = sources.toSorted((a, b) => sign * (b.bound - a.bound));
   const running: { readonly items: AsyncIterator<Item>; head: Item }[] = [];
+  const begin = async ({ items: source }: Source<Item>) => {
+    const items = source[Symbol.asyncIterator]();
+    const first = await items.next();
+    if (!first.done) running.push({ items, head: first.value });
+  };
   try {
+    if (eager) await Promise.all(waiting.splice(0).map(begin));
     for (;;) {
       let best = least(running, (each) => sign * keyOf(each.head));
       while (waiting.length > 0 && (!best || sign * waiting.at(-1)!.bound <= sign * keyOf(best.head))) {
-        const items = waiting.pop()!.items[Symbol.asyncIterator]();
-        const first = await items.next();
-        if (!first.done) running.push({ items, head: first.value });
+        await begin(waiting.pop()!);
         best = least(running, (each) => sign * keyOf(each.head));
       }
       if (!best) return;

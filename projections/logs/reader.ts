@@ -15,7 +15,7 @@ import type { BlockRow, HourRow } from './rows.js';
 import { mayHold } from './term-filter.js';
 
 /** Opened blocks are kept up to this much text, entries that were shown included. */
-const OPEN_CHARACTERS = 48 * 1024 * 1024;
+const OPEN_CHARACTERS = 24 * 1024 * 1024;
 const HEADERS_AT_ONCE = 64;
 const HEADER_PAGES = 1000;
 const BYTES_PER_RECORD = 100;
@@ -59,7 +59,8 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
       bound: order === 'desc' ? part.to : part.from,
       items: headers(name, part, filter, order, terms.length > 0),
     }));
-    for await (const { part, header } of merged(sources, order, boundOf)) {
+    const rare = filter.correlationId !== undefined;
+    for await (const { part, header } of merged(sources, order, boundOf, rare)) {
       if (filter.levels && !header.levels.some(({ level }) => filter.levels?.includes(level))) continue;
       const held = header.terms;
       if (held && !terms.every((term) => mayHold(held.buffer, term))) continue;

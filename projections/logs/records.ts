@@ -6,7 +6,7 @@ import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
 import { type BlockRow, HOUR_INDEXES, REQUEST_INDEXES } from './rows.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 1, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 1, atOnce: 128, open, scan };
 
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);

@@ -32,7 +32,15 @@ export async function startLogsNode(servers: Servers, database: string) {
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const ingest = createIngest({ appender, vault, settled, clock, release, earlier: receipts.request });
+  const ingest = createIngest({
+    appender,
+    vault,
+    settled,
+    clock,
+    release,
+    earlier: receipts.request,
+    heard: () => 0n,
+  });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,

@@ -33,7 +33,12 @@ export function healthRoute({ version, index, sections }: HealthDeps): Route {
           service: 'logs',
           version,
           uptimeSec: Math.floor((Date.now() - startedAt) / 1000),
-          runtime: { node: process.version, rssBytes: memory.rss, heapUsedBytes: memory.heapUsed },
+          runtime: {
+            node: process.version,
+            rssBytes: memory.rss,
+            heapUsedBytes: memory.heapUsed,
+            externalBytes: memory.external,
+          },
           ...more,
           index: shown,
         },

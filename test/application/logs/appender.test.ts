@@ -1,0 +1,134 @@
+/** Group commit: what waits together is appended together, once, whatever the log answers. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { type Appender, createAppender, type Waiting } from '../../../application/logs/appender.js';
+import { createIngest } from '../../../application/logs/ingest.js';
+import { newEvent } from '../../../application/new-event.js';
+import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { batchesOf, batchStream, keepingSubject } from '../../../domain/logs/batch.js';
+import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { type LogsNode, startLogsNode } from '../../support/logs.js';
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+
+describe('batches that are appended', () => {
+  let servers: Servers;
+  let node: LogsNode;
+  let producerId: string;
+
+  before(async () => {
+    servers = await startServers();
+    node = await startLogsNode(servers, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+  beforeEach(() => {
+    producerId = randomUUID().slice(0, 8);
+  });
+
+  const stream = () => batchStream({ producerId, day: '20260301', audit: false }, NOON);
+  const batch = async (name: string, bytes = 100): Promise<Waiting> => {
+    const records = [{ data: { name }, bytes }];
+    const [event] = batchesOf({ producerId, receivedAt: NOON, records, rejected: 0 });
+    await node.kernel.vault.create(keepingSubject(event!.data));
+    const origin = { service: 'logs', release: 'test' };
+    return { event: newEvent(origin, stream(), event!, 0, node.kernel.systemContext('test')), bytes };
+  };
+  const named = async () => {
+    const events = await node.kernel.log.read(stream());
+    if (typeof events === 'string') return events;
+    const opened = events.map(({ data }) =>
+      node.kernel.vault.open(keepingSubject(data as never), String(data.secret)),
+    );
+    return (await Promise.all(opened)).map(
+      (secret) => (secret as { records: { name: string }[] }).records[0]?.name,
+    );
+  };
+  const over = (append: EventLog['append']): Appender =>
+    createAppender({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });
+
+  it('share appends, in order, and never beyond what one may hold', async () => {
+    const sizes: number[] = [];
+    const { log } = node.kernel;
+    const appender = over((name, expected, events) => {
+      sizes.push(events.length);
+      return log.append(name, expected, events);
+    });
+    const small = await Promise.all(Array.from({ length: 200 }, (_, n) => batch(`s${n}`)));
+    await Promise.all(small.map((each) => appender.append(stream(), [each])));
+    expect(sizes.length).to.be.lessThan(10);
+    expect(await named()).to.deep.equal(small.map((_, n) => `s${n}`));
+    sizes.length = 0;
+    const large = await Promise.all(Array.from({ length: 6 }, (_, n) => batch(`l${n}`, 300_000)));
+    await appender.append(stream(), large);
+    expect(sizes).to.deep.equal([2, 2, 2]);
+  });
+
+  it('are there once when an answer got lost, and when another node came first', async () => {
+    const { log } = node.kernel;
+    let calls = 0;
+    const appender = over(async (name, expected, events) => {
+      calls++;
+      const outcome = await log.append(name, expected, events);
+      if (calls === 2) throw new Unavailable('the answer got lost');
+      return outcome;
+    });
+    await appender.append(stream(), [await batch('one')]);
+    await appender.append(stream(), [await batch('two')]);
+    expect(
+      await createAppender({ log, logger: quiet, appended: () => {} }).append(stream(), [
+        await batch('other'),
+      ]),
+    ).to.be.a('bigint');
+    await appender.append(stream(), [await batch('three')]);
+    expect(await named()).to.deep.equal(['one', 'two', 'other', 'three']);
+  });
+
+  it('fail together when the log stays away, and later ones do not', async () => {
+    const { log } = node.kernel;
+    let away = true;
+    const appender = over(async (name, expected, events) => {
+      if (away) throw new Unavailable('away');
+      return log.append(name, expected, events);
+    });
+    const lost = await appender.append(stream(), [await batch('lost')]).catch((error) => error);
+    expect(lost).to.be.instanceOf(Unavailable);
+    away = false;
+    await appender.append(stream(), [await batch('kept')]);
+    expect(await named()).to.deep.equal(['kept']);
+    expect(appender.waitingBytes()).to.equal(0);
+  });
+
+  it('are refused with a time to wait when too much is waiting', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { log, vault, settled } = node.kernel;
+    const appender = over(async (...given) => {
+      await held;
+      return log.append(...given);
+    });
+    const ports = {
+      appender,
+      vault,
+      settled,
+      clock: Date,
+      release: 'test',
+      earlier: node.receipts.request,
+      heard: () => 0n,
+    };
+    const ingest = createIngest(ports);
+    const body = JSON.stringify(Array.from({ length: 120 }, () => ({ text: 'x'.repeat(60_000) })));
+    const post = () => ingest.post(body, true, producerId, node.kernel.systemContext('test'));
+    const waiting = [post(), post(), post(), post()];
+    while (appender.waitingBytes() < 28_000_000) await new Promise(setImmediate);
+    expect(await post()).to.deep.include({ rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: 1000 });
+    release();
+    for (const done of await Promise.all(waiting))
+      expect(done).to.have.nested.property('receipt.accepted', 120);
+    expect(await post()).to.have.nested.property('receipt.accepted', 120);
+  });
+});

@@ -1,0 +1,78 @@
+/** What has expired is gone everywhere: from answers, from the log, and from every rebuild. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createAppender } from '../../../application/logs/appender.js';
+import { createIngest } from '../../../application/logs/ingest.js';
+import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
+import { search } from '../../../application/logs/search.js';
+import { keepingSubject } from '../../../domain/logs/batch.js';
+import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
+import { records as model } from '../../../projections/logs/records.js';
+import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { type LogsNode, startLogsNode } from '../../support/logs.js';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 2, 1, 12);
+
+describe('expired records', () => {
+  let servers: Servers;
+  let node: LogsNode;
+  let now = START;
+  const clock = { now: () => now };
+  const { signal } = new AbortController();
+
+  before(async () => {
+    servers = await startServers();
+    node = await startLogsNode(servers, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  const put = async (...given: readonly object[]) => {
+    const { log, vault, settled, release, appended, systemContext } = node.kernel;
+    const appender = createAppender({ log, logger: quiet, appended });
+    const earlier = node.receipts.request;
+    const ingest = createIngest({ appender, vault, settled, clock, release, earlier, heard: () => 0n });
+    await ingest.post(JSON.stringify(given), true, 'api', systemContext('test'));
+  };
+  const names = async () => {
+    const filter = { fields: [], words: [] };
+    const hits = await search(node.index, { filter, order: 'asc' }, 100);
+    return hits.map(({ block, index }) => block.record(index).message);
+  };
+
+  it('go by instant and by receipt, audit records later', async () => {
+    const { kernel, receipts } = node;
+    const { handle, vault, log, settled, systemContext } = kernel;
+    const at = (message: string, days: number, more = {}) => ({ message, time: START + days * DAY, ...more });
+    await put(at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100));
+    now = START + 20 * DAY;
+    await put(at('young', 20), at('written late', 1));
+    now = START + 31 * DAY;
+    const ports = { handle, clock, days: 30, auditDays: 365, context: systemContext };
+    const retention = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
+    await retention();
+    await retention();
+    const facts = await log.read(RETENTION_STREAM);
+    if (typeof facts === 'string') throw new Error(facts);
+    expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
+    await settled.wait('logs', facts.at(-1)?.position ?? 0n);
+    // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
+    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+
+    const keeping = { producerId: 'api', day: '20260301', audit: false };
+    const erase = eraseReaction({ vault, log }).on.BatchesErased!;
+    await erase(facts[1]!);
+    await erase(facts[1]!);
+    expect(await vault.seal(keepingSubject(keeping), { a: 1 })).to.equal(undefined);
+    expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
+    expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);
+
+    const build = await kernel.lifecycle.rebuild(model, { signal });
+    while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
+    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+    expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,93 @@
+/** The events of the records: what is emitted fits its schema, and what was ever written can still be read. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { logs } from '../../../domain/logs/catalog.js';
+import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
+const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased'];
+const ajv = new Ajv2020({ strict: false });
+
+const fits = (type: string, version: number, data: unknown): boolean =>
+  ajv.validate(logs.events[type]?.versions[version - 1]?.schema ?? false, data);
+
+const DAY = 86_400_000;
+const keeping = { producerId: 'api', day: '20261001', audit: false };
+const expire = (before: number, auditBefore = 0): ExpireRecords => ({
+  type: 'ExpireRecords',
+  before,
+  auditBefore,
+  ended: [keeping],
+});
+
+const emitted: readonly DomainEvent[] = [
+  ...batchesOf({
+    producerId: 'api',
+    receivedAt: 10 * DAY,
+    records: [{ data: { a: 1 }, bytes: 7 }],
+    rejected: 2,
+    source: { id: 'file', offset: 8 },
+  }),
+  ...specOf(retention).run([expire(5 * DAY)]).events,
+];
+
+describe('the events of the records', () => {
+  it('fit their schemas as they are emitted', () => {
+    expect(new Set(emitted.map(({ type }) => type))).to.deep.equal(new Set(OWN));
+    for (const { type, data } of emitted) expect(fits(type, 1, data), type).to.equal(true);
+  });
+
+  it('seal the records and nothing else, under the key of their producer and day', () => {
+    for (const { type, data } of emitted) {
+      const sealing = logs.events[type]?.sealed;
+      expect(!!sealing, type).to.equal('secret' in data);
+      if (!sealing) continue;
+      expect(sealing.subject(data as never)).to.equal('logs.batch-api-19700111');
+      expect(sealing.erased).to.deep.equal({ records: [] });
+    }
+    expect(logs.events.BatchesErased?.erases?.(keeping as never)).to.equal(keepingSubject(keeping));
+  });
+
+  for (const type of OWN) {
+    it(`have a fixture of every version of ${type}, which can still be read`, () => {
+      for (const [index] of (logs.events[type]?.versions ?? []).entries()) {
+        const path = join(FIXTURES, `${type}.v${index + 1}.json`);
+        expect(existsSync(path), path).to.equal(true);
+        expect(fits(type, index + 1, JSON.parse(readFileSync(path, 'utf8')))).to.equal(true);
+      }
+    });
+  }
+});
+
+describe('retention', () => {
+  const { given } = specOf(retention);
+
+  it('lets go what is older, and whose day of receipt it was', () => {
+    given()
+      .when(expire(5 * DAY))
+      .then(
+        { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 0 } },
+        { type: 'BatchesErased', data: keeping },
+      );
+  });
+
+  it('has nothing to do twice a day', () => {
+    given({ type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 0 } })
+      .when(expire(5 * DAY))
+      .thenNothing();
+  });
+
+  it('brings nothing back when it is made longer', () => {
+    given({ type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 3 * DAY } })
+      .when(expire(2 * DAY, 4 * DAY))
+      .then(
+        { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 4 * DAY } },
+        { type: 'BatchesErased', data: keeping },
+      );
+  });
+});
