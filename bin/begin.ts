@@ -11,7 +11,7 @@ import { runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
 import type { Log, Position, RecordedEvent } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
-import type { ServedBuild } from '../domain/shared/served.js';
+import { buildIn } from '../domain/shared/served.js';
 import { built, type Progress } from '../projections/catch-up.js';
 import { runProjector } from '../projections/subscription.js';
 import { nodeName, type Servers } from './connect.js';
@@ -148,7 +148,7 @@ async function adopt(
   logger: Log,
   signal: AbortSignal,
 ) {
-  const build = event.data as unknown as ServedBuild;
+  const build = buildIn(event.data);
   const { collection } = build;
   const projection = parts
     .flatMap(({ service }) => service.projections)

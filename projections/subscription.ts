@@ -10,7 +10,7 @@ import type {
   Position,
   RecordedEvent,
 } from '../application/ports.js';
-import type { ServedBuild } from '../domain/shared/served.js';
+import { buildIn } from '../domain/shared/served.js';
 import { built } from './catch-up.js';
 import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
@@ -194,7 +194,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
-    const build = event.data as unknown as ServedBuild;
+    const build = buildIn(event.data);
     const known = served.known(build.projection);
     if (known && event.revision <= known.revision) return undefined;
     return targets.find(
@@ -204,7 +204,7 @@ export function runProjector(options: ProjectorOptions): Projector {
 
   /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
   async function switchTo(from: Target, event: RecordedEvent, stop: AbortSignal) {
-    const build = event.data as unknown as ServedBuild;
+    const build = buildIn(event.data);
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });

@@ -22,6 +22,13 @@ export const served: Decider<ServedState, SwitchProjection, ProjectionSwitched> 
   evolve: (_, event) => event.data,
 };
 
+/** The build a switch speaks of, from the data of the event as it stands in the log. */
+export const buildIn = (data: { readonly [key: string]: unknown }): ServedBuild => ({
+  projection: String(data.projection),
+  version: Number(data.version),
+  collection: String(data.collection),
+});
+
 /** The stream that says what is served of a projection: `rooms.state` -> `rooms.projection-state`. */
 export const servedStream = (projection: string): string => {
   const [service, ...question] = projection.split('.');
