@@ -1,18 +1,21 @@
 /** The process an engine runs in: `node child.js <eventstore|mongo> <directory> <port>`, forked by `start.ts`. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEventStoreEngine } from './eventstore/engine.js';
 import { DirectoryInUse, lockDirectory } from './lock.js';
-import { startMongoEngine } from './mongo/engine.js';
 
 /** What the child tells its parent; whatever the parent tells the child means "stop". */
 export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
 
 const PREDECESSOR_MS = 10_000;
 const [, , kind, directory = '', port = '0'] = process.argv;
-const start = kind === 'mongo' ? startMongoEngine : startEventStoreEngine;
 
 const tell = (message: ChildMessage) =>
   new Promise<void>((resolve) => process.send?.(message, () => resolve()));
+
+/** Loads the one engine that is to run here. */
+const load = async () =>
+  kind === 'mongo'
+    ? (await import('./mongo/engine.js')).startMongoEngine
+    : (await import('./eventstore/engine.js')).startEventStoreEngine;
 
 /** The engine of a killed parent may still be going down: it is given a moment. */
 async function lock() {
@@ -29,7 +32,7 @@ async function lock() {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
-  await lock();
+  const [start] = await Promise.all([load(), lock()]);
   const onFatal = (error: Error) => {
     process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
     process.exit(1);
