@@ -6,6 +6,8 @@ import { problem } from '../problem.js';
 /** The schemes that documents name: a bearer token, or a name and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
 
+const OVER_BUDGET = ['logs/query-timed-out', 'logs/too-many-keys', 'logs/query-abandoned'];
+
 export const logsPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
   service: 'logs',
   title: 'Log query sidecar',
@@ -20,7 +22,7 @@ export const logsPolicy = (version: string, allowedOrigins: readonly string[]): 
     expose: ['X-Request-Id', 'Position', 'Retry-After'],
   }),
   rejected: ({ rejected, detail }) =>
-    rejected === 'logs/query-timed-out' ? problem(503, detail ?? 'The query took too long') : undefined,
+    OVER_BUDGET.includes(rejected) ? problem(503, detail ?? 'The query took too much') : undefined,
   securitySchemes: {
     token: { type: 'http', scheme: 'bearer' },
     basic: { type: 'http', scheme: 'basic' },

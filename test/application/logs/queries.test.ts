@@ -18,15 +18,16 @@ describe('a query of the records', () => {
           from: at,
           to: at,
           count: 1,
-          open: async () => {
+          size: 1,
+          read: async (look) => {
             opened++;
             now += 1000;
-            return { ...nothing, order: [] };
+            return look({ ...nothing, order: [0] });
           },
         };
       }
     },
-    hours: async () => ({ counts: [], incomplete: [] }),
+    hours: async () => ({ counts: [], withoutEvents: [], withoutLevels: [] }),
     lastReceived: async () => undefined,
   };
   const fail = () => {
@@ -35,10 +36,10 @@ describe('a query of the records', () => {
   const nothing = {
     producerId: 'api',
     audit: false,
-    instant: fail,
+    instant: () => NOON,
     level: fail,
     id: fail,
-    line: fail,
+    line: () => '',
     record: fail,
     entry: fail,
   };

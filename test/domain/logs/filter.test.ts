@@ -153,12 +153,13 @@ function defined(value: Json | undefined, path?: string): Leaf[] {
   const holder: { readonly [key: string]: Json } = Array.isArray(value)
     ? Object.fromEntries(value.entries())
     : (value as JsonObject);
-  return steps.reduce<Leaf[]>((found, _, index) => {
+  const below = steps.flatMap((_, index) => {
     const key = steps.slice(0, index + 1).join('.');
     const rest = steps.slice(index + 1);
     const next = Object.hasOwn(holder, key) ? holder[key] : undefined;
-    return [...found, ...defined(next, rest.length > 0 ? rest.join('.') : undefined)];
-  }, through);
+    return defined(next, rest.length > 0 ? rest.join('.') : undefined);
+  });
+  return [...through, ...below];
 }
 
 function paths(value: unknown, before = ''): string[] {
