@@ -48,7 +48,8 @@ const grouping: fc.Arbitrary<Grouping> = fc.oneof(
 
 const leisurely = { pace: unhurried, room: { left: Number.POSITIVE_INFINITY } };
 
-describe('the index of log records', () => {
+describe('the index of log records', function () {
+  this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
   let position = 100n;
