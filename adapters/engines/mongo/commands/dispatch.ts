@@ -5,21 +5,14 @@ import { CommandError } from '../errors.js';
 import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
 import { duplicateOf } from './batch.js';
-import {
-  create,
-  drop,
-  dropDatabase,
-  listCollections,
-  listDatabases,
-  renameCollection,
-} from './collections.js';
+import { create, drop, dropDatabase, listCollections, listDatabases } from './collections.js';
 import type { Engine } from './engine.js';
 import { explain } from './explain.js';
 import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
-import { count, distinct, find, getMore, killCursors } from './read.js';
+import { count, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
 
@@ -34,7 +27,6 @@ const COMMANDS = new Map<string, Handler>([
   ['create', create],
   ['createIndexes', createIndexes],
   ['delete', remove],
-  ['distinct', distinct],
   ['drop', drop],
   ['dropDatabase', dropDatabase],
   ['dropIndexes', dropIndexes],
@@ -55,7 +47,6 @@ const COMMANDS = new Map<string, Handler>([
   ['listIndexes', listIndexes],
   ['ping', ping],
   ['refreshSessions', endSessions],
-  ['renameCollection', renameCollection],
   ['serverStatus', serverStatus],
   ['update', update],
 ]);
