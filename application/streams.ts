@@ -64,6 +64,8 @@ export interface Streams {
   remember<S>(stream: string, loaded: Loaded<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
   observe(event: RecordedEvent): void;
+  /** Drops what is remembered of a stream: what it was folded from has been erased. */
+  forget(stream: string): void;
   readonly cache: Cache;
 }
 
@@ -146,6 +148,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
   return {
     refresh,
     remember,
+    forget: (stream) => void remembered.delete(stream),
     cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {

@@ -67,7 +67,7 @@ describe('posting messages', () => {
 
   it('goes on at once when the clock has been set back, and counts from there', () => {
     const before = Array.from({ length: 40 }, (_, index) => posted(`m-${index}`, 'ada', NOON + index));
-    const back = NOON - HOUR;
+    const back = NOON - 60 * MINUTE;
     given(...before)
       .when(postMessage('late', 'ada', back))
       .then(posted('late', 'ada', back));
