@@ -47,6 +47,8 @@ export interface Streams {
   remember<S>(stream: string, loaded: Loaded<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
   observe(event: RecordedEvent): void;
+  /** Drops what is remembered of a stream: what it was folded from has been erased. */
+  forget(stream: string): void;
 }
 
 const REMEMBERED = 20_000;
@@ -105,6 +107,7 @@ export function createStreams(log: EventLog, reveal: Reveal, max = REMEMBERED): 
   return {
     refresh,
     remember,
+    forget: (stream) => void remembered.delete(stream),
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
       const known = remembered.get(stream);
