@@ -9,6 +9,8 @@ const NAMES: Record<number, string> = {
   14: 'TypeMismatch',
   15: 'Overflow',
   16: 'InvalidLength',
+  17: 'ProtocolError',
+  18: 'AuthenticationFailed',
   20: 'IllegalOperation',
   22: 'InvalidBSON',
   26: 'NamespaceNotFound',
@@ -35,6 +37,7 @@ const NAMES: Record<number, string> = {
   225: 'TransactionTooOld',
   263: 'OperationNotSupportedInTransaction',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
+  334: 'MechanismUnavailable',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
 };

@@ -4,6 +4,7 @@ import { encode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
 import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
+import { saslContinue, saslStart } from './authenticate.js';
 import { duplicateOf } from './batch.js';
 import { create, drop, dropDatabase, listCollections, listDatabases } from './collections.js';
 import type { Engine } from './engine.js';
@@ -47,6 +48,8 @@ const COMMANDS = new Map<string, Handler>([
   ['listIndexes', listIndexes],
   ['ping', ping],
   ['refreshSessions', endSessions],
+  ['saslContinue', saslContinue],
+  ['saslStart', saslStart],
   ['serverStatus', serverStatus],
   ['update', update],
 ]);
@@ -55,6 +58,9 @@ const COMMANDS = new Map<string, Handler>([
 const SEQUENCED = new Set(['insert', 'update', 'delete', 'createIndexes']);
 /** These may be retried, and so may carry a number. */
 const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify']);
+
+/** What a client may ask before it has authenticated: none of it touches the store. */
+const OPEN = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
 
 /** The answer's own fields, and whether it went well. */
 export interface Answer {
@@ -67,6 +73,8 @@ export async function answer(engine: Engine, message: Message, connection: Conne
     const request = readRequest(message, connection);
     const handler = COMMANDS.get(request.name);
     if (!handler) throw new CommandError(59, `no such command: '${request.name}'`);
+    if (!connection.authenticated && !OPEN.has(handler))
+      throw new CommandError(13, `command ${request.name} requires authentication`);
     if (message.legacy && handler !== hello)
       throw new CommandError(352, `Unsupported OP_QUERY command: ${request.name}`);
     if (!SEQUENCED.has(request.name)) checkSequences(request, undefined);

@@ -1,12 +1,17 @@
 /** A command as it came over the wire: its name, its fields each once, its database, its session. */
 import { bodyOf, type Field, fieldsOf, Type, textOf, typeName, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
+import type { Conversation } from '../scram.js';
 import type { Message } from '../wire/message.js';
 import { requireType } from './arguments.js';
 
 /** A client's connection. */
 export interface Connection {
   readonly id: number;
+  /** Whether the client has shown that it knows the secret: before that it may only say hello. */
+  authenticated: boolean;
+  /** The authentication under way. */
+  conversation: Conversation | undefined;
   /** Ends a wait on behalf of the client at once, when it has gone. */
   waiting: (() => void) | undefined;
   /** Turns true when the client has gone. */
