@@ -48,6 +48,7 @@ export async function begin(
     onConflict: metrics.conflicted,
   });
   opened('drivers', kernel.close);
+  for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
   const { signal } = running;
