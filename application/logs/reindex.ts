@@ -30,9 +30,17 @@ export interface Reindexing {
   readonly reset?: ReindexReport['reset'];
 }
 
+/** What can be told of a build that another process makes. */
+export type ReindexingElsewhere = Pick<Reindexing, 'state' | 'position' | 'until'>;
+
 export interface ReindexPorts {
-  /** Builds anew and switches; resolves with the new build's name. */
-  readonly rebuild: (told: (events: number, position: Position, until: Position) => void) => Promise<string>;
+  /** Builds anew and switches; resolves with the new build's name. `begun`: nobody else can build now. */
+  readonly rebuild: (
+    begun: () => void,
+    told: (events: number, position: Position, until: Position) => void,
+  ) => Promise<string>;
+  /** How far the build is that some process makes now. */
+  readonly underWay: () => Promise<{ readonly position: Position; readonly until: Position } | undefined>;
   /** Resolves when this node serves the build. */
   readonly serving: (build: string) => Promise<void>;
   /** How many records the served build holds. */
@@ -49,19 +57,25 @@ const ELSEWHERE: Rejection = {
   detail: 'Another process is building the index',
 };
 
+interface Started {
+  readonly begun: Reindexing;
+  readonly done: Promise<ReindexReport | Rejection>;
+}
+
 export type Reindex = ReturnType<typeof createReindex>;
 
-export function createReindex({ rebuild, serving, count, isElsewhere, clock, newId }: ReindexPorts) {
+export function createReindex(ports: ReindexPorts) {
+  const { rebuild, underWay, serving, count, isElsewhere, clock, newId } = ports;
   let current: Reindexing | undefined;
 
-  async function run(begun: Reindexing): Promise<ReindexReport | Rejection> {
+  async function run(begun: Reindexing, exclusive: () => void): Promise<ReindexReport | Rejection> {
     const started = clock.now();
     const tell = (news: Partial<Reindexing>) => {
       current = { ...(current ?? begun), ...news };
     };
     try {
       const before = await count();
-      const build = await rebuild((events, position, until) =>
+      const build = await rebuild(exclusive, (events, position, until) =>
         tell({ events, position: String(position), until: String(until) }),
       );
       await serving(build);
@@ -82,23 +96,26 @@ export function createReindex({ rebuild, serving, count, isElsewhere, clock, new
       tell({ state: 'done', ...done });
       return done;
     } catch (error) {
-      const elsewhere = isElsewhere(error);
-      tell({
-        state: 'failed',
-        error: elsewhere ? ELSEWHERE.detail! : 'The build failed; it can be begun again',
-      });
-      if (elsewhere) return ELSEWHERE;
+      if (isElsewhere(error)) return ELSEWHERE;
+      tell({ state: 'failed', error: 'The build failed; it can be begun again' });
       throw error;
     }
   }
 
   return {
-    /** The running or last one of this process. */
-    progress: () => current,
+    /** Of the one that runs here, else of one that runs in another process, else of the last one here. */
+    async progress(): Promise<Reindexing | ReindexingElsewhere | undefined> {
+      if (current?.state === 'running') return current;
+      const elsewhere = await underWay();
+      if (!elsewhere) return current;
+      const { position, until } = elsewhere;
+      return { state: 'running', position: String(position), until: String(until) };
+    },
 
-    /** Undefined while one is running. */
-    start(): { readonly begun: Reindexing; readonly done: Promise<ReindexReport | Rejection> } | undefined {
+    /** Undefined while one is running, here or elsewhere. */
+    async start(): Promise<Started | undefined> {
       if (current?.state === 'running') return undefined;
+      const last = current;
       const startedAt = new Date(clock.now()).toISOString();
       const begun: Reindexing = {
         id: newId(),
@@ -109,7 +126,16 @@ export function createReindex({ rebuild, serving, count, isElsewhere, clock, new
         until: '0',
       };
       current = begun;
-      return { begun, done: run(begun) };
+      let exclusive = () => {};
+      const begins = new Promise<void>((resolve) => {
+        exclusive = resolve;
+      });
+      const done = run(begun, exclusive);
+      if ((await Promise.race([begins, done])) === ELSEWHERE) {
+        current = last;
+        return undefined;
+      }
+      return { begun, done };
     },
   };
 }
