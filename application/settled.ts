@@ -79,14 +79,14 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       });
     },
 
-    async wait(service, position) {
+    async wait(service, position, mostMs = PATIENCE_MS) {
       if (position === 0n || has(service, position)) return true;
       const group = waiting.get(service) ?? new Set();
       waiting.set(service, group);
       poll(service, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const patience = setTimeout(() => done(), PATIENCE_MS);
+        const patience = setTimeout(() => done(), mostMs);
         const done = () => {
           clearTimeout(patience);
           group.delete(waiter);
