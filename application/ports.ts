@@ -106,7 +106,18 @@ export interface Vault {
   /** The same for a text that nobody asks for again soon: it is not remembered. */
   sealText(subject: string, text: string): Promise<string | undefined>;
   openText(subject: string, sealed: string): Promise<string | undefined>;
+  /** The same for bytes, as they are: nothing is compressed, nothing written as text. */
+  sealBytes(subject: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
+  openBytes(subject: string, sealed: Uint8Array): Promise<Uint8Array | undefined>;
+  /**
+   * Digests by which rows are found again: nobody can make or check one without the subject's key. Another
+   * purpose gives others. Undefined when the key is destroyed.
+   */
+  digester(subject: string, purpose: string): Promise<Digester | undefined>;
 }
+
+/** 32 bytes for a text, always the same. */
+export type Digester = (text: string) => Uint8Array;
 
 /** Opens the secrets of recorded events by their catalog. */
 export type Reveal = <E extends DomainEvent>(

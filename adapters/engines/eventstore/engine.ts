@@ -1,10 +1,11 @@
 /**
  * The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb.
  *
- * It answers as a real server of 23.10 does, but for these: links are not resolved, ids are text and reads of $all
- * take no filter (UNIMPLEMENTED); unknown fields are refused; subscribers are never dropped for being slow; a filter
- * on one category skips the others and reports one checkpoint for what it skipped; a scavenge removes a stream's
- * last event too when it may not be read.
+ * It answers as a real server of 23.10 does, but for these: links are not resolved, ids are text, reads of $all take
+ * no filter and filters no regular expressions (UNIMPLEMENTED); unknown fields, appends of nothing and the deletion of
+ * metadata are refused; subscribers are never dropped for being slow; a checkpoint names the last event looked at, in
+ * history too, where the real server may name an earlier one; a filter on one category skips the others and reports
+ * one checkpoint for what it skipped; a scavenge removes a stream's last event too when it may not be read.
  */
 import { randomUUID } from 'node:crypto';
 import { rememberIds, writeMetadata } from './log/append.js';
