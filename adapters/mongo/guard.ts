@@ -70,6 +70,9 @@ const AWAY = [
   MongoExpiredSessionError,
 ];
 
+/** Those that the driver keeps to itself. */
+const AWAY_NAMES: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
+
 /** Codes of a server that can't do now what it could do before or after. */
 const AWAY_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
@@ -101,7 +104,7 @@ function isAway(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   if (AWAY.some((away) => error instanceof away)) return true;
   if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
-  if (error.name === 'MongoWaitQueueTimeoutError') return true;
+  if (AWAY_NAMES.has(error.name)) return true;
   // A bulk write wraps what ended it, whatever it was.
   if (error instanceof MongoBulkWriteError && isAway(error.errorResponse)) return true;
   return error instanceof MongoServerError && AWAY_CODES.has(error.code);
