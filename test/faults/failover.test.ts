@@ -1,30 +1,34 @@
 /** Connections to the stores that die in the middle of a request: 503 and never 500, and nothing is done twice. */
 import { expect } from 'chai';
+import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { eventually } from '../support/condition.js';
-import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
-import { type Proxy, startProxy } from '../support/proxy.js';
+import { quiet, temporaryDirectory } from '../support/engines.js';
+import { type CuttingProxy, startProxy } from '../support/proxy.js';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 
-const portOf = (url: string) => Number(/:(\d+)/.exec(url.replace(/^\w+:/, ''))?.[1]);
+const ADDRESS = /127\.0\.0\.1:(\d+)/;
+const portOf = (url: string) => Number(ADDRESS.exec(url)?.[1]);
+const through = ({ port }: CuttingProxy, url: string) => url.replace(ADDRESS, `127.0.0.1:${port}`);
 
 describe('a connection that dies in the middle', function () {
   this.timeout(60_000);
   const directory = temporaryDirectory();
-  let servers: Servers;
-  let log: Proxy;
-  let models: Proxy;
+  const engineDirectory = temporaryDirectory();
+  let servers: Engines;
+  let log: CuttingProxy;
+  let models: CuttingProxy;
   let server: Server;
   let room: RoomClient;
 
   before(async () => {
-    servers = await startServers();
+    servers = await startEngines({ dataDir: engineDirectory.path, logger: quiet });
     log = await startProxy(portOf(servers.eventStoreUrl));
     models = await startProxy(portOf(servers.mongoUrl));
     server = await startServer(directory.path, ['--log-level', 'info'], {
-      ANNALS_EVENT_STORE_URL: servers.eventStoreUrl.replace(/:\d+/, `:${log.port}`),
-      ANNALS_MONGO_URL: `mongodb://127.0.0.1:${models.port}/?directConnection=true`,
-      ANNALS_MONGO_DATABASE: `failover_${process.pid}`,
+      ANNALS_EVENT_STORE_URL: through(log, servers.eventStoreUrl),
+      // Else the driver asks the server for the addresses of its set, and goes there.
+      ANNALS_MONGO_URL: through(models, servers.mongoUrl).replace(/replicaSet=\w+/, 'directConnection=true'),
     });
     room = await createRoom(base('rooms'), 'Ada');
   });
@@ -33,6 +37,7 @@ describe('a connection that dies in the middle', function () {
     await Promise.all([log?.close(), models?.close()]);
     await servers?.stop();
     directory.remove();
+    engineDirectory.remove();
   });
   afterEach(() => {
     log.cutAfter();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface CuttingProxy {
   readonly port: number;
   /**
    * From now on every connection is cut whose client sends any of these texts: the server has got it, its answer
@@ -14,7 +14,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(target: number): Promise<Proxy> {
+export async function startProxy(target: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let marks: readonly string[] = [];
   let cuts = 0;
