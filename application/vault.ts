@@ -1,12 +1,13 @@
 /** Keys of subjects and what they seal: the only way a secret in the log or in a row is ever read. */
 import { LRUCache } from 'lru-cache';
-import type { Digester, Vault } from './ports.js';
+import { type Digester, Unopenable, type Vault } from './ports.js';
 
 /** Where keys are kept: outside the log and its backups. */
 export interface KeyStore {
   /** The subject's key, made now if it never had one; undefined when it was destroyed. */
   create(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
-  read(subject: string): Promise<Buffer | undefined>;
+  /** Undefined when it never had one, or this is a backup from before. */
+  read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
   destroy(subject: string): Promise<void>;
 }
 
@@ -34,6 +35,9 @@ const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
 const MOST_CACHED_CHARACTERS = 4096;
 const FRESH_CHARACTERS = 4 * 1024 * 1024;
 
+/** What is sealed begins with a nonce of its own: enough to tell it from all else. */
+const MARK = 18;
+
 interface Opened {
   readonly subject: string;
   readonly secret: object;
@@ -46,11 +50,26 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
 
   const keyOf = async (subject: string) => {
     const key = await keys.read(subject);
-    if (key) known.set(subject, key);
+    if (key && key !== 'destroyed') known.set(subject, key);
     return key;
   };
 
-  const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
+  const currentKey = async (subject: string) => {
+    const key = known.get(subject) ?? (await keyOf(subject));
+    return key === 'destroyed' ? undefined : key;
+  };
+
+  /** What was sealed had a key: that there is none is not the same as its end. */
+  async function opening<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
+    const key = known.get(subject) ?? (await keyOf(subject));
+    if (key === 'destroyed') return undefined;
+    try {
+      if (!key) throw new Error('its key is missing');
+      return open(key);
+    } catch (cause) {
+      throw new Unopenable(subject, Buffer.from(sealed.slice(0, MARK)).toString('base64'), { cause });
+    }
+  }
 
   const remember = (sealed: string, entry: Opened, text: string) =>
     (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, entry, {
@@ -62,10 +81,8 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     return key && cipher.seal(key, text);
   };
 
-  const open = async (subject: string, sealed: string) => {
-    const key = await currentKey(subject);
-    return key && cipher.open(key, sealed);
-  };
+  const open = (subject: string, sealed: string) =>
+    opening(subject, sealed, (key) => cipher.open(key, sealed));
 
   const forget = (subject: string) => {
     known.delete(subject);
@@ -113,10 +130,7 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
       return key && cipher.sealBytes(key, bytes);
     },
 
-    async openBytes(subject, sealed) {
-      const key = await currentKey(subject);
-      return key && cipher.openBytes(key, sealed);
-    },
+    openBytes: (subject, sealed) => opening(subject, sealed, (key) => cipher.openBytes(key, sealed)),
 
     async digester(subject, purpose) {
       const key = await currentKey(subject);

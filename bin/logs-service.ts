@@ -34,7 +34,7 @@ export const logs: Service = {
   catalog,
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, logger, signal }) {
+  connect({ kernel, values, release, logger, signal, horizon }) {
     const { log, vault, settled, served, handle, mongo } = kernel;
     const clock = Date;
     const closing = new AbortController();
@@ -56,7 +56,7 @@ export const logs: Service = {
     });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
-      from: kernel.head(),
+      from: Promise.resolve(horizon),
       failed: (err) => logger.error({ err }, 'the live tail has left out a batch'),
     });
     const admission = createAdmission({
