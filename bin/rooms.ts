@@ -23,7 +23,12 @@ export const rooms: Service = {
   port: (values) => values['rooms.port'],
   connect({ kernel, values, release, metrics, horizon }) {
     const ports = { ...kernel, clock: Date, context: kernel.systemContext };
-    const relay = createRelay({ audience, from: horizon, observe: metrics.relay('rooms') });
+    const relay = createRelay({
+      audience,
+      from: horizon,
+      head: kernel.head,
+      observe: metrics.relay('rooms'),
+    });
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
       admission: createAdmission(ports),
