@@ -1,14 +1,17 @@
 /** Finds the servers a command works with: those configured, those already running here, or engines of its own. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DirectoryInUse, lockDirectory } from '../adapters/engines/lock.js';
 import { findRuntime } from '../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../adapters/engines/start.js';
+import { writePrivately } from '../adapters/system/private-files.js';
 import type { Log } from '../application/ports.js';
+import { Failed } from './failure.js';
 import type { AnnalsValues } from './settings.js';
 
 export interface Servers {
+  /** Both may hold credentials: not for a log, nor for a command line. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   /** For people: what kind of servers these are. */
@@ -28,6 +31,14 @@ export async function findServers(values: AnnalsValues, logger: Log): Promise<Se
   return { ...engines, kind: 'embedded' };
 }
 
+/** For commands that work on what is there: they make no store, and reject with `Failed` where there is none. */
+export function findStores(values: AnnalsValues, logger: Log): Promise<Servers> {
+  const dataDir = resolve(values.dataDir);
+  const given = values['eventStore.url'] && values['mongo.url'];
+  if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger);
+  throw new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);
+}
+
 /**
  * The name of this process in leases. The first process on a data directory keeps its name over restarts, so that
  * it takes up its leases at once; any further one gets a name of its own.
@@ -43,6 +54,6 @@ export function nodeName(dataDir: string): string {
   const file = join(directory, 'name');
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   const name = randomUUID();
-  writeFileSync(file, `${name}\n`);
+  writePrivately(file, `${name}\n`);
   return name;
 }

@@ -34,11 +34,15 @@ export interface ServiceContext {
 
 export interface RunningService {
   readonly policy: ServicePolicy;
+  /** For the start-up output: how callers sign in, or that everybody may do what. */
+  readonly signIn: string;
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
   publish(event: RevealedEvent): void;
   readonly reactions: readonly Reaction[];
   readonly periodic: readonly Periodic[];
+  /** What its relay keeps for clients that come back, in bytes. */
+  kept(): number;
   /** Tells all streams to come back. */
   close(): void;
 }
@@ -51,8 +55,9 @@ export interface Periodic {
 }
 
 /** The relay's part of a running service. */
-export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'close'> => ({
+export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'kept' | 'close'> => ({
   publish: relay.publish,
+  kept: relay.kept,
   close: relay.close,
 });
 

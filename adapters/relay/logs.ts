@@ -7,7 +7,7 @@ import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { createRing, type RingItem } from './ring.js';
+import { createRing, RING_BYTES, type RingItem } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
 export interface Tail {
@@ -44,7 +44,7 @@ interface Shown {
 }
 
 /** Batches kept, still sealed, for clients that come back or are slow. */
-const KEPT = { items: 2000, bytes: 16 * 1024 * 1024 };
+const KEPT = { items: 2000, bytes: RING_BYTES };
 /** Batches kept open, for the many who are at the same place. */
 const KEPT_OPEN = 3;
 const OVERHEAD = 1000;

@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { Audience, Delivery, Message } from './audience.js';
 import { createConnections, type RelayObserver } from './connections.js';
 import { inSequence, keep, type Told, told } from './kept.js';
-import { createRing } from './ring.js';
+import { createRing, RING_BYTES } from './ring.js';
 import { frame, type Sink } from './sink.js';
 
 export interface Connect<State> {
@@ -54,8 +54,6 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   readonly beatMs?: number;
 }
 
-const KEPT_BYTES = 16 * 1024 * 1024;
-
 export function createRelay<State, Event extends DomainEvent>({
   audience,
   head,
@@ -64,7 +62,7 @@ export function createRelay<State, Event extends DomainEvent>({
   observe,
   beatMs,
 }: RelayOptions<State, Event>): Relay<State, Event> {
-  const ring = createRing<Told>({ items: ringSize, bytes: KEPT_BYTES, from });
+  const ring = createRing<Told>({ items: ringSize, bytes: RING_BYTES, from });
   const connections = createConnections({ ring, head, observe, beatMs });
   let state = audience.initialState;
 

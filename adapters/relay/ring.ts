@@ -1,6 +1,9 @@
 /** What was told last, for clients that come back or read slowly: bounded in number and bytes, by position. */
 import type { Position } from '../../application/ports.js';
 
+/** What a ring holds at most, whatever its items are. */
+export const RING_BYTES = 16 * 1024 * 1024;
+
 export interface RingItem {
   readonly position: Position;
   /** What it holds in memory, roughly. */

@@ -112,8 +112,8 @@ export function createStream<Item extends RingItem>(
     /** Shows that it lives; answers how often it was shown in vain. */
     beat(): number {
       // The cursor moves on with the log even where a client is told nothing, or it would fall out of the ring.
-      const told = latest();
-      if (state === 'live') sink.beat(told < since ? since : told);
+      if (since < latest() && state === 'live') since = latest();
+      if (state === 'live') sink.beat(since);
       looks = state === 'full' ? looks + 1 : 0;
       return looks;
     },
