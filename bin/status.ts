@@ -1,5 +1,6 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
+import type { Feed } from '../application/feed.js';
 import { within } from '../application/within.js';
 import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
@@ -8,10 +9,12 @@ import type { Part } from './service.js';
 /** Health is answered within 2 s, with frozen stores too. */
 const ANSWER_MS = 1500;
 
-export function statusOf(kernel: Kernel, parts: readonly Part[]): Status {
+const inTime = <T>(asked: Promise<T>): Promise<T> => within(ANSWER_MS, asked, 'a store');
+
+export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
     try {
-      await within(ANSWER_MS, ask(), name);
+      await inTime(ask());
       return { name, ok: true };
     } catch {
       return { name, ok: false, detail: 'does not answer' };
@@ -19,14 +22,24 @@ export function statusOf(kernel: Kernel, parts: readonly Part[]): Status {
   };
   return {
     async ready() {
+      const live = feed.status();
       const checks = await Promise.all([
         check('event store', kernel.head),
         check('MongoDB', kernel.mongo.ping),
-        ...parts.map(async ({ service, projector }): Promise<Check> => {
+        { name: 'feed', ok: live === 'live', detail: live },
+        ...parts.map(async ({ service: { name }, projector }): Promise<Check> => {
           const { status } = projector.status();
-          return { name: `projector ${service.name}`, ok: status !== 'failing', detail: status };
+          // This node's or another's: what was in the log when this one began must be in the rows.
+          const caughtUp = await inTime(kernel.settled.caughtUp(name)).catch(() => false);
+          const detail = caughtUp ? status : `${status}, behind the start of this node`;
+          return { name: `projector ${name}`, ok: caughtUp && status !== 'failing', detail };
         }),
       ]);
+      const unopened = kernel.unopened();
+      if (unopened > 0) {
+        const detail = `${unopened} can't be opened and are shown as erased: the log tells which`;
+        checks.push({ name: 'sealed events', ok: true, detail });
+      }
       return { ok: checks.every(({ ok }) => ok), checks };
     },
 
@@ -48,8 +61,7 @@ export function statusOf(kernel: Kernel, parts: readonly Part[]): Status {
 }
 
 /** What a store says, undefined when it does not say it in time. */
-const told = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  within(ANSWER_MS, asked, 'a store').catch(() => undefined);
+const told = <T>(asked: Promise<T>): Promise<T | undefined> => inTime(asked).catch(() => undefined);
 
 /** Between the last event of a service and the head there may be events of others only. */
 function lagOf(status: ProjectorStatus, head: bigint | undefined, position: bigint | undefined) {

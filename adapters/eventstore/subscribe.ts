@@ -17,11 +17,11 @@ import type { Codec } from './codec.js';
 const BATCH = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
 
-/** The position of the event that is `back` events from the end of the whole log. */
-export async function headOf(client: EventStoreDBClient, back = 1): Promise<Position | undefined> {
-  const options = { direction: BACKWARDS, fromPosition: END, maxCount: back } as const;
+/** The position of the last event of the whole log. */
+export async function headOf(client: EventStoreDBClient): Promise<Position | undefined> {
+  const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
   const found = await readAll(() => client.readAll(options));
-  return found.at(-1)?.event?.position?.commit;
+  return found[0]?.event?.position?.commit;
 }
 
 /**
