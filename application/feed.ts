@@ -58,7 +58,10 @@ export function runFeed(options: FeedOptions): {
     if (event.type === 'ProjectionSwitched') switched(event);
     const catalog = catalogFor(event);
     const erased = catalog?.events[event.type]?.erases?.(event.data as never);
-    if (erased !== undefined) vault.forget(erased);
+    if (erased !== undefined) {
+      vault.forget(erased);
+      for (const stream of [erased, event.stream]) streams.forget(stream);
+    }
     if (catalog && revealed) publish(catalog.service, revealed);
   }
 

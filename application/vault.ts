@@ -1,6 +1,6 @@
 /** Keys of subjects and what they seal: the only way a secret in the log or in a row is ever read. */
 import { LRUCache } from 'lru-cache';
-import type { Vault } from './ports.js';
+import type { Digester, Vault } from './ports.js';
 
 /** Where keys are kept: outside the log and its backups. */
 export interface KeyStore {
@@ -16,6 +16,10 @@ export interface Cipher {
   seal(key: Buffer, text: string): string;
   /** Throws when the text is forged, damaged or sealed under another key. */
   open(key: Buffer, sealed: string): string;
+  sealBytes(key: Buffer, bytes: Uint8Array): Uint8Array;
+  openBytes(key: Buffer, sealed: Uint8Array): Uint8Array;
+  /** Keyed digests, under a key that is derived for the purpose. */
+  digester(key: Buffer, purpose: string): Digester;
 }
 
 export interface CachingVault extends Vault {
@@ -103,6 +107,21 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
 
     sealText: seal,
     openText: open,
+
+    async sealBytes(subject, bytes) {
+      const key = await currentKey(subject);
+      return key && cipher.sealBytes(key, bytes);
+    },
+
+    async openBytes(subject, sealed) {
+      const key = await currentKey(subject);
+      return key && cipher.openBytes(key, sealed);
+    },
+
+    async digester(subject, purpose) {
+      const key = await currentKey(subject);
+      return key && cipher.digester(key, purpose);
+    },
 
     forget,
   };

@@ -1,5 +1,5 @@
-/** AES-256-GCM with a fresh 96-bit nonce per text: `nonce | ciphertext | tag`, base64; long texts deflated first. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+/** AES-256-GCM with a fresh 96-bit nonce per text: `nonce | ciphertext | tag`, base64 where it is a text; long texts deflated first. */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Cipher } from '../../application/vault.js';
 
@@ -16,19 +16,36 @@ export const aes256gcm: Cipher = {
   seal(key, text) {
     const deflate = text.length >= DEFLATE_FROM;
     const plain = deflate ? deflateRawSync(text, { level: 1 }) : Buffer.from(text);
-    const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv('aes-256-gcm', key, nonce);
-    const bytes = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-    return (deflate ? DEFLATED : '') + bytes.toString('base64');
+    return (deflate ? DEFLATED : '') + encrypt(key, plain).toString('base64');
   },
 
   open(key, sealed) {
     const deflated = sealed.startsWith(DEFLATED);
-    const bytes = Buffer.from(deflated ? sealed.slice(DEFLATED.length) : sealed, 'base64');
-    if (bytes.length < NONCE + TAG) throw new Error('a sealed text is too short');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE));
-    decipher.setAuthTag(bytes.subarray(-TAG));
-    const plain = Buffer.concat([decipher.update(bytes.subarray(NONCE, -TAG)), decipher.final()]);
+    const plain = decrypt(key, Buffer.from(deflated ? sealed.slice(DEFLATED.length) : sealed, 'base64'));
     return (deflated ? inflateRawSync(plain) : plain).toString('utf8');
   },
+
+  sealBytes: encrypt,
+  openBytes: decrypt,
+
+  digester(key, purpose) {
+    const derived = Buffer.from(hkdfSync('sha256', key, '', `annals digest ${purpose}`, 32));
+    return (text) => createHmac('sha256', derived).update(text).digest();
+  },
 };
+
+function encrypt(key: Buffer, plain: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+function decrypt(key: Buffer, sealed: Uint8Array): Buffer {
+  if (sealed.length < NONCE + TAG) throw new Error('what is sealed is too short');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE));
+  decipher.setAuthTag(sealed.subarray(-TAG));
+  const plain = decipher.update(sealed.subarray(NONCE, -TAG));
+  // Checks the tag; GCM keeps nothing back, so there is nothing to add.
+  decipher.final();
+  return plain;
+}

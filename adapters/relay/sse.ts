@@ -40,9 +40,9 @@ const encoded = new WeakMap<Frame, Buffer>();
 function encode(frame: Frame): Buffer {
   const known = encoded.get(frame);
   if (known) return known;
-  // The cursor is a block of its own, so that an event stays a single line (contract, answers-chat, Streams).
-  const cursor = frame.position === undefined ? '' : `id: ${frame.position}\n\n`;
-  const bytes = Buffer.from(`data: ${frame.json}\n\n${cursor}`);
+  // In one block: clients forget the ids of blocks without data (contract, answers-chat, Event stream).
+  const cursor = frame.position === undefined ? '' : `id: ${frame.position}\n`;
+  const bytes = Buffer.from(`${cursor}data: ${frame.json}\n\n`);
   encoded.set(frame, bytes);
   return bytes;
 }

@@ -9,6 +9,8 @@ import type { Projection } from '../../projections/projection.js';
 import { quiet, type Servers } from './engines.js';
 
 export type ToyPut = DomainEvent<'ToyPut', { box: string; toy: string; secret: { note: string } }>;
+/** The key that the notes are sealed under is destroyed. */
+export type NotesErased = DomainEvent<'NotesErased', { box: string }>;
 export interface Box {
   readonly toys: readonly string[];
   readonly notes: readonly string[];
@@ -18,22 +20,26 @@ export interface PutToy {
   readonly toy: string;
   readonly note?: string;
   readonly most?: number;
+  /** Instead of putting a toy. */
+  readonly erase?: true;
 }
 
-const decider: Decider<Box, PutToy, ToyPut> = {
+const decider: Decider<Box, PutToy, ToyPut | NotesErased> = {
   initialState: { toys: [], notes: [] },
-  decide({ box, toy, note = '', most = Number.POSITIVE_INFINITY }, { toys }) {
+  decide({ box, toy, note = '', most = Number.POSITIVE_INFINITY, erase }, { toys }) {
+    if (erase) return [{ type: 'NotesErased', data: { box } }];
     if (toys.includes(toy)) return [];
     if (toys.length >= most) return { rejected: 'toys/full', kind: 'conflict' };
     return [{ type: 'ToyPut', data: { box, toy, secret: { note } } }];
   },
-  evolve: ({ toys, notes }, { data: { toy, secret } }) => ({
-    toys: [...toys, toy],
-    notes: [...notes, secret.note],
-  }),
+  evolve: ({ toys, notes }, event) =>
+    event.type === 'NotesErased'
+      ? { toys, notes }
+      : { toys: [...toys, event.data.toy], notes: [...notes, event.data.secret.note] },
 };
 
 const text = { type: 'string' } as const;
+const boxOf = ({ box }: { readonly box: string }) => `toys.box-${box}`;
 
 export const toys: Catalog = {
   service: 'toys',
@@ -48,12 +54,16 @@ export const toys: Catalog = {
           },
         },
       ],
-      sealed: { subject: ({ box }: ToyPut['data']) => `toys.box-${box}`, erased: { note: 'erased' } },
+      sealed: { subject: boxOf, erased: { note: 'erased' } },
+    },
+    NotesErased: {
+      versions: [{ schema: { type: 'object', required: ['box'], properties: { box: text } } }],
+      erases: boxOf,
     },
   },
 };
 
-export const box: Aggregate<Box, PutToy, ToyPut> = { catalog: toys, decider };
+export const box: Aggregate<Box, PutToy, ToyPut | NotesErased> = { catalog: toys, decider };
 
 export const contents: Projection = {
   name: 'toys.contents',

@@ -214,7 +214,7 @@ describe('annals logs', () => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
         if (++streams === 1) {
           response.write(
-            `:\n\ndata: ${JSON.stringify(entry(3))}\n\nid: 18\n\ndata: ${JSON.stringify(entry(4))}\n\ndata: {"cut`,
+            `:\n\nid: 18\ndata: ${JSON.stringify(entry(3))}\n\ndata: ${JSON.stringify(entry(4))}\n\nid: 19\ndata: {"cut`,
           );
           setImmediate(() => response.destroy());
         } else if (headers['last-event-id'] === '18') {

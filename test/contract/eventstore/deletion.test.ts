@@ -77,12 +77,6 @@ describe('a soft-deleted stream', () => {
     expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
   });
 
-  it('begins again by an empty append', async () => {
-    const stream = await deleted();
-    await store.client.appendToStream(stream, [], { expectedRevision: ANY });
-    expect(await read(stream)).deep.equal([]);
-  });
-
   it('begins again when its metadata is set, which is kept', async () => {
     const stream = await deleted();
     await store.client.setStreamMetadata(stream, { maxCount: 7 });
@@ -91,6 +85,13 @@ describe('a soft-deleted stream', () => {
       maxCount: 7,
       truncateBefore: 2,
     });
+  });
+
+  it('may be made of a stream that has metadata only', async () => {
+    const stream = freshStream();
+    await store.client.setStreamMetadata(stream, { maxCount: 3 });
+    await store.client.deleteStream(stream);
+    expect(await rejection(read(stream))).instanceOf(StreamNotFoundError);
   });
 
   it('cannot be made of a missing stream', async () => {

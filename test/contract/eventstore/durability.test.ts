@@ -1,9 +1,9 @@
 /** What was acknowledged outlives a kill. Only for the embedded engine, which a test may kill. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANY, BACKWARDS, END, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client';
+import { ANY, BACKWARDS, END, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 import { type EmbeddedServer, embeddedEventStore } from '../../support/eventstore.js';
@@ -176,6 +176,24 @@ if (!process.env.EVENTSTORE_URL) {
         await client.appendToStream(stream, numbered(3), { expectedRevision: NO_STREAM });
         expect(await numbersOf(client.readStream(stream))).deep.equal([3]);
       });
+    });
+
+    it('events of a message’s size share their pages', async () => {
+      const padded = Array.from({ length: 100 }, () =>
+        jsonEvent({ type: 'Padded', data: { pad: 'x'.repeat(1100) } }),
+      );
+      const fresh = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-pages-')));
+      const client = EventStoreDBClient.connectionString(fresh.url);
+      try {
+        const appends = Array.from({ length: 20 }, () => client.appendToStream(freshStream(), padded));
+        const ends = (await Promise.all(appends)).map(({ position }) => Number(position!.commit));
+        const { size } = await stat(join(fresh.embedded.directory, 'log', 'data.mdb'));
+        // Positions grow by what a record takes; the file may be half as large again, its indexes included.
+        expect(size).below(Math.max(...ends) * 1.5);
+      } finally {
+        await client.dispose();
+        await fresh.stop();
+      }
     });
 
     it('the same client object works again', async () => {

@@ -94,6 +94,16 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([2]);
   });
 
+  it('is void as a whole where one known key has a value of a wrong type', async () => {
+    const stream = await filled(3);
+    for (const wrong of [{ $maxAge: 'long' }, { $cacheControl: true }, { $tb: null }, { $maxCount: 2.5 }]) {
+      await setRaw(stream, { $maxCount: 1, ...wrong });
+      expect(await forwards(stream), JSON.stringify(wrong)).deep.equal([0, 1, 2]);
+    }
+    await setRaw(stream, { $maxCount: 1, custom: 'anything' });
+    expect(await forwards(stream)).deep.equal([2]);
+  });
+
   it('counts values of a wrong type, and $maxCount 0, as absent', async () => {
     const stream = await filled(3);
     for (const metadata of [

@@ -40,7 +40,12 @@ describe('reading a stream', () => {
 
   it('is empty forwards from beyond the end', async () => {
     expect(await forwards(10n)).deep.equal([]);
-    expect(await forwards(2n ** 64n - 2n)).deep.equal([]);
+    expect(await forwards(2n ** 63n - 1n)).deep.equal([]);
+  });
+
+  it('is refused from a revision that 63 bits cannot hold', async () => {
+    for (const revision of [2n ** 63n, 2n ** 64n - 2n])
+      expect(await rejection(forwards(revision))).property('code', 2);
   });
 
   it('begins at the last event backwards from beyond the end', async () => {

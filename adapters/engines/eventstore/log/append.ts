@@ -18,7 +18,7 @@ import { Refused } from './refused.js';
 import type { StreamState } from './streams.js';
 
 export interface Appended {
-  /** Of the last event; -1 when the stream has none. */
+  /** Of the last event. */
   readonly revision: number;
   /** Undefined when nothing was stored and the event in question cannot be read any more. */
   readonly position: number | undefined;
@@ -47,11 +47,10 @@ export const rememberIds = (): RecentIds => new LRUCache({ max: REMEMBERED_IDS }
 /** Decides and writes one append; only inside `submit`. Throws `Refused`. */
 export function append(log: EventLog, recent: RecentIds, request: Append, now: number): Appended {
   const { streams } = log;
+  if (request.size > MAX_APPEND_SIZE) throw new Refused({ kind: 'append-too-large', limit: MAX_APPEND_SIZE });
   let stream = streams.written(request.stream);
   const again = judge(log, recent, request, stream);
   if (again && stream) return repeated(log, stream, again, now);
-  if (request.size > MAX_APPEND_SIZE) throw new Refused({ kind: 'append-too-large', limit: MAX_APPEND_SIZE });
-  if (request.events.length === 0 && !stream) return { revision: -1, position: undefined };
 
   const isNew = stream === undefined;
   stream ??= streams.create(request.stream);
@@ -109,9 +108,7 @@ function judge(
     if (index === 0 && expected === NO_STREAM && softDeleted) return undefined;
     throw wrong();
   }
-  if (events.length > 0) return { last: before + events.length };
-  if (expected === NO_STREAM && softDeleted) return undefined;
-  throw wrong();
+  return { last: before + events.length };
 }
 
 function repeated(log: EventLog, stream: StreamState, { last }: { last: number }, now: number): Appended {

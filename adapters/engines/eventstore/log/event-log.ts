@@ -4,7 +4,16 @@
  */
 import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
 import { Refused } from './refused.js';
-import { type Head, openStore, pairKey, positionKey, readHead, readPosition, type Store } from './store.js';
+import {
+  appendRecord,
+  type Head,
+  openStore,
+  pairKey,
+  positionKey,
+  readHead,
+  readPosition,
+  type Store,
+} from './store.js';
 import { openStreams, type StreamState, type Streams } from './streams.js';
 
 export interface StoredEvent {
@@ -98,7 +107,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
       created: now,
     };
     const record = encodeRecord(event, place);
-    store.log.put(positionKey(position), record);
+    appendRecord(store, position, record);
     if (stream.category !== 0) store.categoryPositions.put(pairKey(stream.category, position), NOTHING);
     store.revisions.put(pairKey(stream.number, revision), positionKey(position));
     unflushed.set(`${stream.number}/${revision}`, { position, record });

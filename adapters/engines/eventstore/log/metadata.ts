@@ -23,9 +23,13 @@ export const describedBy = (metastream: string): string => metastream.slice(2);
 /** What holds for a stream before anything was said: metastreams keep one event. */
 export const initialRetention = (stream: string): Retention => (isMetastream(stream) ? METASTREAM : ALL);
 
-/** Reads metadata as stored; a value that is no positive integer counts as absent, as does what is no JSON object. */
+/**
+ * Reads metadata as stored. A known key with a value of a wrong type voids all of it, as on the real server; what is
+ * no JSON object says nothing; a number that is not positive counts as absent.
+ */
 export function parseRetention(json: Buffer): Retention {
   const metadata = parseObject(json);
+  if (!isValid(metadata)) return ALL;
   const maxAge = positive(metadata.$maxAge);
   return {
     maxCount: positive(metadata.$maxCount),
@@ -44,13 +48,19 @@ export const softDeletion = Buffer.from('{"$tb":9223372036854775807}');
 function parseObject(json: Buffer): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json.toString());
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
   } catch {
     return {};
   }
 }
 
-const positive = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= SOFT_DELETED
-    ? value
-    : undefined;
+const INTEGERS = ['$maxCount', '$maxAge', '$tb', '$cacheControl'] as const;
+
+const isValid = (metadata: Record<string, unknown>): boolean =>
+  INTEGERS.every((key) => !(key in metadata) || isInteger(metadata[key]));
+
+/** A 64-bit one; `JSON.parse` rounds the largest up. */
+const isInteger = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= SOFT_DELETED;
+
+const positive = (value: unknown): number | undefined => (isInteger(value) && value > 0 ? value : undefined);

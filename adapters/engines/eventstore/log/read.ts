@@ -22,13 +22,25 @@ export const floorOf = (stream: StreamState): number =>
   );
 
 /** Events of a stream from revision `from` upwards, at most `limit` looked at. */
-export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
-  const first = Math.max(from, floorOf(stream));
-  if (first > stream.lastRevision) return { records: [], next: undefined };
-  const start = pairKey(stream.number, first);
+export const readForwards = (log: EventLog, stream: StreamState, from: number, limit: number): Page =>
+  readWritten(log, stream, Math.max(from, floorOf(stream)), limit, oldestOf(stream));
+
+/** The same, with those that the stream's metadata hides: who listens is told of every event that is written. */
+export function readWritten(
+  log: EventLog,
+  stream: StreamState,
+  from: number,
+  limit: number,
+  oldest = 0,
+): Page {
+  if (from > stream.lastRevision) return { records: [], next: undefined };
+  const start = pairKey(stream.number, from);
   const end = pairKey(stream.number, stream.lastRevision + 1);
-  return page(log, stream, log.store.revisions.getRange({ start, end, limit }), limit, 1);
+  return page(log, log.store.revisions.getRange({ start, end, limit }), limit, 1, oldest);
 }
+
+/** Unix ms: events from before it are not shown. */
+const oldestOf = ({ maxAge }: StreamState): number => (maxAge === undefined ? 0 : Date.now() - maxAge);
 
 /** Events of a stream from revision `from` downwards. */
 export function readBackwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
@@ -38,19 +50,19 @@ export function readBackwards(log: EventLog, stream: StreamState, from: number, 
   // lmdb leaves the end of a range out, and there is nothing below revision 0 of the stream.
   const end = floor === 0 ? pairKey(stream.number - 1, MAX_PLACE) : pairKey(stream.number, floor - 1);
   const start = pairKey(stream.number, first);
-  return page(log, stream, log.store.revisions.getRange({ start, end, limit, reverse: true }), limit, -1);
+  const entries = log.store.revisions.getRange({ start, end, limit, reverse: true });
+  return page(log, entries, limit, -1, oldestOf(stream));
 }
 
 const MAX_PLACE = 2 ** 48 - 1;
 
 function page(
   log: EventLog,
-  stream: StreamState,
   entries: Iterable<{ key: Buffer; value: Buffer }>,
   limit: number,
   step: 1 | -1,
+  oldest: number,
 ): Page {
-  const oldest = stream.maxAge === undefined ? 0 : Date.now() - stream.maxAge;
   const records: Buffer[] = [];
   let looked = 0;
   let bytes = 0;

@@ -2,14 +2,18 @@
 import { systemEvent, writeMetadata } from './append.js';
 import type { EventLog } from './event-log.js';
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS } from './expected.js';
-import { SOFT_DELETED, softDeletion } from './metadata.js';
+import { isMetastream, metastreamOf, SOFT_DELETED, softDeletion } from './metadata.js';
 import { Refused } from './refused.js';
 
 /** Soft-deletes a stream; only inside `submit`. Returns the position of what it wrote. Throws `Refused`. */
 export function softDelete(log: EventLog, name: string, expected: ExpectedRevision, now: number): number {
+  if (isMetastream(name))
+    throw new Refused({ kind: 'bad-request', detail: 'Deleting metadata is not implemented.' });
   judge(log, name, expected);
   const actual = log.streams.written(name)?.lastRevision ?? -1;
-  if (actual < 0) throw new Refused({ kind: 'wrong-expected-version', stream: name, expected, actual });
+  const described = (log.streams.written(metastreamOf(name))?.lastRevision ?? -1) >= 0;
+  if (actual < 0 && !described)
+    throw new Refused({ kind: 'wrong-expected-version', stream: name, expected, actual });
   return writeMetadata(log, name, softDeletion, now);
 }
 

@@ -32,6 +32,7 @@ export const openAppender =
   (log: EventLog, recent: RecentIds): Appender =>
   async (request, deadline) => {
     checkStreamName(request.stream);
+    if (request.events.length === 0) throw badRequest('An append of nothing is not implemented.');
     for (const event of request.events) checkEvent(event);
     return log.submit((now) => {
       if (deadline !== undefined && deadline <= now) throw new Refused({ kind: 'timeout' });
@@ -70,7 +71,7 @@ interface Gathering {
 
 function gather(into: Gathering, event: ProposedEvent): void {
   into.size += event.data.length + event.metadata.length + event.type.length;
-  // Of an append that is refused for its size only the ids still matter: a wrong revision is reported first.
+  // Of an append that is refused for its size nothing is kept.
   const kept = into.size > MAX_APPEND_SIZE ? { ...event, data: NOTHING, metadata: NOTHING } : event;
   into.events.push(kept);
 }

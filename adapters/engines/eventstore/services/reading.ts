@@ -44,6 +44,7 @@ async function readStream(
 ): Promise<void> {
   checkStreamName(name);
   if (from === 'end' && !backwards) throw invalid('A read forwards from the end.');
+  if (typeof from === 'bigint' && from >= NO_REVISION) throw invalid('A revision of 2^63 or more.');
   const stream = findStream(log, name);
   if (!stream) return call.send([streamNotFound(name)]);
   const page = backwards ? readBackwards : readForwards;
@@ -61,6 +62,8 @@ async function readStream(
 /** A revision as number; nothing is stored above 2^48. */
 export const clamp = (revision: bigint): number => Number(revision > MAX_REVISION ? MAX_REVISION : revision);
 const MAX_REVISION = 2n ** 48n - 2n;
+/** Revisions are 64 bits wide and signed on the server. */
+const NO_REVISION = 2n ** 63n;
 
 async function readAll(
   log: EventLog,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventLog } from '../log/event-log.js';
 import { compileFilter, type Filter } from '../log/filter.js';
-import { PAGE_BYTES, readForwards, scanCategory, scanForwards } from '../log/read.js';
+import { floorOf, PAGE_BYTES, readForwards, readWritten, scanCategory, scanForwards } from '../log/read.js';
 import { answerOf, ordinalOf, TOMBSTONE } from '../log/record.js';
 import { Refused } from '../log/refused.js';
 import { lastBefore } from '../log/store.js';
@@ -63,22 +63,26 @@ async function subscribeToStream(
 ): Promise<void> {
   checkStreamName(name);
   findStream(log, name);
-  const last = log.streams.flushed(name)?.lastRevision ?? -1;
-  let next = from === 'start' ? 0 : from === 'end' ? last + 1 : clamp(from) + 1;
+  // What is written from now on is told whatever the stream's metadata hides; of what was before, only what it shows.
+  const history = log.streams.flushed(name)?.lastRevision ?? -1;
+  let next = from === 'start' ? 0 : from === 'end' ? history + 1 : clamp(from) + 1;
   let live = false;
   await call.send([confirmation(randomUUID())]);
   while (!call.signal.aborted) {
     if (log.streams.isTombstoned(name, 'flushed')) return sayDeleted(log, call, name);
     const stream = findStream(log, name);
     if (stream && next <= stream.lastRevision) {
-      const page = readForwards(log, stream, next, PAGE);
+      if (next <= history) next = Math.max(next, Math.min(floorOf(stream), history + 1));
+      const read = next <= history ? readForwards : readWritten;
+      const page = read(log, stream, next, PAGE);
       if (page.records.length > 0) await call.send(page.records.map(answerOf));
       next = page.next ?? stream.lastRevision + 1;
       await nextTurn();
       continue;
     }
-    if (!live) await call.send([caughtUp]);
-    live = true;
+    // Of a stream that is not there nothing can be caught up with.
+    if (!live && stream) await call.send([caughtUp]);
+    live ||= stream !== undefined;
     await flushes.next();
   }
 }
@@ -140,8 +144,10 @@ const FILTERED_PAGE = 2048;
 
 function firstPosition(log: EventLog, from: Position | 'start' | 'end'): number {
   if (from === 'start') return 0;
-  if (from === 'end') return log.head().nextPosition;
-  return checkPosition(log, from) + 1;
+  const { nextPosition } = log.head();
+  if (from === 'end') return nextPosition;
+  // Exclusive; from beyond the end on everything that comes is new.
+  return Math.min(checkPosition(log, from) + 1, nextPosition);
 }
 
 function scan(log: EventLog, filter: Filter | undefined, from: number, limit: number) {

@@ -14,8 +14,8 @@ export type Source =
 
 export interface FilterRequest {
   readonly on: 'stream' | 'type';
-  /** A search, as in a regular expression's `test`; or else one of the prefixes. */
-  readonly expression: { readonly regex: string } | { readonly prefixes: readonly string[] };
+  /** One of them must begin the name. */
+  readonly prefixes: readonly string[];
   /** A checkpoint is due after so many events. */
   readonly checkpointInterval: number;
 }
@@ -137,7 +137,7 @@ const DEFAULT_WINDOW = 32;
 
 function readFilter(reader: Reader): FilterRequest {
   let on: FilterRequest['on'] | undefined;
-  let expression: FilterRequest['expression'] = { prefixes: [] };
+  let prefixes: readonly string[] = [];
   let window = DEFAULT_WINDOW;
   let multiplier = 0;
   while (reader.next()) {
@@ -145,7 +145,7 @@ function readFilter(reader: Reader): FilterRequest {
       case 1:
       case 2:
         on = reader.field === 1 ? 'stream' : 'type';
-        expression = readExpression(reader.message());
+        prefixes = readPrefixes(reader.message());
         break;
       case 3:
         window = reader.number();
@@ -163,18 +163,17 @@ function readFilter(reader: Reader): FilterRequest {
   if (!on) throw new Malformed('a filter without an expression');
   if (window === 0 || multiplier === 0)
     throw new Malformed('a filter needs a window and a checkpoint interval');
-  return { on, expression, checkpointInterval: window * multiplier };
+  return { on, prefixes, checkpointInterval: window * multiplier };
 }
 
-function readExpression(reader: Reader): FilterRequest['expression'] {
+/** No regular expressions: what .NET makes of one, JavaScript does not, and a hostile one holds the engine up. */
+function readPrefixes(reader: Reader): string[] {
   const prefixes: string[] = [];
-  let regex = '';
   while (reader.next()) {
-    if (reader.field === 1) regex = reader.string();
-    else if (reader.field === 2) prefixes.push(reader.string());
-    else reader.refuse('Expression');
+    if (reader.field === 1) throw unimplemented('regular expressions as filters');
+    if (reader.field !== 2) reader.refuse('Expression');
+    prefixes.push(reader.string());
   }
-  if (regex === '') return { prefixes };
-  if (prefixes.length > 0) throw new Malformed('a filter has prefixes or a regular expression, not both');
-  return { regex };
+  if (prefixes.length === 0) throw new Malformed('a filter without prefixes');
+  return prefixes;
 }

@@ -1,0 +1,33 @@
+/** What is sealed as bytes, and digests that only the holder of a key can make. */
+import { expect } from 'chai';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
+
+describe('the cipher', () => {
+  const [key, other] = [aes256gcm.newKey(), aes256gcm.newKey()];
+  const bytes = Buffer.from('a few bytes, none of which may be read');
+
+  it('gives bytes back under their key only, and never seals the same twice', () => {
+    const sealed = aes256gcm.sealBytes(key, bytes);
+    expect(Buffer.from(aes256gcm.openBytes(key, sealed))).to.deep.equal(bytes);
+    expect(Buffer.from(sealed).includes('bytes')).to.equal(false);
+    expect(aes256gcm.sealBytes(key, bytes)).to.not.deep.equal(sealed);
+    expect(() => aes256gcm.openBytes(other, sealed)).to.throw();
+  });
+
+  it('refuses bytes that were changed or cut', () => {
+    const sealed = Buffer.from(aes256gcm.sealBytes(key, bytes));
+    expect(() => aes256gcm.openBytes(key, sealed.subarray(0, -1))).to.throw();
+    expect(() => aes256gcm.openBytes(key, sealed.subarray(0, 8))).to.throw('too short');
+    sealed[20]! ^= 1;
+    expect(() => aes256gcm.openBytes(key, sealed)).to.throw();
+  });
+
+  it('digests the same text alike under one key and purpose, and otherwise under any other', () => {
+    const digest = aes256gcm.digester(key, 'ids')('4711');
+    expect(digest).to.have.length(32);
+    expect(aes256gcm.digester(key, 'ids')('4711')).to.deep.equal(digest);
+    expect(aes256gcm.digester(key, 'ids')('4712')).to.not.deep.equal(digest);
+    expect(aes256gcm.digester(key, 'names')('4711')).to.not.deep.equal(digest);
+    expect(aes256gcm.digester(other, 'ids')('4711')).to.not.deep.equal(digest);
+  });
+});

@@ -1,0 +1,45 @@
+/** What the embedded engine does not do it says so: a refusal is better than an answer that is nearly right. */
+import {
+  ANY,
+  eventTypeFilter,
+  excludeSystemEvents,
+  NO_STREAM,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import { expect } from 'chai';
+import { all, freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
+
+const UNIMPLEMENTED = 12;
+
+if (!process.env.EVENTSTORE_URL) {
+  describe('the embedded event store refuses', () => {
+    const store = useEventStore();
+
+    for (const [name, filter] of Object.entries({
+      streams: streamNameFilter({ regex: '^chat' }),
+      types: eventTypeFilter({ regex: '^chat' }),
+      'types, as the driver leaves system events out': excludeSystemEvents(),
+    })) {
+      it(`a regular expression over ${name}`, async () => {
+        const error = await rejection(all(store.client.subscribeToAll({ filter })));
+        expect(error).property('code', UNIMPLEMENTED);
+      });
+    }
+
+    it('an append of nothing', async () => {
+      const stream = freshStream();
+      for (const expectedRevision of [ANY, NO_STREAM] as const) {
+        const empty = store.client.appendToStream(stream, [], { expectedRevision });
+        expect(await rejection(empty)).instanceOf(Error);
+      }
+    });
+
+    it('the deletion of metadata', async () => {
+      const stream = freshStream();
+      await store.client.appendToStream(stream, numbered(0));
+      await store.client.setStreamMetadata(stream, { maxCount: 3 });
+      expect(await rejection(store.client.deleteStream(`$$${stream}`))).instanceOf(Error);
+      expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({ maxCount: 3 });
+    });
+  });
+}
