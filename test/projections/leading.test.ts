@@ -26,22 +26,30 @@ const shelf: Projection = {
 
 /** A door that what is followed has to pass, one batch after the other. */
 function gate(follow: Follow) {
-  let open = Promise.resolve();
-  let let_in = () => {};
+  let passed = Promise.resolve();
+  let pass = () => {};
   let held = 0;
+  const close = () => {
+    passed = new Promise((resolve) => {
+      pass = resolve;
+    });
+  };
   return {
-    close() {
-      open = new Promise((resolve) => {
-        let_in = resolve;
-      });
+    close,
+    /** What stands before the closed door may pass; it closes behind it. */
+    letIn() {
+      pass();
+      close();
     },
-    open: () => let_in(),
     /** How many events stand before the closed door. */
     held: () => held,
     async *follow(options: Parameters<Follow>[0]): ReturnType<Follow> {
+      const stopped = new Promise((resolve) => {
+        options.signal.addEventListener('abort', resolve, { once: true });
+      });
       for await (const batch of follow(options)) {
         held = batch.events.length;
-        await open;
+        await Promise.race([passed, stopped]);
         held = 0;
         yield batch;
       }
@@ -111,7 +119,7 @@ describe('leading', () => {
     await until(() => isAt(last));
     expect(await rowsIn()).to.deep.equal([]);
     const at = await one.checkpoints.read(collection());
-    door.open();
+    door.letIn();
     await until(() => paused.status().status === 'standby');
     expect(await rowsIn()).to.deep.equal([]);
     expect(await one.checkpoints.read(collection())).to.equal(at);
