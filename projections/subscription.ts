@@ -97,6 +97,8 @@ export function runProjector(options: ProjectorOptions): Projector {
       const saver = keepSaved(targets, lease, () => fenced.abort());
       try {
         const prefixes = [`${service}.`];
+        // What the checkpoints say is there: nobody need wait for the next event to know.
+        if (from > 0n) reached(service, from);
         const start = from === 0n ? 'start' : from;
         for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
           await apply(batch, targets, stop);
