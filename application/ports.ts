@@ -226,6 +226,11 @@ export interface Lease {
   readonly fence: bigint;
   /** Aborted when the lease is lost or released. */
   readonly lost: AbortSignal;
+  /**
+   * To be called just before whatever only the holder may do. Throws when the lease is lost, or would be by the
+   * clock: a process that was paused comes back in the middle of its work, before any timer has told it.
+   */
+  assertHeld(): void;
   release(): Promise<void>;
 }
 

@@ -54,6 +54,7 @@ interface Target {
   revision: number;
   apply: Apply;
   position: Position;
+  readonly lease: Lease;
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
@@ -91,7 +92,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     const fenced = new AbortController();
     const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
     try {
-      const targets = await Promise.all(projections.map(target));
+      const targets = await Promise.all(projections.map((each) => target(each, lease)));
       await removeRetired();
       status = 'catching-up';
       const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
@@ -148,13 +149,13 @@ export function runProjector(options: ProjectorOptions): Projector {
     };
   }
 
-  async function target(projection: ReadModel): Promise<Target> {
+  async function target(projection: ReadModel, lease: Lease): Promise<Target> {
     const known = served.known(projection.name);
     if (!known) throw new Error(`nothing is served of ${projection.name}`);
     const { collection, revision } = known;
-    const apply = await builds.open(projection, collection);
+    const apply = await builds.open(projection, collection, lease);
     const position = (await checkpoints.read(collection)) ?? 0n;
-    return { projection, collection, revision, apply, position };
+    return { projection, collection, revision, apply, lease, position };
   }
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
@@ -217,7 +218,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
     const old = from.collection;
-    from.apply = await builds.open(from.projection, collection);
+    from.apply = await builds.open(from.projection, collection, from.lease);
     from.collection = collection;
     from.revision = event.revision;
     from.position = event.position;
