@@ -52,4 +52,17 @@ describe('the stream of a room', () => {
     expect(types(client)).not.to.include('ROOM_BURNED');
     close();
   });
+
+  it('and every other door of a room let in as of what the caller has seen', async () => {
+    const seen: unknown[] = [];
+    const admission = {
+      open: async (_: string, position: unknown) => void seen.push(position),
+      admit: async (_: string, _token: string, position: unknown) => void seen.push(position),
+    };
+    const routes = roomsRoutes({ admission } as unknown as Parameters<typeof roomsRoutes>[0]);
+    const doors = routes.filter(({ admit }) => admit);
+    for (const { admit } of doors) await admit!({ params: { roomId }, query: {}, ifPosition: 7n } as never);
+    expect(doors.length).to.be.at.least(5);
+    expect(seen).to.deep.equal(doors.map(() => 7n));
+  });
 });
