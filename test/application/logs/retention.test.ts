@@ -29,12 +29,13 @@ describe('expired records', () => {
     await servers?.stop();
   });
 
-  const put = async (...given: readonly object[]) => {
+  const put = (...given: readonly object[]) => putAs('api', ...given);
+  const putAs = async (producerId: string, ...given: readonly object[]) => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
     const earlier = node.receipts.request;
     const ingest = createIngest({ appender, vault, settled, clock, release, earlier, heard: () => 0n });
-    await ingest.post(JSON.stringify(given), true, 'api', systemContext('test'));
+    await ingest.post(JSON.stringify(given), true, producerId, systemContext('test'));
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
@@ -48,6 +49,9 @@ describe('expired records', () => {
     await put(at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100));
     now = START + 20 * DAY;
     await put(at('young', 20), at('written late', 1));
+    // More than 400 days from their receipt, all such share one collection.
+    await putAs('ancients', at('of an age long gone', -500));
+    await putAs('prophets', at('of an age to come', 900));
     now = START + 31 * DAY;
     const ports = { handle, clock, days: 30, auditDays: 365, context: systemContext };
     const retention = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
@@ -58,7 +62,7 @@ describe('expired records', () => {
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
     await settled.wait('logs', facts.at(-1)?.position ?? 0n);
     // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
-    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+    expect(await names()).to.deep.equal(['old audit', 'written late', 'young', 'of an age to come']);
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
     const erase = eraseReaction({ vault, log }).on.BatchesErased!;
@@ -70,7 +74,7 @@ describe('expired records', () => {
 
     const build = await kernel.lifecycle.rebuild(model, { signal });
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
-    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+    expect(await names()).to.deep.equal(['old audit', 'written late', 'young', 'of an age to come']);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 });
