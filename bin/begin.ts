@@ -17,6 +17,7 @@ import { runProjector } from '../projections/subscription.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
+import { secretSource } from './secret.js';
 import type { Part, RunningService, Service } from './service.js';
 import { services } from './services.js';
 import type { AnnalsValues } from './settings.js';
@@ -39,6 +40,7 @@ export async function begin(
   const kernel = await createKernel({
     ...servers,
     mongoDatabase: values['mongo.database'],
+    secret: (keys) => secretSource(values, servers, keys),
     node: nodeName(values.dataDir),
     release,
     catalogs: chosen.map(({ catalog }) => catalog),
@@ -48,6 +50,7 @@ export async function begin(
     onConflict: metrics.conflicted,
   });
   opened('drivers', kernel.close);
+  if (servers.kind === 'given' && !values.secret) log.warn({}, NO_SECRET);
 
   const running = new AbortController();
   const { signal } = running;
@@ -83,6 +86,9 @@ export async function begin(
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
+
+const NO_SECRET =
+  'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
 
 const sinceStart = () => Math.round(performance.now());
 
