@@ -10,7 +10,8 @@ import { ConfigError } from '../adapters/system/config-error.js';
 import { createLog } from '../adapters/system/log.js';
 import { type Lease, Unavailable } from '../application/ports.js';
 import type { Call, CommandSpec } from './command.js';
-import { findServers } from './connect.js';
+import { findStores } from './connect.js';
+import { Failed } from './failure.js';
 import { secretSource } from './secret.js';
 
 const FLAG = '--new-secret-file';
@@ -34,12 +35,12 @@ export const keys: CommandSpec = {
   async run({ config: { values }, options }: Call) {
     const next = newSecretIn(options.newSecretFile);
     const log = createLog({ level: 'warn', format: values['log.format'] });
-    const servers = await findServers(values, log);
+    const servers = await findStores(values, log);
     const mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
     let lease: Lease | undefined;
     try {
       lease = await createLeases(mongo.models, randomUUID()).acquire('keys.rotate');
-      if (!lease) return complain('another process is rotating the secret, or was until a moment ago');
+      if (!lease) throw new Failed('another process is rotating the secret, or was until a moment ago');
       const { lost } = lease;
       const { wrapped, unopened, isKept } = await rotate(mongo.keys, {
         ...secretSource(values, servers, mongo.keys),
@@ -52,9 +53,10 @@ export const keys: CommandSpec = {
       });
       const then = isKept ? '' : '; configure it on every node, and restart them';
       process.stdout.write(`${wrapped} keys wrapped anew, under the new secret${then}\n`);
-      if (unopened.length === 0) return 0;
-      return complain(
-        `${unopened.length} keys are opened by no secret at hand, the first of them ${unopened[0]}`,
+      const [first] = unopened;
+      if (first === undefined) return 0;
+      throw new Failed(
+        `${unopened.length} keys are opened by no secret at hand, the first of them that of ${first}`,
       );
     } catch (error) {
       if (!(error instanceof NoNewSecret)) throw error;
@@ -72,9 +74,4 @@ function newSecretIn(path: unknown): string | undefined {
   const secret = readFileSync(path, 'utf8').trim();
   if (secret.length >= SECRET_CHARACTERS) return secret;
   throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
-}
-
-function complain(text: string): number {
-  process.stderr.write(`annals: ${text}\n`);
-  return 1;
 }

@@ -16,6 +16,11 @@ export interface KeptSecret {
   remove(): Promise<void>;
 }
 
+/** The configured or kept secret is not the one that the keys are wrapped under; one line for a person. */
+export class WrongSecret extends Error {
+  override readonly name = 'WrongSecret';
+}
+
 export interface Wrapping {
   /** Names the secret without telling it: derived from it, one way. */
   readonly id: string;

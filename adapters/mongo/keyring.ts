@@ -18,11 +18,6 @@ export interface SecretRow {
   readonly secret?: string;
 }
 
-/** The configured or kept secret is not the one that the keys are wrapped under; one line for a person. */
-export class WrongSecret extends Error {
-  override readonly name = 'WrongSecret';
-}
-
 /** A key is wrapped under a secret that this process has not got: it needs the new one, and a restart. */
 export class UnknownSecret extends Unavailable {}
 

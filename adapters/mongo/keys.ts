@@ -2,9 +2,9 @@
 import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
-import { type KeptSecret, newSecret } from '../crypto/wrapping.js';
+import { type KeptSecret, newSecret, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
-import { type Keyring, keyringOf, UnknownSecret, WrongSecret } from './keyring.js';
+import { type Keyring, keyringOf, UnknownSecret } from './keyring.js';
 import { wrapAll } from './wrap-all.js';
 
 export interface SecretSource {

@@ -9,9 +9,9 @@
  */
 import type { Db } from 'mongodb';
 import type { Log } from '../../application/ports.js';
-import { newSecret } from '../crypto/wrapping.js';
+import { newSecret, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
-import { keyringOf, link, WrongSecret } from './keyring.js';
+import { keyringOf, link } from './keyring.js';
 import { openKeys, type SecretSource } from './keys.js';
 import { type Wrapped, wrapAll } from './wrap-all.js';
 

@@ -88,7 +88,10 @@ describe('the operations port', () => {
       projections: async () => [projection],
     };
     const metrics = createMetrics();
-    const routes = operationsRoutes(policy, status, metrics, 'operations-token-1');
+    const routes = operationsRoutes(policy, status, metrics, {
+      host: '127.0.0.1',
+      token: 'operations-token-1',
+    });
     here = await serveToys(routes, policy);
     behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
     metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });
@@ -96,6 +99,7 @@ describe('the operations port', () => {
     metrics.conflicted('toys.shelf-1');
     metrics.relay('toys').connected(3);
     metrics.reacted('toys.mail', 'done');
+    metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
   });
   after(async () => {
     await here.close();
@@ -124,6 +128,8 @@ describe('the operations port', () => {
       'annals_append_conflicts_total{service="toys"} 1',
       'annals_relay_connections{service="toys"} 3',
       'annals_reactions_total{reaction="toys.mail",outcome="done"} 1',
+      'annals_cache_bytes{cache="toys"} 7',
+      'annals_cache_limit_bytes{cache="toys"} 100',
       'annals_projection_lag{projection="toys.shelf"} 7',
     ]) {
       expect(text).to.include(`${line}\n`);

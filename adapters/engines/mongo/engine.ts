@@ -1,4 +1,10 @@
-/** The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set. */
+/**
+ * The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set.
+ *
+ * It answers as a real server of 4.4 does, or refuses with a message that says what it does not implement: regular
+ * expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions. Without a
+ * sort documents come in the order of `_id`, on which nobody may rely.
+ */
 import { createServer, type Socket } from 'node:net';
 import { USER } from './commands/authenticate.js';
 import { Cursors } from './commands/cursors.js';

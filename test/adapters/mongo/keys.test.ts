@@ -2,10 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Binary, type Db, MongoClient } from 'mongodb';
-import type { KeptSecret } from '../../../adapters/crypto/wrapping.js';
+import { type KeptSecret, WrongSecret } from '../../../adapters/crypto/wrapping.js';
 import { secretBesideKeys } from '../../../adapters/mongo/kept-secret.js';
 import { INSTALLATION, type KeyRow } from '../../../adapters/mongo/key-rows.js';
-import { WrongSecret } from '../../../adapters/mongo/keyring.js';
 import { openKeys, type SecretSource } from '../../../adapters/mongo/keys.js';
 import { NoNewSecret, rotate } from '../../../adapters/mongo/rotation.js';
 import { secretFile } from '../../../adapters/system/secret-file.js';

@@ -6,21 +6,14 @@ import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
 import { saslContinue, saslStart } from './authenticate.js';
 import { duplicateOf } from './batch.js';
-import {
-  create,
-  drop,
-  dropDatabase,
-  listCollections,
-  listDatabases,
-  renameCollection,
-} from './collections.js';
+import { create, drop, dropDatabase, listCollections, listDatabases } from './collections.js';
 import type { Engine } from './engine.js';
 import { explain } from './explain.js';
 import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
-import { count, distinct, find, getMore, killCursors } from './read.js';
+import { count, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
 
@@ -35,7 +28,6 @@ const COMMANDS = new Map<string, Handler>([
   ['create', create],
   ['createIndexes', createIndexes],
   ['delete', remove],
-  ['distinct', distinct],
   ['drop', drop],
   ['dropDatabase', dropDatabase],
   ['dropIndexes', dropIndexes],
@@ -56,7 +48,6 @@ const COMMANDS = new Map<string, Handler>([
   ['listIndexes', listIndexes],
   ['ping', ping],
   ['refreshSessions', endSessions],
-  ['renameCollection', renameCollection],
   ['saslContinue', saslContinue],
   ['saslStart', saslStart],
   ['serverStatus', serverStatus],
