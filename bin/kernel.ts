@@ -46,7 +46,7 @@ export interface KernelOptions {
   readonly onConflict?: (stream: string) => void;
 }
 
-/** A kernel for a command that works with all services and serves none. */
+/** A kernel for a command that works with all services and serves none. Stops the servers when it can't be had. */
 export const openKernel = (
   servers: Servers,
   values: AnnalsValues,
@@ -62,6 +62,9 @@ export const openKernel = (
     catalogs: services.map(({ catalog }) => catalog),
     projections: services.flatMap(({ projections }) => projections),
     logger,
+  }).catch(async (error) => {
+    await servers.stop();
+    throw error;
   });
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;

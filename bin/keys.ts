@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Argument, Option } from 'commander';
 import { SECRET_CHARACTERS } from '../adapters/crypto/wrapping.js';
-import { connectMongo } from '../adapters/mongo/client.js';
+import { connectMongo, type Mongo } from '../adapters/mongo/client.js';
 import { createLeases } from '../adapters/mongo/leases.js';
 import { NoNewSecret, rotate } from '../adapters/mongo/rotation.js';
 import { ConfigError } from '../adapters/system/config-error.js';
@@ -36,9 +36,10 @@ export const keys: CommandSpec = {
     const next = newSecretIn(options.newSecretFile);
     const log = createLog({ level: 'warn', format: values['log.format'] });
     const servers = await findStores(values, log);
-    const mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
+    let mongo: Mongo | undefined;
     let lease: Lease | undefined;
     try {
+      mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
       lease = await createLeases(mongo.models, randomUUID()).acquire('keys.rotate');
       if (!lease) throw new Failed('another process is rotating the secret, or was until a moment ago');
       const { lost } = lease;
@@ -63,7 +64,7 @@ export const keys: CommandSpec = {
       throw new ConfigError(FLAG, 'must name the new secret, since a configured one is in force');
     } finally {
       await lease?.release().catch(() => {});
-      await mongo.close();
+      await mongo?.close();
       await servers.stop();
     }
   },

@@ -131,6 +131,7 @@ describe('the program', function () {
     const second = await startServer(directory.path, [], {
       ANNALS_EVENT_STORE_URL: eventStoreUrl,
       ANNALS_MONGO_URL: mongoUrl,
+      ANNALS_SECRET: readFileSync(`${directory.path}/secret`, 'utf8').trim(),
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
       ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
       ANNALS_OPERATIONS_TOKEN: 'a-token-of-operations',

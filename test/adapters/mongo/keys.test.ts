@@ -150,8 +150,9 @@ describe('the key database', function () {
       for (const subject of ['room:behind', 'room:after'])
         expect(await keys.read(subject)).to.have.length(32);
       expect(await rejection(open(db, { given: former }))).to.be.instanceOf(WrongSecret);
-      const names = await rowsOf(db).distinct('under');
-      expect(names).to.have.length(1);
+      const names = new Set((await rowsOf(db).find().toArray()).map(({ under }) => under));
+      names.delete(undefined);
+      expect(names.size).to.equal(1);
     });
   }
 
