@@ -1,8 +1,8 @@
 /** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
 import type { Collection, Db } from 'mongodb';
-import type { Log } from '../../application/ports.js';
+import { type Log, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
-import { type KeptSecret, newSecret, WrongSecret } from '../crypto/wrapping.js';
+import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
 import { type Keyring, keyringOf, UnknownSecret } from './keyring.js';
 import { wrapAll } from './wrap-all.js';
@@ -74,7 +74,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
       return key;
     }
     if (!row?.wrapped || !row.under) return undefined;
-    const key = (await wrappingNamed(row.under)).unwrap(row._id, row.wrapped.buffer);
+    const key = unwrapped(await wrappingNamed(row.under), row._id, row.wrapped.buffer);
     if (row.under !== ring.current.id) await rewrap(rows, ring, row, key);
     return key;
   }
@@ -89,11 +89,23 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
       );
       return keyIn(row);
     },
-    read: async (subject) => keyIn(await rows.findOne({ _id: subject })),
+    async read(subject) {
+      const row = await rows.findOne({ _id: subject });
+      return row && !row.wrapped && !row.key ? 'destroyed' : keyIn(row);
+    },
     async destroy(subject) {
       await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
     },
   };
+}
+
+/** Rejects with `Unopenable` what is damaged, or was put in the place of another key. */
+function unwrapped(wrapping: Wrapping, subject: string, wrapped: Uint8Array): Buffer {
+  try {
+    return wrapping.unwrap(subject, wrapped);
+  } catch (cause) {
+    throw new Unopenable(subject, Buffer.from(wrapped).toString('base64'), { cause });
+  }
 }
 
 /** Brings a key that was read under the current secret. Who read it has it already: where it fails, another will. */

@@ -1,8 +1,9 @@
 /** What else a batch says: whose day it is of, how far its file was read, which request it came with. */
+import type { UpdateFilter } from 'mongodb';
 import type { RecordedEvent } from '../../application/ports.js';
 import { keepingSubject, type SealedBatch } from '../../domain/logs/batch.js';
 import { DAY_MS } from '../../domain/logs/instant.js';
-import { guarded, longOf, type RowWrite } from '../projection.js';
+import { guarded, longOf, type Row, type RowUpdate, type RowWrite } from '../projection.js';
 
 /** How long an `Idempotency-Key` is recognised. */
 const REQUESTS_KEPT_MS = 2 * DAY_MS;
@@ -22,11 +23,13 @@ export function requestWrites(event: RecordedEvent): RowWrite[] {
   return [guarded({ put: commandId, update }, event)];
 }
 
-export function keepingWrite({ data, position }: RecordedEvent): RowWrite {
+/** `part`: the collection that holds some of its records. */
+export function keepingWrite({ data, position }: RecordedEvent, part?: string): RowWrite {
   const batch = data as SealedBatch;
   const { producerId, audit, day: received } = batch;
   const row = { _at: longOf(position), producerId, received, audit };
+  const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };
   return {
-    updateOne: { filter: { _id: keepingSubject(batch) }, update: { $setOnInsert: row }, upsert: true },
+    updateOne: { filter: { _id: keepingSubject(batch) }, update: update as UpdateFilter<Row>, upsert: true },
   };
 }
