@@ -1,7 +1,7 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 
 import type { Batch } from '../../application/logs/batches.js';
-import { entryOf } from '../../application/logs/queries.js';
+import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
@@ -78,7 +78,7 @@ export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
     for (const connection of waiting) {
       const passing = records.filter((record) => matches(connection.filter, record));
       for (const record of passing) {
-        const shared = frames.get(record) ?? frame(entryOf(record));
+        const shared = frames.get(record) ?? { json: entryText(record, record.json) };
         frames.set(record, shared);
         // Only behind its last record a batch is through: who breaks off before gets it again.
         const isLast = record === passing.at(-1);

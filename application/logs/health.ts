@@ -25,9 +25,6 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
       latest = position;
     },
 
-    /** Position of the last event that was noted. */
-    latest: () => latest,
-
     async state(): Promise<IndexState> {
       const caughtUp = await settled.wait('logs', latest);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());

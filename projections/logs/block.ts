@@ -1,7 +1,6 @@
 /** A run of records as one text: a head with their columns, then one line of JSON a record. */
-import type { JsonObject } from '../../domain/logs/json.js';
 import { idOf } from '../../domain/logs/place.js';
-import { type LogRecord, type PlacedRecord, understand } from '../../domain/logs/record.js';
+import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import { correlationHash, termsOf } from '../../domain/logs/words.js';
 import { makeTermFilter } from './term-filter.js';
 
@@ -74,7 +73,7 @@ export function buildBlock(producerId: string): BlockBuilder {
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(correlationHash(record.correlationId));
       termsOf(record, found);
-      lines.push(JSON.stringify(record.data));
+      lines.push(record.json);
     },
     summary: () => ({
       from,
@@ -147,10 +146,7 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
     line,
     position: (index) => at(index).position,
     place: (index) => at(index).place,
-    record(index) {
-      const data: JsonObject = JSON.parse(line(index));
-      return { ...understand(data, producerId, at(index).instant), id: id(index) };
-    },
+    record: (index) => ({ ...readRecord(line(index), producerId, at(index).instant), id: id(index) }),
   };
 }
 

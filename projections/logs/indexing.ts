@@ -1,7 +1,7 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
 import type { RecordedEvent } from '../../application/ports.js';
-import { keepingSubject, type RecordsIngested, type SealedBatch } from '../../domain/logs/batch.js';
-import { understand } from '../../domain/logs/record.js';
+import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import { readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
 import { buildBlock } from './block.js';
 import {
@@ -55,8 +55,8 @@ export function startIndexing(build: Build): Indexing {
     keepings.add(subject);
     const secret = await build.vault.open(subject, data.secret);
     if (!secret) return;
-    const all = (secret as RecordsIngested['data']['secret']).records.map((record, place) => ({
-      record: understand(record, producerId, receivedAt),
+    const all = textsOf(secret as RecordsIngested['data']['secret']).map((text, place) => ({
+      record: readRecord(text, producerId, receivedAt),
       place,
     }));
     const owner = { subject, producerId, received };

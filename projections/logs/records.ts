@@ -4,6 +4,7 @@ import { wholeText } from './block.js';
 import { expire } from './expiry.js';
 import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
+import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, REQUEST_INDEXES } from './rows.js';
 
 export const records: OwnProjection = { name: 'logs.records', version: 1, atOnce: 128, open, scan };
@@ -20,6 +21,9 @@ async function open(build: Build): Promise<Apply> {
           await indexing.flush();
           await expire(build, event);
           indexing = startIndexing(build);
+        } else if (event.type === 'BatchesErased') {
+          await indexing.flush();
+          await forgetRequests(build, event);
         }
       }
       await indexing.flush();
@@ -34,7 +38,7 @@ async function open(build: Build): Promise<Apply> {
 /** Blocks with their texts opened and whole: two builds seal the same differently, and in other pieces. */
 async function* scan(build: Build): AsyncGenerator<Row> {
   for (const part of [...(await build.parts())].sort()) {
-    // Answered requests are forgotten by the clock, not by the log.
+    // Requests are forgotten by the clock, not by the log.
     if (part === REQUESTS) continue;
     for await (const row of build.collection<Row>(part).find().sort({ _id: 1 })) {
       const _id = `${part}/${row._id}`;

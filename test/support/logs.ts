@@ -2,8 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
+import { createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { createKernel } from '../../bin/kernel.js';
+import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
+import type { JsonObject } from '../../domain/logs/json.js';
+import { isAudit } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
@@ -32,15 +36,9 @@ export async function startLogsNode(servers: Servers, database: string) {
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const ingest = createIngest({
-    appender,
-    vault,
-    settled,
-    clock,
-    release,
-    earlier: receipts.request,
-    heard: () => 0n,
-  });
+  const room = createRoom(INTAKE_BYTES);
+  const { appended } = kernel;
+  const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,
@@ -66,4 +64,10 @@ export async function startLogsNode(servers: Servers, database: string) {
       await kernel.close();
     },
   };
+}
+
+/** A record as ingest hands it on. */
+export function recordText(data: object): RecordText {
+  const json = JSON.stringify(data);
+  return { json, bytes: Buffer.byteLength(json), audit: isAudit(data as JsonObject) };
 }

@@ -7,16 +7,17 @@ import type { RecordIndex } from '../../../application/logs/record-index.js';
 import { search } from '../../../application/logs/search.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/kernel.js';
-import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { type BatchSecret, batchesOf, keepingSubject, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, idOf, type Order } from '../../../domain/logs/place.js';
-import { type PlacedRecord, understand } from '../../../domain/logs/record.js';
+import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { recordText } from '../../support/logs.js';
 
 interface Request {
   readonly producerId: string;
@@ -71,7 +72,7 @@ describe('the index of log records', () => {
   async function ingested(all: readonly Request[]): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (const request of all) {
-      const given = request.records.map((data) => ({ data, bytes: 2000 }));
+      const given = request.records.map((data) => ({ ...recordText(data), bytes: 2000 }));
       for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
         await kernel.vault.create(keepingSubject(data));
         events.push(
@@ -97,8 +98,8 @@ describe('the index of log records', () => {
         secret: string;
       };
       const opened = await kernel.vault.open(keepingSubject(data as never), secret);
-      for (const [place, each] of (opened as { records: JsonObject[] }).records.entries())
-        all.push({ ...understand(each, producerId, receivedAt), id: idOf(position, place) });
+      for (const [place, each] of textsOf(opened as BatchSecret).entries())
+        all.push({ ...readRecord(each, producerId, receivedAt), id: idOf(position, place) });
     }
     return all.sort(comparePlaces);
   }
