@@ -84,7 +84,8 @@ export interface EventLog {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
   /** The events of a stream in order; `missing` or `deleted` when there is no such stream (any more). */
   read(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[] | 'missing' | 'deleted'>;
-  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`. */
+  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`; nothing of one
+   * that was ended. */
   retain(
     stream: string,
     rule: { readonly maxCount?: number; readonly maxAgeSeconds?: number },
@@ -159,6 +160,14 @@ export interface Settled {
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
   latest(streams: readonly string[]): Position;
+}
+
+/** Something that this process holds in memory to be quick, bounded in bytes. */
+export interface Cache {
+  readonly name: string;
+  readonly limitBytes: number;
+  /** What it holds now, as far as that can be told. */
+  bytes(): number;
 }
 
 /** One line about one thing, with fields; never a token, a body or a name. */

@@ -55,7 +55,9 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   return {
     reached,
     position: (service) => seen.get(service) ?? 0n,
-    appended: (stream, position) => void pending.set(stream, position),
+    appended(stream, position) {
+      if (position > (pending.get(stream) ?? 0n)) pending.set(stream, position);
+    },
 
     latest(streams) {
       let latest = 0n;

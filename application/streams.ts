@@ -2,19 +2,23 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { Decider, DomainEvent } from '../domain/shared/decider.js';
-import type { EventLog, Position, RecordedEvent, Reveal } from './ports.js';
+import { heldBytes } from './held-bytes.js';
+import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
 export interface Aggregate<State, Command, Event extends DomainEvent> {
   readonly catalog: Catalog;
   readonly decider: Decider<State, Command, Event>;
+  /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
+  readonly keeps?: number;
+  /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
+  readonly blind?: true;
 }
 
-/** What a command with an `Idempotency-Key` did to a stream. */
+/** The revisions that a command with an `Idempotency-Key` wrote. */
 export interface KeyedCommand {
-  readonly fingerprint: string;
-  /** The last revision it wrote. */
-  readonly revision: number;
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface Loaded<State> {
@@ -23,36 +27,51 @@ export interface Loaded<State> {
   readonly revision: number;
   /** The position of that event; 0 when there is none. */
   readonly position: Position;
-  /** Keyed commands seen so far, by command id. */
-  readonly keyed: ReadonlyMap<string, KeyedCommand>;
+  /** Keyed commands found so far, by command id. Facts of the log: shared by all that is loaded of a stream. */
+  readonly keyed: Map<string, KeyedCommand>;
   readonly deleted: boolean;
+}
+
+export interface Seeking {
+  /** Is given every event that is read, oldest first. */
+  readonly found: (event: RecordedEvent) => void;
+  /** Read on from just after this revision, though what came after it may be known already. */
+  readonly after?: number | undefined;
 }
 
 export interface Streams {
   /** The state as this process knows it, read from the log when it is not remembered. */
   load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<Loaded<S>>;
-  /** The state as the log has it now; `found` is given every event read on the way, oldest first. */
+  /** The state as the log has it now. */
   refresh<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    found?: (event: RecordedEvent) => void,
+    seeking?: Seeking,
   ): Promise<Loaded<S>>;
   /** The state as it was just after a revision. */
   asOf<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     revision: number,
-  ): Promise<{ loaded: Loaded<S>; events: readonly RecordedEvent[] }>;
+  ): Promise<Loaded<S>>;
+  /** What a command wrote, secrets opened (but of a blind kind); empty when the log keeps it no longer. */
+  written<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    command: KeyedCommand,
+  ): Promise<readonly RevealedEvent<E>[]>;
   /** Remembers what an append of this process made of a stream. */
   remember<S>(stream: string, loaded: Loaded<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
   observe(event: RecordedEvent): void;
   /** Drops what is remembered of a stream: what it was folded from has been erased. */
   forget(stream: string): void;
+  readonly cache: Cache;
 }
 
-const REMEMBERED = 20_000;
-const NONE: ReadonlyMap<string, KeyedCommand> = new Map();
+const REMEMBERED_BYTES = 32 * 1024 * 1024;
+/** Events read at once: of the largest a few megabytes. */
+const PAGE = 200;
 
 interface Remembered {
   loaded: Loaded<unknown>;
@@ -60,22 +79,38 @@ interface Remembered {
   newest: number;
 }
 
-export function createStreams(log: EventLog, reveal: Reveal, max = REMEMBERED): Streams {
-  const remembered = new LRUCache<string, Remembered>({ max });
+export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMBERED_BYTES): Streams {
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: limitBytes,
+    sizeCalculation: ({ loaded }, stream) => heldBytes(stream) + heldBytes(loaded),
+  });
+
+  const open = <S, C, E extends DomainEvent>({ catalog, blind }: Aggregate<S, C, E>, event: RecordedEvent) =>
+    blind ? ({ ...event, erased: false } as unknown as RevealedEvent<E>) : reveal<E>(catalog, event);
+
+  /** By pages, so that a long stream of large events is never in memory at once. */
+  async function* pages(stream: string, from: number): AsyncGenerator<readonly RecordedEvent[], boolean> {
+    for (let next = from; ; ) {
+      const events = await log.read(stream, { from: next, limit: PAGE });
+      if (typeof events === 'string') return events === 'deleted';
+      yield events;
+      if (events.length < PAGE) return false;
+      next = events.at(-1)!.revision + 1;
+    }
+  }
 
   async function fold<S, C, E extends DomainEvent>(
-    { catalog, decider }: Aggregate<S, C, E>,
+    kind: Aggregate<S, C, E>,
     base: Loaded<S>,
     events: readonly RecordedEvent[],
   ): Promise<Loaded<S>> {
-    let { state, revision, position, keyed } = base;
+    let { state, revision, position } = base;
     for (const event of events) {
-      state = decider.evolve(state, await reveal<E>(catalog, event));
-      revision = event.revision;
-      position = event.position;
-      keyed = withCommand(keyed, event);
+      state = kind.decider.evolve(state, await open(kind, event));
+      ({ revision, position } = event);
+      noteCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
     }
-    return { ...base, state, revision, position, keyed };
+    return { ...base, state, revision, position };
   }
 
   const remember: Streams['remember'] = (stream, loaded) => {
@@ -87,19 +122,25 @@ export function createStreams(log: EventLog, reveal: Reveal, max = REMEMBERED): 
   async function refresh<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    found?: (event: RecordedEvent) => void,
+    { found, after = Number.POSITIVE_INFINITY }: Partial<Seeking> = {},
   ): Promise<Loaded<S>> {
-    const base =
+    let loaded =
       (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? empty(kind.decider.initialState);
-    const events = await log.read(stream, { from: base.revision + 1 });
-    if (events === 'missing') return base;
-    if (events === 'deleted') {
-      const deleted = { ...base, deleted: true };
-      remember(stream, deleted);
-      return deleted;
+    const news = pages(stream, Math.min(loaded.revision, after) + 1);
+    for (let page = await news.next(); ; page = await news.next()) {
+      if (page.done) {
+        if (page.value) loaded = { ...loaded, deleted: true };
+        else if (loaded.revision < 0) return loaded;
+        break;
+      }
+      for (const event of page.value) found?.(event);
+      const { revision } = loaded;
+      loaded = await fold(
+        kind,
+        loaded,
+        page.value.filter((event) => event.revision > revision),
+      );
     }
-    for (const event of events) found?.(event);
-    const loaded = await fold(kind, base, events);
     remember(stream, loaded);
     return loaded;
   }
@@ -108,6 +149,7 @@ export function createStreams(log: EventLog, reveal: Reveal, max = REMEMBERED): 
     refresh,
     remember,
     forget: (stream) => void remembered.delete(stream),
+    cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
       const known = remembered.get(stream);
@@ -116,9 +158,20 @@ export function createStreams(log: EventLog, reveal: Reveal, max = REMEMBERED): 
     },
 
     async asOf(kind, stream, revision) {
-      const found = await log.read(stream);
-      const events = typeof found === 'string' ? [] : found.filter((event) => event.revision <= revision);
-      return { loaded: await fold(kind, empty(kind.decider.initialState), events), events };
+      let loaded = empty(kind.decider.initialState);
+      for await (const page of pages(stream, 0)) {
+        const wanted = page.filter((event) => event.revision <= revision);
+        loaded = await fold(kind, loaded, wanted);
+        if (wanted.length < page.length) break;
+      }
+      return loaded;
+    },
+
+    async written(kind, stream, { first, last }) {
+      const events = await log.read(stream, { from: first, limit: last - first + 1 });
+      if (typeof events === 'string') return [];
+      const wanted = events.filter(({ revision }) => revision >= first && revision <= last);
+      return Promise.all(wanted.map((event) => open(kind, event)));
     },
 
     observe({ stream, revision }) {
@@ -132,12 +185,22 @@ const empty = <S>(state: S): Loaded<S> => ({
   state,
   revision: -1,
   position: 0n,
-  keyed: NONE,
+  keyed: new Map(),
   deleted: false,
 });
 
-function withCommand(keyed: ReadonlyMap<string, KeyedCommand>, { metadata, revision }: RecordedEvent) {
-  const { commandId, fingerprint } = metadata;
-  if (!commandId || !fingerprint) return keyed;
-  return new Map(keyed).set(commandId, { fingerprint, revision });
+/** Adds what a keyed command wrote, and drops commands whose events the log keeps no longer. */
+export function noteCommand(
+  { keeps = Number.POSITIVE_INFINITY }: { readonly keeps?: number },
+  keyed: Map<string, KeyedCommand>,
+  { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
+  { first, last }: KeyedCommand,
+): void {
+  if (commandId && fingerprint) {
+    keyed.set(commandId, { first: Math.min(first, keyed.get(commandId)?.first ?? first), last });
+  }
+  for (const [oldest, command] of keyed) {
+    if (command.last > last - keeps) break;
+    keyed.delete(oldest);
+  }
 }

@@ -2,6 +2,7 @@
 /** The program: its commands, and what becomes of their errors. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
+import { maskCredentials } from '../adapters/system/mask.js';
 import { type CommandSpec, toCommander } from './command.js';
 import { outsideCause } from './failure.js';
 import { logsCommands } from './logs/commands.js';
@@ -55,7 +56,7 @@ async function commandsFor(word: string | undefined): Promise<readonly CommandSp
 }
 
 function complain(text: string) {
-  process.stderr.write(`annals: ${text}\n`);
+  process.stderr.write(`annals: ${maskCredentials(text)}\n`);
 }
 
 function failed(error: unknown): number {

@@ -78,7 +78,10 @@ export async function begin(
   }
   const policy = operationsPolicy(release);
   const status = statusOf(kernel, parts);
-  const routes = operationsRoutes(policy, status, metrics, values['operations.token']);
+  const routes = operationsRoutes(policy, status, metrics, {
+    host: values.host,
+    token: values['operations.token'],
+  });
   await open(policy, routes, values['operations.port']);
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, dataDir, node: kernel.node, ms: sinceStart() }, 'ready');

@@ -1,14 +1,16 @@
 /** Finds the servers a command works with: those configured, those already running here, or engines of its own. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DirectoryInUse, lockDirectory } from '../adapters/engines/lock.js';
 import { findRuntime } from '../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../adapters/engines/start.js';
+import { writePrivately } from '../adapters/system/private-files.js';
 import type { Log } from '../application/ports.js';
 import type { AnnalsValues } from './settings.js';
 
 export interface Servers {
+  /** Both may hold credentials: not for a log, nor for a command line. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   /** For people: what kind of servers these are. */
@@ -43,6 +45,6 @@ export function nodeName(dataDir: string): string {
   const file = join(directory, 'name');
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   const name = randomUUID();
-  writeFileSync(file, `${name}\n`);
+  writePrivately(file, `${name}\n`);
   return name;
 }

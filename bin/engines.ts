@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { startEngines } from '../adapters/engines/start.js';
 import { createLog } from '../adapters/system/log.js';
+import { maskCredentials } from '../adapters/system/mask.js';
 import { shutdownOn } from '../adapters/system/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
 
@@ -10,7 +11,8 @@ export const engines: CommandSpec = {
   summary: 'Run the embedded engines alone',
   description:
     'Starts the embedded event store and the embedded MongoDB on the data directory and leaves them running. ' +
-    'Every other command with the same data directory finds them and uses them.',
+    'Every other command of the same user with the same data directory finds them, by the addresses and the secret ' +
+    'of this start in its runtime.json, and uses them.',
   examples: [
     ['engines', 'on ./data'],
     ['engines --data-dir /var/lib/annals', 'on another directory'],
@@ -19,8 +21,9 @@ export const engines: CommandSpec = {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);
     const running = await startEngines({ dataDir, logger: log });
-    log.info({ eventStoreUrl: running.eventStoreUrl }, `event store on ${running.eventStoreUrl}`);
-    log.info({ mongoUrl: running.mongoUrl }, `MongoDB on ${running.mongoUrl}`);
+    const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
+    log.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
+    log.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);
     log.info({ dataDir }, 'ready');
     await new Promise<void>(() => {
       shutdownOn({ steps: [{ name: 'engines', run: running.stop }], log });

@@ -1,12 +1,13 @@
 /** What to tell a person about an error whose cause lies outside the program; undefined for those that are bugs. */
 import { DirectoryInUse } from '../adapters/engines/lock.js';
 import { maskCredentials } from '../adapters/system/mask.js';
+import { SharedDirectory } from '../adapters/system/private-files.js';
 import { Unavailable } from '../application/ports.js';
 
 export function outsideCause(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;
-  if (error instanceof DirectoryInUse) return message;
+  if (error instanceof DirectoryInUse || error instanceof SharedDirectory) return message;
   if (error instanceof Unavailable) return `${message}${because(error.cause)}`;
   if (name === 'MongoServerSelectionError') return `MongoDB does not answer: ${maskCredentials(message)}`;
   return systemCause(error);

@@ -89,7 +89,12 @@ export const logs: Service = {
       health: { version: release, index: health, sections },
     });
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
-    const policy = logsPolicy(release, values['logs.allowedOrigins']);
+    const policy = logsPolicy(release, {
+      open: !admission.mode.required,
+      host: values.host,
+      appUrl: values['logs.appUrl'],
+      origins: values['logs.allowedOrigins'],
+    });
     const directories = values['logs.watch'].map((each) => resolve(each));
     const watch = createWatch({
       directories,

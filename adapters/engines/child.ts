@@ -1,15 +1,23 @@
 /** The process an engine runs in: `node child.js <eventstore|mongo> <directory> <port>`, forked by `start.ts`. */
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from './lock.js';
 
-/** What the child tells its parent; whatever the parent tells the child means "stop". */
+/** What the child tells its parent. */
 export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
+/** What the parent tells the child: first the secret that clients must show, and once to stop. */
+export type ParentMessage = { readonly secret: string } | 'stop';
 
 const PREDECESSOR_MS = 10_000;
 const [, , kind, directory = '', port = '0'] = process.argv;
 
 const tell = (message: ChildMessage) =>
   new Promise<void>((resolve) => process.send?.(message, () => resolve()));
+
+async function secretOfParent(): Promise<string> {
+  const [message] = (await once(process, 'message')) as [ParentMessage];
+  return message === 'stop' ? process.exit(0) : message.secret;
+}
 
 /** Loads the one engine that is to run here. */
 const load = async () =>
@@ -28,16 +36,18 @@ async function lock() {
   }
 }
 
+// Whatever the store makes is for this user alone.
+process.umask(0o077);
 // Ctrl-C and service supervisors signal the whole process group: the parent decides when the engines go.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
-  const [start] = await Promise.all([load(), lock()]);
+  const [secret, start] = await Promise.all([secretOfParent(), load(), lock()]);
   const onFatal = (error: Error) => {
     process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
     process.exit(1);
   };
-  const engine = await start({ directory, port: Number(port), onFatal });
+  const engine = await start({ directory, port: Number(port), secret, onFatal });
   let stopping = false;
   const stop = () => {
     if (stopping) return;
@@ -46,6 +56,8 @@ try {
   };
   process.on('message', stop);
   process.on('disconnect', stop);
+  // The parent may have gone while the store was opened.
+  if (!process.connected) stop();
   await tell({ ready: { url: engine.url, port: engine.port } });
 } catch (error) {
   await tell({ failed: error instanceof Error ? error.message : String(error) });

@@ -1,18 +1,19 @@
 /** An exclusive lock on a directory, held by the kernel for a process and gone with it, however it dies. */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
+import { privateDirectory } from '../system/private-files.js';
 
 /** Another process holds the directory; the message is one line a person can act on. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** Takes the lock or throws `DirectoryInUse`. Two processes on one store would overwrite each other's writes. */
+/** Takes the lock on the directory, closed to other users, or throws `DirectoryInUse`. Two processes on one store would overwrite each other's writes. */
 export function lockDirectory(directory: string): { release(): void } {
-  mkdirSync(directory, { recursive: true });
+  privateDirectory(directory);
   const path = join(directory, 'lock');
-  const file = openSync(path, 'a+');
+  const file = openSync(path, 'a+', 0o600);
   if (!tryLock(file)) {
     closeSync(file);
     const owner = readFileSync(path, 'utf8').trim();

@@ -1,10 +1,12 @@
-/** `runtime.json` in the data directory: how other processes find the engines that run on it. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** `runtime.json` in the data directory: how other processes of this user find the engines that run on it. */
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writePrivately } from '../system/private-files.js';
 import { isLocked } from './lock.js';
 
 export interface Runtime {
   readonly pid: number;
+  /** Both with the secret that the engines want to be shown. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   readonly startedAt: string;
@@ -13,9 +15,7 @@ export interface Runtime {
 const pathIn = (dataDir: string) => join(dataDir, 'runtime.json');
 
 export function writeRuntime(dataDir: string, runtime: Runtime): void {
-  const path = pathIn(dataDir);
-  writeFileSync(`${path}.new`, `${JSON.stringify(runtime, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  writePrivately(pathIn(dataDir), `${JSON.stringify(runtime, null, 2)}\n`);
 }
 
 export const removeRuntime = (dataDir: string): void => rmSync(pathIn(dataDir), { force: true });

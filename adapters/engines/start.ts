@@ -1,15 +1,19 @@
 /** Starts the two embedded engines, each in a child process of its own, and starts one again when it dies. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../application/ports.js';
-import type { ChildMessage } from './child.js';
+import { maskCredentials } from '../system/mask.js';
+import { closeTree } from '../system/private-files.js';
+import type { ChildMessage, ParentMessage } from './child.js';
 import { lockDirectory } from './lock.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
 
 export interface Engines {
+  /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   /** Stops both cleanly; forces them after 5 s. */
@@ -24,6 +28,8 @@ export interface EnginesOptions {
   readonly logger: Log;
 }
 
+/** What may stand open in a data directory of before. The lock and `runtime.json` are made anew. */
+const OURS = ['lock', 'node', 'eventstore', 'mongo'];
 const STOP_MS = 5000;
 const RESTART_MS = 100;
 
@@ -31,12 +37,14 @@ const RESTART_MS = 100;
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
   const lock = lockDirectory(dataDir);
+  for (const name of OURS) closeTree(join(dataDir, name));
+  const secret = randomBytes(32).toString('base64url');
   const started: Engine[] = [];
   try {
     started.push(
       ...(await Promise.all([
-        startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, logger),
-        startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, logger),
+        startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger),
+        startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
       ])),
     );
   } catch (error) {
@@ -66,10 +74,12 @@ async function startEngine(
   kind: 'eventstore' | 'mongo',
   directory: string,
   port: number,
+  secret: string,
   logger: Log,
 ): Promise<Engine> {
-  let child = launch(kind, directory, port);
+  let child = launch(kind, directory, port, secret);
   const first = await ready(child, kind);
+  const url = maskCredentials(first.url);
   let stopping = false;
 
   const watch = () =>
@@ -78,9 +88,9 @@ async function startEngine(
       logger.error({ engine: kind, code, signal }, 'engine died, starting it again');
       for (;;) {
         try {
-          child = launch(kind, directory, first.port);
+          child = launch(kind, directory, first.port, secret);
           await ready(child, kind);
-          logger.warn({ engine: kind, url: first.url, pid: child.pid }, 'engine is back');
+          logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
         } catch (error) {
           if (stopping) return;
@@ -90,7 +100,7 @@ async function startEngine(
       }
     });
   watch();
-  logger.info({ engine: kind, url: first.url, directory, pid: child.pid }, 'engine started');
+  logger.info({ engine: kind, url, directory, pid: child.pid }, 'engine started');
 
   return {
     url: first.url,
@@ -99,7 +109,7 @@ async function startEngine(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-      child.send('stop');
+      tell(child, 'stop');
       await gone;
       clearTimeout(force);
     },
@@ -111,11 +121,18 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** Engines make little garbage that lives: a small young generation saves 40 MB each under load. */
 const ENGINE_FLAGS = ['--max-semi-space-size=4'];
 
-const launch = (kind: string, directory: string, port: number): ChildProcess =>
-  fork(CHILD, [kind, directory, String(port)], {
+function launch(kind: string, directory: string, port: number, secret: string): ChildProcess {
+  const child = fork(CHILD, [kind, directory, String(port)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: ENGINE_FLAGS,
   });
+  // Command lines are read by everybody; what is said between the two processes is not.
+  tell(child, { secret });
+  return child;
+}
+
+/** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
+const tell = (child: ChildProcess, message: ParentMessage) => child.send(message, () => {});
 
 async function ready(child: ChildProcess, kind: string): Promise<{ url: string; port: number }> {
   const died = once(child, 'exit').then(([code, signal]) => ({

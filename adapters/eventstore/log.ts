@@ -82,18 +82,22 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): EventL
       ...(maxCount === undefined ? {} : { maxCount }),
       ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
     };
-    await asked(() => client.setStreamMetadata(stream, metadata));
+    await unlessEnded(() => client.setStreamMetadata(stream, metadata));
   };
 
-  const tombstone: EventLog['tombstone'] = async (stream) => {
-    try {
-      await asked(() => client.tombstoneStream(stream, { expectedRevision: ANY }));
-    } catch (error) {
-      if (!(error instanceof StreamDeletedError)) throw error;
-    }
-  };
+  const tombstone: EventLog['tombstone'] = (stream) =>
+    unlessEnded(() => client.tombstoneStream(stream, { expectedRevision: ANY }));
 
   return { append, read, retain, tombstone };
+}
+
+/** What was ended for ever is as ended as can be. */
+async function unlessEnded(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await asked(call);
+  } catch (error) {
+    if (!(error instanceof StreamDeletedError)) throw error;
+  }
 }
 
 /** What the store answers passes; that it does not answer, in whatever words, is `Unavailable`. */

@@ -29,13 +29,19 @@ export function writeAnswer(
   } else writeReply(ctx, answer);
 }
 
-export function writeProblem(ctx: Context, problem: Problem, { errorBody }: ServicePolicy): void {
-  const { error, headers, retryAfterMs, extra } = problem;
+export function writeProblem(ctx: Context, problem: Problem, policy: ServicePolicy): void {
+  const { headers, retryAfterMs } = problem;
   if (headers) ctx.set(headers);
   if (retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(retryAfterMs));
   ctx.status = problem.problem;
-  ctx.body = { ...(errorBody ? errorBody(problem) : { error }), ...extra };
+  ctx.body = errorBodyOf(problem, policy);
 }
+
+/** What a problem is in JSON, in the words of its service. */
+export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): object => ({
+  ...(errorBody ? errorBody(problem) : { error: problem.error }),
+  ...problem.extra,
+});
 
 function writeReply(ctx: Context, { status, body, text, headers, position, consistency }: Reply): void {
   if (position !== undefined) ctx.set('Position', String(position));

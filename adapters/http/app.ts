@@ -6,7 +6,8 @@ import type { Sink } from '../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
-import type { ServicePolicy } from './policy.js';
+import { malformed } from './malformed.js';
+import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import type { RequestDeps } from './request.js';
 import type { Route } from './route.js';
@@ -54,12 +55,16 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     ctx.state.requestId = requestId;
     ctx.state.route = '(none)';
     const preflight = ctx.method === 'OPTIONS';
+    const refused = malformed(ctx) ?? policy.guard?.(addressed(ctx));
+    // Nothing may read a target that can't be read.
+    if (refused) ctx.req.url = '/';
     ctx.set('X-Request-Id', requestId);
     if (policy.headers) ctx.set(policy.headers);
     ctx.set(policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
     try {
-      if (preflight) ctx.status = 204;
-      else if (malformed(ctx.path)) writeProblem(ctx, NOT_FOUND, policy);
+      if (refused) writeProblem(ctx, refused, policy);
+      else if (preflight) ctx.status = 204;
+      else if (isUndecodable(ctx.path)) writeProblem(ctx, NOT_FOUND, policy);
       else await next();
     } catch (error) {
       fail(ctx, error);
@@ -106,8 +111,14 @@ function unrouted(ctx: Ctx & { matched?: readonly { methods: readonly string[] }
   return problem(405, `${ctx.method} is not possible here`, { headers: { Allow: allow } });
 }
 
+const addressed = ({ req: { headers, socket } }: Ctx): Addressed => ({
+  host: headers.host,
+  origin: headers.origin,
+  localAddress: socket.localAddress,
+});
+
 /** A path with a broken percent escape is nobody's. */
-function malformed(path: string): boolean {
+function isUndecodable(path: string): boolean {
   if (!path.includes('%')) return false;
   try {
     decodeURIComponent(path);

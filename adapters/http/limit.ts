@@ -1,14 +1,15 @@
-/** Counts what each key does within a window, in this process's memory. */
+/** Counts what each caller does within a window, in this process's memory. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { networkOf } from '../system/client-address.js';
 
-/** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
-export type Limit = (key: string) => Promise<number | undefined>;
+/** Counts one more of the address's network; the milliseconds to wait when it is one too many, else undefined. */
+export type Limit = (address: string) => Promise<number | undefined>;
 
 export function createLimit(most: number, perMs: number): Limit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
-  return async (key) => {
+  return async (address) => {
     try {
-      await limiter.consume(key);
+      await limiter.consume(networkOf(address));
       return undefined;
     } catch (refusal) {
       if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../system/client-address.js';
 import type { Metrics } from '../system/metrics.js';
 import { sameOrigin } from './cors.js';
+import { namesThisMachine } from './meant-for.js';
 import { openapiRoute } from './openapi.js';
 import type { ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
@@ -42,14 +43,20 @@ export const operationsPolicy = (version: string): ServicePolicy => ({
   securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'operations.token' } },
 });
 
-/** Without a `token` only callers on this machine are let in. */
+export interface OperationsAccess {
+  /** What the port listens on. */
+  readonly host: string;
+  /** Who sends it is let in; without one only callers on this machine are. */
+  readonly token?: string | undefined;
+}
+
 export function operationsRoutes(
   policy: ServicePolicy,
   status: Status,
   metrics: Metrics,
-  token?: string,
+  access: OperationsAccess,
 ): readonly Route[] {
-  const admit = admitWith(token);
+  const admit = admitWith(access);
   const guarded = { method: 'GET', security: 'token', admit } as const;
   const routes: readonly Route[] = [
     {
@@ -107,18 +114,17 @@ export function operationsRoutes(
 
 const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
 
-function admitWith(token: string | undefined) {
+/** A page on the web whose name is made to point here is still not a caller on this machine. */
+const FOREIGN_HOST = problem(403, 'The operations port is not known under that host name');
+
+function admitWith({ host, token }: OperationsAccess) {
   const expected = token === undefined ? undefined : digest(token);
   return ({ bearer, address, headers }: Request): undefined | Problem => {
     if (expected && bearer !== undefined && timingSafeEqual(digest(bearer), expected)) return undefined;
     const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
-    const here = isLoopback(address) && forwarded === undefined && isLocalName(headers.host);
-    return here ? undefined : DENIED;
+    if (!isLoopback(address) || forwarded !== undefined) return DENIED;
+    return namesThisMachine(headers.host, host) ? undefined : FOREIGN_HOST;
   };
 }
 
 const digest = (token: string) => createHash('sha256').update(token).digest();
-
-/** A page on the web whose name is made to point here is still not a caller on this machine. */
-const isLocalName = (host: string | undefined) =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');

@@ -5,6 +5,18 @@ import type { Cors } from './cors.js';
 import type { FieldError } from './invalid.js';
 import type { Problem } from './problem.js';
 
+/** What a request says about the page that made it and about whom it is meant for. */
+export interface Addressed {
+  /** The `Host` header. */
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** The address of this machine that the request came in on. */
+  readonly localAddress: string | undefined;
+}
+
+/** Why a request is refused whatever it asks for. */
+export type Guard = (request: Addressed) => Problem | undefined;
+
 export interface ServicePolicy {
   /** The service's one word: metric label, log field, part of derived command ids. */
   readonly service: string;
@@ -12,6 +24,8 @@ export interface ServicePolicy {
   readonly description?: string;
   readonly version: string;
   readonly cors: Cors;
+  /** Comes before everything else, preflights included. */
+  readonly guard?: Guard | undefined;
   /** Sent with every answer, errors included. */
   readonly headers?: { readonly [name: string]: string };
   /** Default `{error}`. */

@@ -44,12 +44,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     body: schemas.createBody,
     answers: { 201: { description: 'Made and entered', schema: schemas.entered } },
     async handle({ body, address, context }) {
-      const retryAfterMs = await limitCreates(address);
-      if (retryAfterMs !== undefined) {
-        return { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs };
-      }
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
-      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
+      const spend = () => limitCreates(address);
+      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address), spend));
     },
   };
 

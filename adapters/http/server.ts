@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import { type AppDeps, createApp } from './app.js';
 import type { ServicePolicy } from './policy.js';
+import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
 
 export interface ListenOptions extends AppDeps {
@@ -54,6 +55,8 @@ export async function listen(
       requestTimeout: 60_000,
       keepAliveTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
+      // What lacks a Host gets the answer of our own that every other mistake gets.
+      requireHostHeader: false,
     },
     (request, response) => {
       silent.delete(request.socket);
@@ -75,7 +78,11 @@ export async function listen(
       upgrade(request, socket, head);
     });
   }
-  server.on('clientError', refuse);
+  const refuse = createRefusal(policy);
+  server.on('clientError', refuse.broken);
+  server.on('connect', (_request, socket) => refuse.tunnel(socket));
+  // An expectation we don't know is none of ours to meet: answered as if it were not there.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -108,21 +115,4 @@ export async function listen(
       });
     },
   };
-}
-
-const CLIENT_ERRORS: { readonly [code: string]: readonly [status: string, error: string] } = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The header is too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive'],
-};
-
-/** What is not HTTP reaches no route; it gets its JSON all the same. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex) {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const [status, text] = CLIENT_ERRORS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'The request is not valid HTTP',
-  ];
-  const body = JSON.stringify({ error: text });
-  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

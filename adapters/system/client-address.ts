@@ -1,5 +1,6 @@
 /** The address of the client: the socket's, or what proxies we trust say about it. */
 import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
@@ -25,8 +26,21 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
 }
 
 /** Loopback, in either version of the protocol. */
-export const isLoopback = (address: string): boolean =>
-  address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(plain(address));
+export function isLoopback(address: string): boolean {
+  const bare = plain(address);
+  return isIP(bare) !== 0 && ipaddr.parse(bare).range() === 'loopback';
+}
+
+/**
+ * What callers are counted by: an IPv4 address (also where it comes as IPv6), else the /64 an IPv6 address lies in,
+ * of which anybody has all addresses. What is no address stays as it is.
+ */
+export function networkOf(address: string): string {
+  const bare = plain(address);
+  if (isIP(bare) !== 6) return bare;
+  const first = ipaddr.IPv6.parse(bare).parts.slice(0, 4);
+  return `${first.map((part) => part.toString(16)).join(':')}::/64`;
+}
 
 function trustedList(trusted: readonly string[]): BlockList {
   const list = new BlockList();
@@ -43,9 +57,11 @@ function trustedList(trusted: readonly string[]): BlockList {
   return list;
 }
 
-/** Without brackets, port and the prefix of an IPv4 address on a socket of both versions. */
+/** Without brackets and port; an IPv4 address on a socket of both versions as itself. */
 function plain(address: string): string {
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;
   const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare;
-  return withoutPort.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+  if (isIP(withoutPort) !== 6) return withoutPort;
+  const parsed = ipaddr.IPv6.parse(withoutPort);
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : withoutPort;
 }

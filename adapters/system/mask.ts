@@ -20,7 +20,8 @@ function maskValue(value: unknown): unknown {
 
 const SECRET_NAME = /secret|password|passphrase|token|credential|api_?key|private_?key/i;
 const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>]*@/gi;
-const SECRET_PARAMETER = /([?&][^=&\s]*(?:secret|password|token|key)[^=&\s]*=)[^&\s"'`]*/gi;
+/** The name of a connection is what the embedded event store knows its callers by. */
+const SECRET_PARAMETER = /([?&][^=&\s]*(?:secret|password|token|key|connectionname)[^=&\s]*=)[^&\s"'`]*/gi;
 
 /** `mongodb://user:password@host` becomes `mongodb://********@host`; secret query parameters likewise. */
 export const maskCredentials = (text: string): string =>

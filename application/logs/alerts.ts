@@ -51,7 +51,7 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     );
     if (isRejection(outcome)) return outcome;
     await evaluateSoon();
-    return { policy: outcome.state, position: outcome.position };
+    return { policy: await outcome.state(), position: outcome.position };
   }
 
   async function evaluateSoon() {

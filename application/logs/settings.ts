@@ -39,8 +39,8 @@ export const logsSettings = {
   'logs.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
-    default: ['*'],
-    description: 'Origins whose pages may call the log service; * for all',
+    description:
+      "Origins whose pages may call the log service; unset all, or while it is open this machine's",
   },
   'logs.watch': {
     type: 'array',

@@ -24,6 +24,11 @@ export interface Newcomer {
   readonly signingPublicKey: SigningPublicKey;
 }
 
+/** Counts one more; the milliseconds to wait when it is one too many. */
+export type Quota = () => Promise<number | undefined>;
+
+const unlimited: Quota = async () => undefined;
+
 export interface Done<Body> {
   readonly body: Body;
   readonly position: Position;
@@ -40,17 +45,26 @@ export interface Entered {
 export type RoomCommands = ReturnType<typeof createRoomCommands>;
 
 export function createRoomCommands({ handle, streams, log, vault, derivation, clock }: RoomPorts) {
-  /** The keys of events are made before the first event: without one nothing can be sealed. */
+  /**
+   * The keys of events are made before the first event: without one nothing can be sealed. `spend` counts a room
+   * against its creator's quota; it is asked when nothing else stands in the way, and not for a repetition.
+   */
   async function create(
     newcomer: Newcomer,
     ttlMs: number,
     context: CommandContext,
+    spend: Quota = unlimited,
   ): Promise<Done<Entered> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
-    const stream = roomStream(roomId);
-    const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
-    await Promise.all([vault.create(stream), retained]);
-    return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context);
+    const before = async (): Promise<Rejection | undefined> => {
+      const retryAfterMs = await spend();
+      if (retryAfterMs !== undefined)
+        return { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs };
+      const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
+      await Promise.all([vault.create(roomStream(roomId)), retained]);
+      return undefined;
+    };
+    return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context, before);
   }
 
   const join = (roomId: string, inviteToken: string, newcomer: Newcomer, context: CommandContext) =>
@@ -62,16 +76,17 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
       | { type: 'JoinRoom'; roomId: string; inviteHash: string },
     newcomer: Newcomer,
     context: CommandContext,
+    before?: () => Promise<Rejection | undefined>,
   ): Promise<Done<Entered> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
     const token = sessionToken(derivation, context.commandId);
     const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
     const by = { ...context, actor: participantId };
-    const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by);
+    const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by, before);
     if (isRejection(outcome)) return outcome;
     if (outcome.repeated && !(await stillOpen(roomId))) return notFound;
-    const { expiresAt, participants } = outcome.state;
+    const { expiresAt, participants } = await outcome.state();
     const shown = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
     return {
       body: { roomId, participantId, sessionToken: token, ...shown },
@@ -79,8 +94,9 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     };
   }
 
+  /** As the log has it: another node may have burned it a moment ago. */
   async function stillOpen(roomId: string): Promise<boolean> {
-    const { state } = await streams.load(roomKind, roomStream(roomId));
+    const { state } = await streams.refresh(roomKind, roomStream(roomId));
     return isOpen(state, clock.now());
   }
 
@@ -110,8 +126,10 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     const command = { type: 'PostMessage' as const, roomId, ...said };
     const outcome = await handle(messagesKind, messagesStream(roomId), command, context);
     if (isRejection(outcome)) return outcome;
-    // Just after the command the newest post is this one, also when an earlier run of it was the one that wrote.
-    const createdAt = outcome.state.recent.at(-1)?.at ?? now;
+    const [posted] = outcome.events;
+    if (!posted) throw new Error('a message was posted without an event');
+    // As it was told first: an earlier run of the command may be the one that wrote it.
+    const { createdAt } = posted.data;
     const ids = { id: messageId, roomId, senderId: participant.id };
     return {
       body: messageView({ ...ids, createdAt, expiresAt, envelope }),

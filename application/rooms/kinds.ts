@@ -1,6 +1,7 @@
 /** The two kinds of streams a room has, as the kernel takes them. */
 import { catalog } from '../../domain/rooms/catalog.js';
 import {
+  KEPT_MESSAGES,
   type MessagePosted,
   type MessagesState,
   messages,
@@ -13,4 +14,6 @@ export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = { catalog,
 export const messagesKind: Aggregate<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
+  keeps: KEPT_MESSAGES,
+  blind: true,
 };

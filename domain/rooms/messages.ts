@@ -61,7 +61,7 @@ function decide(
   { digests, recent }: MessagesState,
 ): readonly MessagePosted[] | Rejection {
   const { roomId, messageId, by, digest, envelope, expiresAt, now } = command;
-  const inWindow = recent.filter(({ at }) => at > now - WINDOW_MS);
+  const inWindow = recent.filter(isWithin(now));
   const mine = inWindow.filter((each) => each.by === by);
   const retryAfterMs = Math.max(untilFree(mine, PER_PARTICIPANT, now), untilFree(inWindow, PER_ROOM, now));
   if (retryAfterMs > 0) return { rejected: 'rooms/too-many-messages', kind: 'limit', retryAfterMs };
@@ -69,6 +69,12 @@ function decide(
   const data = { roomId, messageId, senderId: by, createdAt: now, expiresAt, digest, secret: { envelope } };
   return [{ type: 'MessagePosted', data }];
 }
+
+/** A clock that was set back leaves times behind it that would count for as long as it is behind: they do not. */
+const isWithin =
+  (now: number) =>
+  ({ at }: { readonly at: number }): boolean =>
+    Math.abs(now - at) < WINDOW_MS;
 
 /** A place in the sliding window becomes free when the oldest that counts leaves it; 0 when one is free. */
 const untilFree = (posts: MessagesState['recent'], most: number, now: number): number => {
@@ -80,7 +86,7 @@ function evolve({ digests, recent }: MessagesState, { data }: MessagePosted): Me
   const { digest, createdAt, senderId } = data;
   return {
     digests: [...digests.slice(1 - KEPT_MESSAGES), digest],
-    recent: [...recent.filter(({ at }) => at > createdAt - WINDOW_MS), { at: createdAt, by: senderId }],
+    recent: [...recent.filter(isWithin(createdAt)), { at: createdAt, by: senderId }],
   };
 }
 

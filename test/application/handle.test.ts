@@ -5,7 +5,7 @@ import type { Handled } from '../../application/handle.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { type Servers, startServers } from '../support/engines.js';
-import { type Box, box, context, startToys } from '../support/toys.js';
+import { type Box, box, context, type PutToy, startToys, type ToyPut } from '../support/toys.js';
 
 const done = (outcome: Handled<Box> | Rejection): Handled<Box> => {
   if (isRejection(outcome)) throw new Error(outcome.rejected);
@@ -57,9 +57,25 @@ describe('handling a command', () => {
   it('refuses nothing for a reason that another process has just taken away, or given', async () => {
     await put(one, 'bear');
     await put(other, 'car');
-    expect(done(await put(one, 'car')).state.toys).to.deep.equal(['bear', 'car']);
+    expect((await done(await put(one, 'car')).state()).toys).to.deep.equal(['bear', 'car']);
     expect(await one.log.read(stream)).to.have.length(2);
     expect(await put(one, 'kite', { most: 2 })).to.include({ rejected: 'toys/full' });
+  });
+
+  it('takes nothing for already so that another process has just changed', async () => {
+    const latest = {
+      ...box,
+      decider: {
+        ...box.decider,
+        decide: ({ box: id, toy }: PutToy, { toys }: Box): readonly ToyPut[] =>
+          toys.at(-1) === toy ? [] : [{ type: 'ToyPut', data: { box: id, toy, secret: { note: '' } } }],
+      },
+    };
+    await put(one, 'bear');
+    await put(other, 'car');
+    const outcome = done(await one.handle(latest, stream, { box: id, toy: 'bear' }, context()));
+    expect((await outcome.state()).toys).to.deep.equal(['bear', 'car', 'bear']);
+    expect(await one.log.read(stream)).to.have.length(3);
   });
 
   it('answers a repeated command with what its first run made', async () => {
@@ -68,7 +84,7 @@ describe('handling a command', () => {
     await put(one, 'car');
     const again = done(await put(one, 'bear', {}, how));
     expect(again).to.deep.include({ repeated: true, position: first.position });
-    expect(again.state.toys).to.deep.equal(['bear']);
+    expect((await again.state()).toys).to.deep.equal(['bear']);
     const elsewhere = done(await put(other, 'bear', {}, how));
     expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
     expect(await one.log.read(stream)).to.have.length(2);
@@ -92,9 +108,9 @@ describe('handling a command', () => {
 
   it('gives readers the fallback once the key is destroyed, and takes nothing more', async () => {
     await put(one, 'bear', { note: 'for Ada' });
-    expect(done(await put(one, 'car')).state.notes).to.deep.equal(['for Ada', '']);
+    expect((await done(await put(one, 'car')).state()).notes).to.deep.equal(['for Ada', '']);
     await one.vault.destroy(stream);
-    const { loaded } = await one.streams.asOf(box, stream, 1);
+    const loaded = await one.streams.asOf(box, stream, 1);
     expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
     expect(await put(one, 'kite')).to.include({ kind: 'not-found' });
     expect(await one.log.read(stream)).to.have.length(2);

@@ -13,7 +13,8 @@ import { append, JSON_TYPE, rememberIds } from '../../adapters/engines/eventstor
 import { openEventLog } from '../../adapters/engines/eventstore/log/event-log.js';
 import { ANY } from '../../adapters/engines/eventstore/log/expected.js';
 import { toGrpcError } from '../../adapters/engines/eventstore/wire/failures.js';
-import { frame, type Handler, serveGrpc } from '../../adapters/engines/eventstore/wire/grpc.js';
+import { frame } from '../../adapters/engines/eventstore/wire/framing.js';
+import { type Handler, serveGrpc } from '../../adapters/engines/eventstore/wire/grpc.js';
 import { parseUuid } from '../../adapters/engines/eventstore/wire/uuid.js';
 import { embeddedEventStore } from '../support/eventstore.js';
 

@@ -1,41 +1,14 @@
 /** Rooms under hostile hands: malformed input of every kind on every route, and posts that storm against a burn. */
 import { execFile } from 'node:child_process';
-import { request } from 'node:http';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { findRuntime } from '../../adapters/engines/runtime.js';
 import { temporaryDirectory } from '../support/engines.js';
+import { type RawAnswer, send } from '../support/raw.js';
 import { call, createRoom, joinRoom, type RoomClient } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
-
-interface Raw {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body?: Buffer;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** Sends what no ordinary client would. */
-const send = (base: string, { method, path, headers, body }: Raw): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(base);
-    const sent = request({ hostname, port, method, path, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: String(Buffer.concat(chunks)) }),
-      );
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
 
 describe('a room under hostile hands', () => {
   const directory = temporaryDirectory();
@@ -108,7 +81,7 @@ describe('a room under hostile hands', () => {
   );
   const encoding = fc.constantFrom(undefined, 'gzip', 'br', 'nonsense');
 
-  const isRefused = ({ status, text }: Answer) => {
+  const isRefused = ({ status, text }: RawAnswer) => {
     expect(status, text).to.be.within(400, 499);
     const { error, code } = JSON.parse(text);
     expect(error)

@@ -28,6 +28,7 @@ describe('bodies', () => {
       [
         echo({ path: '/toys', body: toy, bodyLimit: 2000 }),
         echo({ path: '/pin', body: { type: 'object', properties: { note: { type: 'string' } } } }),
+        echo({ path: '/short', body: { type: 'object' }, bodyLimit: 100 }),
         echo({
           path: '/pin',
           method: 'DELETE',
@@ -196,6 +197,24 @@ describe('bodies', () => {
     const told = await toys.ask('/toys', { method: 'POST', headers, body, duplex: 'half' });
     expect([told.status, told.json]).to.deep.equal([413, { error: 'The body is too large' }]);
     expect((await toys.post('/toys', good)).status).to.equal(200);
+  });
+
+  it('takes a body of exactly the limit, and none that is one byte over', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const text = (bytes: number) => `{"note":"${'x'.repeat(bytes - 11)}"}`;
+    const streamed = (bytes: number) => new Blob([text(bytes)]).stream();
+    for (const [path, limit] of [
+      ['/short', 100],
+      ['/pin', 64 * 1024],
+    ] as const) {
+      const announced = (bytes: number) => toys.post(path, text(bytes));
+      const unannounced = (bytes: number) =>
+        toys.ask(path, { method: 'POST', headers, body: streamed(bytes), duplex: 'half' });
+      for (const send of [announced, unannounced]) {
+        expect((await send(limit)).status, path).to.equal(200);
+        expect((await send(limit + 1)).status, path).to.equal(413);
+      }
+    }
   });
 
   it('gives the bytes themselves to a route that asks for them', async () => {

@@ -88,7 +88,10 @@ describe('the operations port', () => {
       projections: async () => [projection],
     };
     const metrics = createMetrics();
-    const routes = operationsRoutes(policy, status, metrics, 'operations-token-1');
+    const routes = operationsRoutes(policy, status, metrics, {
+      host: '127.0.0.1',
+      token: 'operations-token-1',
+    });
     here = await serveToys(routes, policy);
     behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
     metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });

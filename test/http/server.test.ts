@@ -1,29 +1,57 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Sink } from '../../adapters/relay/sink.js';
+import { sendBytes } from '../support/raw.js';
 import { echo, serveToys } from './toy.js';
 
-/** Sends text over a socket of its own and resolves to all that comes back until the other side ends. */
-async function raw(port: number, text: string, socket: Socket = connect(port, '127.0.0.1')): Promise<string> {
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  socket.write(text);
-  await once(socket, 'close');
-  return received;
-}
-
 describe('listening', () => {
-  it('answers what is not HTTP with JSON, and goes on', async () => {
-    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })]);
-    const garbage = await raw(toys.port, 'HELLO\r\n\r\n');
-    expect(garbage).to.match(/^HTTP\/1\.1 400 /);
-    expect(garbage.split('\r\n\r\n')[1]).to.equal('{"error":"The request is not valid HTTP"}');
-    const long = await raw(toys.port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
-    expect(long).to.match(/^HTTP\/1\.1 431 /);
+  it('answers what is not HTTP with JSON and the headers of its service, and goes on', async () => {
+    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], {
+      errorBody: ({ error }) => ({ error, code: 'TOY' }),
+    });
+    const refused = async (bytes: string) => {
+      const [head = '', body = ''] = (await sendBytes(toys.url, bytes)).split('\r\n\r\n');
+      expect(head, bytes).to.match(/^x-request-id: [\w-]{36}$/im);
+      expect(head, bytes).to.match(/^access-control-allow-origin: \*$/im);
+      expect(head, bytes).to.match(/^x-content-type-options: nosniff$/im);
+      expect(head, bytes).to.match(/^content-type: application\/json/im);
+      const { error, code } = JSON.parse(body);
+      expect(code, bytes).to.equal('TOY');
+      return [Number(/^HTTP\/1\.1 (\d+) /.exec(head)?.[1]), error];
+    };
+    const here = 'Host: x\r\nConnection: close\r\n\r\n';
+    const notHttp = [400, 'The request is not valid HTTP'];
+    const noTarget = [400, 'The target of the request is invalid'];
+    expect(await refused('HELLO\r\n\r\n')).to.deep.equal(notHttp);
+    expect(await refused(`GET [ HTTP/1.1\r\n${here}`)).to.deep.equal(notHttp);
+    expect(await refused(`GET http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
+    expect(await refused(`OPTIONS http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
+    expect(await refused('GET /toys HTTP/1.1\r\nConnection: close\r\n\r\n')).to.deep.equal([
+      400,
+      'The Host header is missing',
+    ]);
+    expect(await refused(`GET /toys HTTP/1.1\r\nHost: y\r\n${here}`)).to.deep.equal([
+      400,
+      'There is more than one Host header',
+    ]);
+    expect(await refused(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${here}`)).to.deep.equal([
+      431,
+      'The header is too large',
+    ]);
+    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([
+      405,
+      'CONNECT is not possible here',
+    ]);
     expect((await toys.ask('/toys')).status).to.equal(200);
+    await toys.close();
+  });
+
+  it('answers HTTP/1.0 without a Host, and whoever expects what it does not know', async () => {
+    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })]);
+    expect(await sendBytes(toys.url, 'GET /toys HTTP/1.0\r\n\r\n')).to.match(/^HTTP\/1\.1 200 /);
+    const expecting = 'GET /toys HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
+    expect(await sendBytes(toys.url, expecting)).to.match(/^HTTP\/1\.1 200 /);
     await toys.close();
   });
 

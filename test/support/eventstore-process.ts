@@ -1,11 +1,13 @@
 /** Runs the embedded event store as a child process of a test: `fork(this, [directory, port])`. */
 import { startEventStoreEngine } from '../../adapters/engines/eventstore/engine.js';
+import { SECRET } from './eventstore.js';
 
 const [directory = '', port = '0'] = process.argv.slice(2);
 const started = performance.now();
 const engine = await startEventStoreEngine({
   directory,
   port: Number(port),
+  secret: SECRET,
   onFatal: (error) => {
     throw error;
   },

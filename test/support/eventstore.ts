@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** What the embedded engine wants to be shown in tests that frame their calls by hand. */
+export const SECRET = 'the secret of these tests';
+
 export interface EventStoreServer {
   readonly url: string;
   /** Only the embedded engine can be killed and looked into. */

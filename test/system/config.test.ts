@@ -186,6 +186,9 @@ describe('the configuration', () => {
     expect(shown['toys.secret']).to.equal(MASK);
     expect(shown['eventStore.url']).to.equal(`esdb://${MASK}@store:2113?tls=false`);
     expect(shown['toys.port']).to.equal(3100);
+    expect(maskCredentials('esdb://h:1?tls=false&connectionName=abc&a=1')).to.equal(
+      `esdb://h:1?tls=false&connectionName=${MASK}&a=1`,
+    );
     expect(maskCredentials('mongodb://h/x?tlsCertificateKeyFilePassword=abc&a=1')).to.equal(
       `mongodb://h/x?tlsCertificateKeyFilePassword=${MASK}&a=1`,
     );

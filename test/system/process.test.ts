@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, isLoopback } from '../../adapters/system/client-address.js';
+import { createClientAddress, isLoopback, networkOf } from '../../adapters/system/client-address.js';
 import { createLog, type LogOptions } from '../../adapters/system/log.js';
 import { type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { keepLines } from '../http/toy.js';
@@ -105,8 +105,25 @@ describe('the client address', () => {
     }
   });
 
+  it('is the same however an IPv4 address is written', () => {
+    const address = createClientAddress(['10.0.0.0/8']);
+    expect(address('::ffff:0a00:0001', '::ffff:cb00:7109')).to.equal('203.0.113.9');
+    expect(networkOf('::ffff:203.0.113.9')).to.equal('203.0.113.9');
+  });
+
+  it('counts for its whole /64 in IPv6, and for itself in IPv4', () => {
+    const one = networkOf('2001:db8:1:2:3:4:5:6');
+    expect(networkOf('2001:db8:1:2::')).to.equal(one);
+    expect(networkOf('2001:0DB8:0001:0002:ffff:ffff:ffff:ffff')).to.equal(one);
+    expect(networkOf('2001:db8:1:3::')).not.to.equal(one);
+    expect(networkOf('fe80::1%eth0')).to.equal(networkOf('fe80::2%eth0'));
+    expect(networkOf('203.0.113.9')).not.to.equal(networkOf('203.0.113.8'));
+    expect(networkOf('unknown')).to.equal('unknown');
+  });
+
   it('knows this machine in both versions', () => {
-    expect(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'].every(isLoopback)).to.equal(true);
+    const here = ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:0:0:1'];
+    expect(here.every(isLoopback)).to.equal(true);
     expect(['128.0.0.1', '::2', '10.0.0.1', '', '127.0.0.1.evil'].some(isLoopback)).to.equal(false);
   });
 });

@@ -1,8 +1,9 @@
 /**
  * The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb.
  *
- * It answers as a real server of 23.10 does, but for these: links are not resolved, ids are text, reads of $all take
- * no filter and filters no regular expressions (UNIMPLEMENTED); unknown fields, appends of nothing and the deletion of
+ * It answers as a real server of 23.10 does, but for these: who calls must show a secret as the name of the connection
+ * (without TLS the driver sends no credentials); links are not resolved, ids are text, reads of $all take no filter and
+ * filters no regular expressions (UNIMPLEMENTED); unknown fields, appends of nothing and the deletion of
  * metadata are refused; subscribers are never dropped for being slow; a checkpoint names the last event looked at, in
  * history too, where the real server may name an earlier one; a filter on one category skips the others and reports
  * one checkpoint for what it skipped; a scavenge removes a stream's last event too when it may not be read.
@@ -17,13 +18,18 @@ import { read } from './services/reading.js';
 import { removalHandler } from './services/removing.js';
 import { HISTORY_AGE, openScavenger } from './services/scavenging.js';
 import { subscribe } from './services/subscribing.js';
+import { admitBySecret, secretParameter } from './wire/admission.js';
 import { toGrpcError } from './wire/failures.js';
 import { type GrpcServer, type Handler, serveGrpc, single } from './wire/grpc.js';
 import { decodeRead } from './wire/read-request.js';
 import { parseUuid } from './wire/uuid.js';
 
+/** What the driver asks before it says who it is. */
+const FEATURES = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
+const GOSSIP = '/event_store.client.gossip.Gossip/Read';
+
 export interface EventStoreEngine {
-  /** `esdb://127.0.0.1:PORT?tls=false` */
+  /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
   readonly url: string;
   readonly port: number;
   /** Ends every connection, finishes what waits for a flush and closes the store. */
@@ -38,6 +44,8 @@ export interface EventStoreEngine {
 export async function startEventStoreEngine(options: {
   directory: string;
   port?: number;
+  /** Visible ASCII that callers must show. */
+  secret: string;
   onFatal?: (error: Error) => void;
 }): Promise<EventStoreEngine> {
   const log = openEventLog(options.directory, options.onFatal ?? (() => {}));
@@ -53,18 +61,18 @@ export async function startEventStoreEngine(options: {
     ['/event_store.client.streams.Streams/Tombstone', removalHandler(log, tombstone)],
     ['/event_store.client.operations.Operations/StartScavenge', scavenger.start],
     ['/event_store.client.operations.Operations/StopScavenge', scavenger.stop],
-    ['/event_store.client.server_features.ServerFeatures/GetSupportedMethods', featuresHandler],
-    ['/event_store.client.gossip.Gossip/Read', gossipHandler(parseUuid(randomUUID()), () => server.port)],
+    [FEATURES, featuresHandler],
+    [GOSSIP, gossipHandler(parseUuid(randomUUID()), () => server.port)],
   ]);
-  const server: GrpcServer = await serveGrpc(options.port ?? 0, handlers, toGrpcError).catch(
-    async (error) => {
-      await scavenger.close();
-      await log.close();
-      throw error;
-    },
-  );
+  const admission = admitBySecret(options.secret, new Set([FEATURES, GOSSIP]));
+  const serving = serveGrpc(options.port ?? 0, handlers, toGrpcError, admission);
+  const server: GrpcServer = await serving.catch(async (error) => {
+    await scavenger.close();
+    await log.close();
+    throw error;
+  });
   return {
-    url: `esdb://127.0.0.1:${server.port}?tls=false`,
+    url: `esdb://127.0.0.1:${server.port}?tls=false&${secretParameter(options.secret)}`,
     port: server.port,
     async stop() {
       await server.close();

@@ -3,9 +3,11 @@ import type { Socket } from 'node:net';
 import { type Answer, answer, failure } from './commands/dispatch.js';
 import type { Engine } from './commands/engine.js';
 import type { Connection } from './commands/request.js';
-import { Framer } from './wire/frame.js';
+import { Framer, MAX_MESSAGE } from './wire/frame.js';
 import { type Message, readMessage, type Unreadable, writeReply } from './wire/message.js';
 
+/** Bytes of the longest message of a client that has not authenticated: a greeting is a tenth of it. */
+const MAX_GREETING = 16_384;
 /** Messages that wait behind the one being answered; beyond this nothing more is read. */
 const MAX_WAITING = 64;
 
@@ -13,6 +15,8 @@ const MAX_WAITING = 64;
 export function serve(engine: Engine, socket: Socket, id: number): void {
   const connection: Connection = {
     id,
+    authenticated: false,
+    conversation: undefined,
     closed: false,
     waiting: undefined,
   };
@@ -28,12 +32,15 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
     connection.waiting?.();
   });
 
-  const framer = new Framer((bytes) => {
-    const message = readMessage(bytes);
-    waiting.push(message);
-    if (waiting.length >= MAX_WAITING) socket.pause();
-    if (!busy) work().catch(() => socket.destroy());
-  });
+  const framer = new Framer(
+    (bytes) => {
+      const message = readMessage(bytes);
+      waiting.push(message);
+      if (waiting.length >= MAX_WAITING) socket.pause();
+      if (!busy) work().catch(() => socket.destroy());
+    },
+    () => (connection.authenticated ? MAX_MESSAGE : MAX_GREETING),
+  );
   socket.on('data', (chunk) => {
     try {
       framer.push(chunk);

@@ -1,9 +1,17 @@
-/** The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set. */
+/**
+ * The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set.
+ *
+ * It answers as a real server of 4.4 does, or refuses with a message that says what it does not implement: regular
+ * expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions. Without a
+ * sort documents come in the order of `_id`, on which nobody may rely.
+ */
 import { createServer, type Socket } from 'node:net';
+import { USER } from './commands/authenticate.js';
 import { Cursors } from './commands/cursors.js';
 import type { Engine } from './commands/engine.js';
 import { SET_NAME } from './commands/hello.js';
 import { serve } from './connection.js';
+import { createVerifier } from './scram.js';
 import { Catalog } from './storage/catalog.js';
 import { Documents } from './storage/collection.js';
 import { Sessions } from './storage/sessions.js';
@@ -14,7 +22,7 @@ import { Clock } from './wire/clock.js';
 const HOUSEKEEPING_MS = 60_000;
 
 export interface MongoEngine {
-  /** `mongodb://127.0.0.1:<port>/?replicaSet=annals` */
+  /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin` */
   readonly url: string;
   readonly port: number;
   /** Finishes what is being written, closes all connections and the store. */
@@ -24,6 +32,8 @@ export interface MongoEngine {
 export interface MongoEngineOptions {
   /** Where the store is; it is made when it is not there. Only one process may have it open. */
   readonly directory: string;
+  /** The password of the one user; clients must know it. */
+  readonly secret: string;
   /** 0, the default, for a free one. */
   readonly port?: number;
   /** Told when a write could not be made durable; the engine then refuses all further ones and should be restarted. */
@@ -42,6 +52,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     clock: new Clock(),
     cursors: new Cursors(),
     startedAt: Date.now(),
+    verifier: createVerifier(options.secret),
     address: '',
     connections: 0,
   };
@@ -59,7 +70,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
   engine.address = `127.0.0.1:${port}`;
   const stopKeeping = keepHouse(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
   return {
-    url: `mongodb://${engine.address}/?replicaSet=${SET_NAME}`,
+    url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?replicaSet=${SET_NAME}&authSource=admin`,
     port,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -9,6 +9,8 @@ const NAMES: Record<number, string> = {
   14: 'TypeMismatch',
   15: 'Overflow',
   16: 'InvalidLength',
+  17: 'ProtocolError',
+  18: 'AuthenticationFailed',
   20: 'IllegalOperation',
   22: 'InvalidBSON',
   26: 'NamespaceNotFound',
@@ -33,10 +35,16 @@ const NAMES: Record<number, string> = {
   175: 'QueryPlanKilled',
   197: 'InvalidIndexSpecificationOption',
   225: 'TransactionTooOld',
+  263: 'OperationNotSupportedInTransaction',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
+  334: 'MechanismUnavailable',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
 };
+
+/** The refusal of what the real server does and this engine does not: with the code for what is not known at all. */
+export const notImplemented = (code: number, what: string): CommandError =>
+  new CommandError(code, `This embedded engine does not implement ${what}`);
 
 /** A refusal the client sees as `code`, `codeName` and `errmsg`; a duplicate key also names key and value. */
 export class CommandError extends Error {

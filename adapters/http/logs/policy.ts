@@ -1,12 +1,19 @@
 /** What all answers of the log service have in common: CORS, credentials, and one error of its own. */
 import { cors } from '../cors.js';
+import { type Expected, meantFor } from '../meant-for.js';
 import type { ServicePolicy } from '../policy.js';
 import { problem } from '../problem.js';
 
 /** The schemes that documents name: a bearer token, or a name and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
 
-export const logsPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
+/** Who may call: `host` and `appUrl` are where it is reached; unset origins are everybody's, or nobody's if `open`. */
+export interface LogsAccess extends Expected {
+  /** Nobody is asked for credentials. */
+  readonly open: boolean;
+}
+
+export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy => ({
   service: 'logs',
   title: 'Log query sidecar',
   description:
@@ -14,11 +21,13 @@ export const logsPolicy = (version: string, allowedOrigins: readonly string[]): 
     'configured, every `/api` route needs a bearer token or basic authentication; a producer token may only ingest.',
   version,
   cors: cors({
-    origins: allowedOrigins,
+    origins: access.origins ?? ['*'],
     methods: ['GET', 'POST', 'PUT', 'OPTIONS'],
     headers: ['authorization', 'content-type', 'idempotency-key', 'if-position', 'last-event-id'],
     expose: ['X-Request-Id', 'Position', 'Retry-After'],
   }),
+  // With credentials it is they that keep strangers out; without, a web page must not read or set anything.
+  guard: access.open ? meantFor(access) : undefined,
   rejected: ({ rejected, detail }) =>
     rejected === 'logs/query-timed-out' ? problem(503, detail ?? 'The query took too long') : undefined,
   securitySchemes: {

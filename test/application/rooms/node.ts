@@ -1,5 +1,7 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
 import { randomUUID } from 'node:crypto';
+import { createHandle } from '../../../application/handle.js';
+import type { EventLog } from '../../../application/ports.js';
 import { runReaction } from '../../../application/reactions.js';
 import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
@@ -17,9 +19,17 @@ import { context } from '../../support/toys.js';
 
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
-/** `projecting` nodes also run the projector and the reaction, as far as other nodes leave it to them. */
-export async function startNode(servers: Servers, database: string, clock: { now(): number }) {
-  const kernel = await createKernel({
+/**
+ * It also runs the projector and the reaction, as far as other nodes leave it to them. `between` stands between its
+ * commands and the log: to hold appends up, or to lose their answers.
+ */
+export async function startNode(
+  servers: Servers,
+  database: string,
+  clock: { now(): number },
+  between: (log: EventLog) => Partial<EventLog> = () => ({}),
+) {
+  const connected = await createKernel({
     ...servers,
     mongoDatabase: database,
     node: randomUUID(),
@@ -28,6 +38,10 @@ export async function startNode(servers: Servers, database: string, clock: { now
     projections: [state],
     logger: quiet,
   });
+  const log = { ...connected.log, ...between(connected.log) };
+  const { streams, appended } = connected;
+  const handle = createHandle({ log, streams, release: 'test', logger: quiet, appended, conflicted() {} });
+  const kernel = { ...connected, log, handle };
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.open([state], kernel.served, { signal });
@@ -41,6 +55,8 @@ export async function startNode(servers: Servers, database: string, clock: { now
 
   return {
     kernel,
+    /** The log without what stands in between. */
+    inner: connected.log,
     admission,
     commands,
     reaction,

@@ -7,8 +7,8 @@ describe('discovery', () => {
   const store = useEventStore();
 
   it('finds the one node by gossip, from one seed or several', async () => {
-    const { host } = new URL(store.server.url.replace(/^esdb(\+discover)?:/, 'http:'));
-    for (const url of [`esdb+discover://${host}?tls=false`, `esdb://${host},${host}?tls=false`]) {
+    const { host, search } = new URL(store.server.url.replace(/^esdb(\+discover)?:/, 'http:'));
+    for (const url of [`esdb+discover://${host}${search}`, `esdb://${host},${host}${search}`]) {
       const client = EventStoreDBClient.connectionString(url);
       const answer = await client.appendToStream(freshStream(), numbered(0));
       await client.dispose();

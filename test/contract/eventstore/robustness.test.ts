@@ -5,8 +5,9 @@ import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { frame } from '../../../adapters/engines/eventstore/wire/grpc.js';
+import { frame } from '../../../adapters/engines/eventstore/wire/framing.js';
 import { field, message, numberField } from '../../../adapters/engines/eventstore/wire/protobuf.js';
+import { SECRET } from '../../support/eventstore.js';
 import { freshStream, numbered, numbersOf, useEventStore } from '../../support/eventstore-client.js';
 
 const STREAMS = '/event_store.client.streams.Streams';
@@ -53,6 +54,7 @@ if (!process.env.EVENTSTORE_URL) {
         ':path': path,
         'content-type': 'application/grpc',
         te: 'trailers',
+        'connection-name': SECRET,
         ...headers,
       });
       const answer = { httpStatus: 0, grpcStatus: undefined as string | undefined };
@@ -74,6 +76,23 @@ if (!process.env.EVENTSTORE_URL) {
       for (const path of ['/nobody', `${STREAMS}/Nothing`, '/event_store.client.users.Users/Create', '/']) {
         expect((await call(path, frame([NOTHING]))).grpcStatus, path).equal('12');
       }
+    });
+
+    it('denies access to calls without the secret, but for what the driver asks before it shows it', async () => {
+      const all = frame([message(field(1, field(3, freshStream())))]);
+      const methods = ['Streams/Read', 'Streams/Append', 'Streams/BatchAppend', 'Streams/Delete'];
+      methods.push('Streams/Tombstone', 'Operations/StartScavenge', 'Operations/StopScavenge');
+      for (const name of methods) {
+        const path = `/event_store.client.${name.startsWith('S') ? 'streams' : 'operations'}.${name}`;
+        for (const shown of ['', 'guess', SECRET.slice(0, -1), `${SECRET}x`, SECRET.toUpperCase()])
+          expect((await call(path, all, { 'connection-name': shown })).grpcStatus, `${name}, ${shown}`).equal(
+            '7',
+          );
+      }
+      const features = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
+      const anybody = { 'connection-name': '' };
+      expect((await call(features, frame([NOTHING]), anybody)).grpcStatus).equal('0');
+      expect((await call(features, frame([Buffer.alloc(2000)]), anybody)).grpcStatus).equal('8');
     });
 
     it('refuses what is no gRPC', async () => {
@@ -128,6 +147,7 @@ if (!process.env.EVENTSTORE_URL) {
         ':method': 'POST',
         ':path': `${STREAMS}/BatchAppend`,
         'content-type': 'application/grpc',
+        'connection-name': SECRET,
       });
       const answers: Buffer[] = [];
       request.on('data', (chunk: Buffer) => answers.push(chunk));
@@ -154,6 +174,7 @@ if (!process.env.EVENTSTORE_URL) {
         ':method': 'POST',
         ':path': `${STREAMS}/BatchAppend`,
         'content-type': 'application/grpc',
+        'connection-name': SECRET,
       });
       request.write(frame([batchAppend(randomUUID(), freshStream(), [proposed(randomUUID(), 'T')], false)]));
       const [chunk] = await once(request, 'data');
@@ -251,6 +272,7 @@ if (!process.env.EVENTSTORE_URL) {
           ':method': 'POST',
           ':path': path,
           'content-type': 'application/grpc',
+          'connection-name': SECRET,
         });
         request.on('error', () => {});
         request.write(
@@ -279,6 +301,7 @@ if (!process.env.EVENTSTORE_URL) {
           ':method': 'POST',
           ':path': `${STREAMS}/BatchAppend`,
           'content-type': 'application/grpc',
+          'connection-name': SECRET,
         });
         request.on('error', () => {});
         for (let n = 0; n < 50; n++) {

@@ -1,10 +1,12 @@
 /** The engine as a process of its own, for tests and benchmarks: tells its parent its URL, ends with it. */
 import { startMongoEngine } from '../../../adapters/engines/mongo/engine.js';
+import { SECRET } from './rawClient.js';
 
 const [directory, port, housekeepingMs] = process.argv.slice(2);
 const engine = await startMongoEngine({
   directory: directory!,
   port: Number(port),
+  secret: SECRET,
   ...(housekeepingMs ? { housekeepingMs: Number(housekeepingMs) } : {}),
   onFatal(error) {
     console.error(error);

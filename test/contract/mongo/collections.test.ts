@@ -26,29 +26,6 @@ describe('MongoDB: collections', () => {
     expect(await codeOf(mongo.db.command({ drop: 'nothing' }))).to.be.oneOf([26, 'accepted']);
   });
 
-  it('renames a collection with its documents and indexes', async () => {
-    const rows = mongo.collection();
-    await rows.insertOne({ _id: 1 as never, a: 1 });
-    await rows.createIndex({ a: 1 }, { unique: true });
-    const renamed = await rows.rename(`${rows.collectionName}_new`);
-    expect(await renamed.findOne({ a: 1 })).to.deep.equal({ _id: 1, a: 1 });
-    expect(await codeOf(renamed.insertOne({ a: 1 }))).to.equal(11000);
-    expect(await rows.findOne()).to.equal(null);
-    expect(await codeOf(rows.rename('x'))).to.equal(26);
-  });
-
-  it('flips a collection into the place of another only with dropTarget', async () => {
-    const [built, served] = [mongo.collection(), mongo.collection()];
-    await built.insertOne({ from: 'built' });
-    await served.insertOne({ from: 'served' });
-    await served.createIndex({ from: 1 });
-    expect(await codeOf(built.rename(served.collectionName))).to.equal(48);
-    await built.rename(served.collectionName, { dropTarget: true });
-    expect(await served.findOne({}, { projection: { _id: 0 } })).to.deep.equal({ from: 'built' });
-    expect(await served.indexes()).to.have.length(1);
-    expect(await names()).to.not.include(built.collectionName);
-  });
-
   it('makes and drops hundreds of collections', async function () {
     this.timeout(60_000);
     for (let i = 0; i < 300; i++) {

@@ -157,13 +157,6 @@ describe('MongoDB: documents', () => {
     expect(await rows.estimatedDocumentCount()).to.equal(30);
   });
 
-  it('lists distinct values in order, elements of arrays one by one', async () => {
-    const rows = mongo.collection();
-    await rows.insertMany([{ a: [3, 1] }, { a: 1 }, { a: 'x' }, { a: null }, {}, { a: [] }]);
-    expect(await rows.distinct('a')).to.deep.equal([null, 1, 3, 'x']);
-    expect(await rows.distinct('a', { a: { $gt: 2 } })).to.deep.equal([1, 3]);
-  });
-
   it('projects by inclusion and exclusion, below dots and into arrays', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, a: { b: 1, c: 2 }, l: [{ x: 1, y: 2 }, 5], z: 3 });

@@ -177,7 +177,7 @@ describe('MongoDB: indexes', () => {
     expect(await planOf(rows.find({ t: { $in: [0, 1] } }))).to.deep.equal(compound);
     for (const direction of [1, -1] as const) {
       const page = rows.find({ t: 1 }).sort({ at: direction }).limit(3);
-      expect(await planOf(page.clone())).to.deep.equal(compound);
+      expect(await planOf(page.clone())).to.deep.equal({ ...compound, stages: ['LIMIT', 'FETCH', 'IXSCAN'] });
       expect(await ids(page)).to.deep.equal(direction === 1 ? [1, 3, 5] : [49, 47, 45]);
     }
     expect((await planOf(rows.find({ $and: [{ terms: 'w1' }, { terms: 'x' }] }))).index).to.equal('terms_1');
@@ -205,7 +205,6 @@ describe('MongoDB: indexes', () => {
     expect(await rows.countDocuments({ _id: text('b') as never })).to.equal(1);
     expect(await rows.countDocuments({ a: { $gt: text('a') } })).to.equal(2);
     expect(await rows.countDocuments({ a: { $lte: text('b') } })).to.equal(2);
-    expect(await rows.distinct('a')).to.have.length(3);
     const sorted = await rows.find().sort({ a: 1 }).toArray();
     expect(sorted.map(({ a }) => a.at(-1))).to.deep.equal(['a', 'b', 'c']);
     expect((await ids(rows.find().sort({ _id: -1 }))).map((id) => String(id).at(-1))).to.deep.equal([

@@ -1,7 +1,8 @@
 /** A client that writes and reads the bytes of the protocol itself, to send what no driver would. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { BSON, type Document } from 'mongodb';
+import { Binary, BSON, type Document } from 'mongodb';
 
 export interface Reply {
   readonly requestId: number;
@@ -35,7 +36,40 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
+/** The password of the engine that tests start. */
+export const SECRET = 'the-secret-of-these-tests';
+
+/** A client that has authenticated. */
 export async function rawClient(port: number): Promise<RawClient> {
+  const client = await stranger(port);
+  const sasl = async (command: Document, text: string) => {
+    const payload = new Binary(Buffer.from(text));
+    return (await client.command({ ...command, payload, $db: 'admin' }))?.body;
+  };
+  const bare = `n=annals,r=${randomBytes(18).toString('base64')}`;
+  const begin = { saslStart: 1, mechanism: 'SCRAM-SHA-256', options: { skipEmptyExchange: true } };
+  const begun = await sasl(begin, `n,,${bare}`);
+  const challenge = begun?.payload.toString('utf8') ?? '';
+  const { conversationId } = begun ?? {};
+  await sasl({ saslContinue: 1, conversationId }, clientFinal(SECRET, bare, challenge));
+  return client;
+}
+
+/** The last message of a client that knows the password, by RFC 5802. */
+export function clientFinal(password: string, bare: string, challenge: string): string {
+  const [, nonce = '', salt = '', iterations] = /^r=(.+),s=(.+),i=(\d+)$/.exec(challenge) ?? [];
+  const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+  const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(iterations), 32, 'sha256');
+  const clientKey = hmac(salted, 'Client Key');
+  const withoutProof = `c=biws,r=${nonce}`;
+  const stored = createHash('sha256').update(clientKey).digest();
+  const signature = hmac(stored, `${bare},${challenge},${withoutProof}`);
+  const proof = Buffer.from(clientKey.map((byte, index) => byte ^ (signature[index] ?? 0)));
+  return `${withoutProof},p=${proof.toString('base64')}`;
+}
+
+/** A client that has not. */
+export async function stranger(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const replies: Reply[] = [];

@@ -98,6 +98,21 @@ describe('MongoDB: retryable writes', () => {
     expect((await insert(3, 7)).n).to.equal(1);
   });
 
+  it('refuses the number of one kind of command to another, and does nothing then', async () => {
+    for (const [, first] of COMMANDS)
+      for (const [, second] of COMMANDS) {
+        const rows = mongo.collection();
+        await rows.insertOne({ _id: 0 as never, a: 1 });
+        const [one, other] = [first(rows.collectionName), second(rows.collectionName)];
+        if (Object.keys(one)[0] === Object.keys(other)[0]) continue;
+        const number = { lsid: session(), txnNumber: Long.fromNumber(1) };
+        await send({ ...one, ...number });
+        const before = await rows.find().sort({ _id: 1 }).toArray();
+        expect((await send({ ...other, ...number })).code).to.equal(72);
+        expect(await rows.find().sort({ _id: 1 }).toArray()).to.deep.equal(before);
+      }
+  });
+
   it('refuses numbers and sessions of the wrong type, multi writes with a number, and transactions', async () => {
     const name = mongo.collection().collectionName;
     const insert = { insert: name, documents: [{}] };
@@ -118,7 +133,7 @@ describe('MongoDB: retryable writes', () => {
       }),
     ).to.equal(72);
     const transaction = { startTransaction: true, autocommit: false };
-    expect(await code({ ...insert, lsid: session(), txnNumber, ...transaction })).to.equal(20);
+    expect(await code({ ...insert, lsid: session(), txnNumber, ...transaction })).to.equal(263);
     expect(await mongo.db.collection(name).countDocuments()).to.equal(0);
   });
 });

@@ -65,6 +65,18 @@ describe('posting messages', () => {
       .then(posted('more', 'new', NOON + MINUTE));
   });
 
+  it('goes on at once when the clock has been set back, and counts from there', () => {
+    const before = Array.from({ length: 40 }, (_, index) => posted(`m-${index}`, 'ada', NOON + index));
+    const back = NOON - 60 * MINUTE;
+    given(...before)
+      .when(postMessage('late', 'ada', back))
+      .then(posted('late', 'ada', back));
+    const after = Array.from({ length: 40 }, (_, index) => posted(`n-${index}`, 'ada', back + index));
+    given(...before, ...after)
+      .when(postMessage('late', 'ada', back + 100))
+      .thenRejected('rooms/too-many-messages', { retryAfterMs: MINUTE - 100 });
+  });
+
   it('says how long to wait so that waiting is enough', () => {
     const posts = fc.array(fc.tuple(fc.constantFrom('ada', 'bob', 'eve', 'joe'), fc.nat(900)), {
       minLength: 100,

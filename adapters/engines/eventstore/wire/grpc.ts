@@ -7,10 +7,15 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import type { Admission } from './admission.js';
+import { frame, unframe } from './framing.js';
 import { GrpcError, Status } from './status.js';
 
 /** Bytes of the largest message that is taken. */
 export const MAX_MESSAGE = 16 << 20;
+
+/** Bytes of the largest message of a caller who is not known: what such callers may ask has no content. */
+const MAX_STRANGERS_MESSAGE = 1024;
 
 /** What one connection may make the engine hold, answers that are not read included. */
 const MAX_SESSION_MEGABYTES = 256;
@@ -37,11 +42,15 @@ export interface GrpcServer {
   close(): Promise<void>;
 }
 
-/** Serves `handlers`, named by their full path, on 127.0.0.1. `describe` turns any error into a status. */
+/**
+ * Serves `handlers`, named by their full path, on 127.0.0.1, to those whom `admission` lets in; without it, to all.
+ * `describe` turns any error into a status.
+ */
 export async function serveGrpc(
   port: number,
   handlers: ReadonlyMap<string, Handler>,
   describe: (error: unknown) => GrpcError,
+  admission?: Admission,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer({
@@ -57,8 +66,9 @@ export async function serveGrpc(
   server.on('sessionError', () => {});
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
-    const call = openCall(stream, headers, describe);
-    const refusal = refuse(headers, handlers);
+    const known = admission?.knows(headers) ?? true;
+    const call = openCall(stream, headers, describe, known ? MAX_MESSAGE : MAX_STRANGERS_MESSAGE);
+    const refusal = refuse(headers, handlers) ?? (known ? undefined : admission?.refuse(headers));
     if (refusal) call.fail(refusal);
     else handlers.get(headers[':path'] ?? '')?.(call);
   });
@@ -97,6 +107,7 @@ function openCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   describe: (error: unknown) => GrpcError,
+  maxMessage: number,
 ): Call {
   const abort = new AbortController();
   const timeout = parseTimeout(headers['grpc-timeout']);
@@ -133,7 +144,7 @@ function openCall(
     receive(message, end) {
       if (gone()) return;
       respond();
-      const frames = unframe((bytes) => !answered && message(bytes));
+      const frames = unframe(maxMessage, (bytes) => !answered && message(bytes));
       const guarded = (step: () => void) => {
         if (answered) return;
         try {
@@ -210,61 +221,6 @@ const UNITS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, 
 function parseTimeout(header: string | string[] | undefined): number | undefined {
   const match = /^(\d{1,8})([HMSmun])$/.exec(String(header));
   return match ? Number(match[1]) * UNITS[match[2]!]! : undefined;
-}
-
-const PREFIX = 5;
-
-/** Messages with their length prefixes, as one buffer. */
-export function frame(messages: readonly Buffer[]): Buffer {
-  let size = 0;
-  for (const message of messages) size += PREFIX + message.length;
-  const out = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const message of messages) {
-    out[at] = 0;
-    out.writeUInt32BE(message.length, at + 1);
-    out.set(message, at + PREFIX);
-    at += PREFIX + message.length;
-  }
-  return out;
-}
-
-/** Cuts a byte stream into messages; collects chunks without copying a long message again and again. */
-function unframe(message: (bytes: Buffer) => void): { push(chunk: Buffer): void; finish(): void } {
-  let chunks: Buffer[] = [];
-  let held = 0;
-  let needed = PREFIX;
-  return {
-    push(chunk) {
-      chunks.push(chunk);
-      held += chunk.length;
-      if (held < needed) return;
-      const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, held);
-      let at = 0;
-      needed = PREFIX;
-      while (bytes.length - at >= PREFIX) {
-        if (bytes[at] !== 0)
-          throw new GrpcError(Status.UNIMPLEMENTED, 'Compressed messages are not supported.');
-        const length = bytes.readUInt32BE(at + 1);
-        if (length > MAX_MESSAGE) {
-          throw new GrpcError(
-            Status.RESOURCE_EXHAUSTED,
-            'Received message exceeds the maximum configured message size.',
-          );
-        }
-        needed = PREFIX + length;
-        if (bytes.length - at < needed) break;
-        message(bytes.subarray(at + PREFIX, at + needed));
-        at += needed;
-        needed = PREFIX;
-      }
-      chunks = at < bytes.length ? [bytes.subarray(at)] : [];
-      held = bytes.length - at;
-    },
-    finish() {
-      if (held > 0) throw new GrpcError(Status.INTERNAL, 'Incomplete message.');
-    },
-  };
 }
 
 /** A handler for calls of one request message; what `answer` throws or rejects with fails the call. */

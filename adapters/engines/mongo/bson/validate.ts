@@ -1,12 +1,12 @@
 /** Judges bytes from outside once, so that everything behind may trust that a document is whole. */
 import { endOf, int32, Type } from './value.js';
 
-/** Deeper nesting than the real server stores. */
-const MAX_DEPTH = 200;
+/** The real server stores 180 levels; with paths of at most 80 parts no update can make more of these. */
+const MAX_DEPTH = 100;
 
 /**
  * What is wrong with the document that starts at `start`, or undefined when it is a whole BSON document that
- * ends at or before `limit`: lengths agree, strings end, types exist, nothing nests deeper than 200.
+ * ends at or before `limit`: lengths agree, strings end, types exist, nothing nests deeper than 100.
  */
 export function faultOf(bytes: Buffer, start = 0, limit = bytes.length, depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return 'exceeded maximum nested object depth';

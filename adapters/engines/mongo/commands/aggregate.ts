@@ -11,7 +11,7 @@ import {
   textOf,
   type Value,
 } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { Arguments, argumentsOf } from './arguments.js';
@@ -22,14 +22,7 @@ import { listSource } from './search.js';
 
 /** What `countDocuments` sends: `$match`, perhaps `$skip` and `$limit`, then a `$group` that counts. Nothing else. */
 export async function aggregate(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, [
-    'pipeline',
-    'cursor',
-    'hint',
-    'allowDiskUse',
-    'comment',
-    'bypassDocumentValidation',
-  ]);
+  const args = argumentsOf(request, ['pipeline', 'cursor', 'hint', 'comment', 'bypassDocumentValidation']);
   const target = args.required('aggregate');
   if (target.type !== Type.string)
     throw new CommandError(73, 'Invalid aggregate target: only collections are supported');
@@ -46,7 +39,7 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   args.required('pipeline');
   const stages = (args.array('pipeline') ?? []).map(stageOf);
   const group = stages.pop();
-  if (group?.name !== '$group') throw unsupported(group?.name ?? '(none)');
+  if (group?.name !== '$group') throw onlyCounting();
   const label = countingGroup(group);
   const [query, skip, limit] = selection(stages, hintOf(args));
   const n =
@@ -69,8 +62,8 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   });
 }
 
-const unsupported = (name: string): CommandError =>
-  new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`);
+const onlyCounting = (): CommandError =>
+  notImplemented(40324, 'pipelines other than $match, $skip, $limit and a $group that counts, in this order');
 
 function stageOf(stage: Value): Field {
   const fields = isObject(stage) ? fieldsOf(stage) : [];
@@ -86,7 +79,7 @@ function countingGroup(group: Field): Value {
   const [sum, other] = n && isObject(n) ? fieldsOf(n) : [];
   const counts = id?.name === '_id' && n?.name === 'n' && !more && sum?.name === '$sum' && !other;
   if (!counts || isObject(id) || id.type === Type.string || sum.type !== Type.int || toNumber(sum) !== 1)
-    throw unsupported('$group');
+    throw onlyCounting();
   return id;
 }
 
@@ -101,7 +94,7 @@ function selection(
   let last = -1;
   for (const stage of stages) {
     const at = order.indexOf(stage.name);
-    if (at <= last) throw unsupported(stage.name);
+    if (at <= last) throw onlyCounting();
     last = at;
     if (stage.name === '$match') {
       if (!isObject(stage))

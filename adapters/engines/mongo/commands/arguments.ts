@@ -10,7 +10,7 @@ import {
   typeName,
   type Value,
 } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import type { Request } from './request.js';
 
@@ -52,6 +52,7 @@ export class Arguments {
   ) {
     for (const name of fields.keys()) {
       if (known.includes(name) || (generic && GENERIC.has(name))) continue;
+      if (name === 'allowDiskUse') throw notImplemented(unknown, 'allowDiskUse');
       throw new CommandError(
         unknown,
         unknown === 9

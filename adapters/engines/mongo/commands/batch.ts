@@ -1,7 +1,7 @@
 /** Runs the statements of a write command: as many as possible in one transaction, each done once. */
 import { decode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
-import type { Attempt } from '../storage/sessions.js';
+import type { Attempt, Kind } from '../storage/sessions.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
 
@@ -88,7 +88,8 @@ export async function runBatch(
 
 export function attemptOf(engine: Engine, request: Request): Attempt | undefined {
   if (request.txnNumber === undefined) return undefined;
-  return engine.sessions.attempt(request.session!, request.txnNumber);
+  const kind = request.name === 'findandmodify' ? 'findAndModify' : (request.name as Kind);
+  return engine.sessions.attempt(request.session!, request.txnNumber, kind);
 }
 
 /** The `writeErrors` of an answer, or nothing. */

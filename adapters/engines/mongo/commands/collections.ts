@@ -1,7 +1,7 @@
-/** create, drop, renameCollection, listCollections and their like for databases. */
+/** create, drop, listCollections and their like for databases. */
 import { Binary } from 'bson';
 import { encode } from '../bson/make.js';
-import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { documentValue, fieldsOf, isObject, textOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { isTrue, parseFilter } from '../query/filter.js';
 import { compile } from '../query/match.js';
@@ -10,7 +10,7 @@ import type { Collection } from '../storage/collection.js';
 import { argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { batchSizeOf } from './indexes.js';
-import { checkNamespace, namespaceOf, type Request } from './request.js';
+import { namespaceOf, type Request } from './request.js';
 import { deadlineAfter, listSource } from './search.js';
 
 export async function create(engine: Engine, request: Request): Promise<Buffer> {
@@ -44,28 +44,6 @@ export async function dropDatabase(engine: Engine, request: Request): Promise<Bu
 
 const collectionsOf = (engine: Engine, database: string): Collection[] =>
   [...engine.catalog.collections.values()].filter(({ namespace }) => namespace.startsWith(`${database}.`));
-
-export async function renameCollection(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, ['to', 'dropTarget', 'comment']);
-  if (request.database !== 'admin')
-    throw new CommandError(13, 'renameCollection may only be run against the admin database.');
-  const from = fullName(args.required(request.name));
-  const to = fullName(args.required('to'));
-  if (from === to) throw new CommandError(20, "Can't rename a collection to itself");
-  if (splitNamespace(from)[0] !== splitNamespace(to)[0])
-    throw new CommandError(20, 'Renaming between databases is not supported');
-  const collection = engine.catalog.find(from);
-  if (!collection) throw new CommandError(26, `Source collection ${from} does not exist`);
-  await engine.catalog.rename(collection, to, args.flag('dropTarget', false));
-  return encode({});
-}
-
-function fullName(value: Value): string {
-  if (value.type !== Type.string) throw new CommandError(73, 'collection names must be strings');
-  const name = textOf(value);
-  if (!name.includes('.')) throw new CommandError(73, `Invalid namespace specified '${name}'`);
-  return checkNamespace(...splitNamespace(name));
-}
 
 export async function listCollections(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, ['filter', 'nameOnly', 'authorizedCollections', 'cursor', 'comment']);

@@ -4,22 +4,16 @@ import { encode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
 import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
+import { saslContinue, saslStart } from './authenticate.js';
 import { duplicateOf } from './batch.js';
-import {
-  create,
-  drop,
-  dropDatabase,
-  listCollections,
-  listDatabases,
-  renameCollection,
-} from './collections.js';
+import { create, drop, dropDatabase, listCollections, listDatabases } from './collections.js';
 import type { Engine } from './engine.js';
 import { explain } from './explain.js';
 import { findAndModify } from './findAndModify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
-import { count, distinct, find, getMore, killCursors } from './read.js';
+import { count, find, getMore, killCursors } from './read.js';
 import { type Connection, checkSequences, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
 
@@ -34,7 +28,6 @@ const COMMANDS = new Map<string, Handler>([
   ['create', create],
   ['createIndexes', createIndexes],
   ['delete', remove],
-  ['distinct', distinct],
   ['drop', drop],
   ['dropDatabase', dropDatabase],
   ['dropIndexes', dropIndexes],
@@ -55,7 +48,8 @@ const COMMANDS = new Map<string, Handler>([
   ['listIndexes', listIndexes],
   ['ping', ping],
   ['refreshSessions', endSessions],
-  ['renameCollection', renameCollection],
+  ['saslContinue', saslContinue],
+  ['saslStart', saslStart],
   ['serverStatus', serverStatus],
   ['update', update],
 ]);
@@ -64,6 +58,9 @@ const COMMANDS = new Map<string, Handler>([
 const SEQUENCED = new Set(['insert', 'update', 'delete', 'createIndexes']);
 /** These may be retried, and so may carry a number. */
 const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify']);
+
+/** What a client may ask before it has authenticated: none of it touches the store. */
+const OPEN = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
 
 /** The answer's own fields, and whether it went well. */
 export interface Answer {
@@ -76,6 +73,8 @@ export async function answer(engine: Engine, message: Message, connection: Conne
     const request = readRequest(message, connection);
     const handler = COMMANDS.get(request.name);
     if (!handler) throw new CommandError(59, `no such command: '${request.name}'`);
+    if (!connection.authenticated && !OPEN.has(handler))
+      throw new CommandError(13, `command ${request.name} requires authentication`);
     if (message.legacy && handler !== hello)
       throw new CommandError(352, `Unsupported OP_QUERY command: ${request.name}`);
     if (!SEQUENCED.has(request.name)) checkSequences(request, undefined);

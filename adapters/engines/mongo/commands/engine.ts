@@ -1,4 +1,5 @@
 /** What the commands share: the store and all that lives beside it while the engine runs. */
+import type { Verifier } from '../scram.js';
 import type { Catalog } from '../storage/catalog.js';
 import type { Documents } from '../storage/collection.js';
 import type { Sessions } from '../storage/sessions.js';
@@ -12,6 +13,8 @@ export interface Engine {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly startedAt: number;
+  /** Tells who knows the secret of this start. */
+  readonly verifier: Verifier;
   /** `127.0.0.1:<port>`, once listening. */
   address: string;
   connections: number;

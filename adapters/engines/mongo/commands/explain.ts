@@ -16,7 +16,6 @@ import { checkNamespace, type Request } from './request.js';
 const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
   find: { filter: 'filter', known: FIND },
   count: { filter: 'query', known: ['query', 'limit', 'skip', 'hint', 'fields', 'comment'] },
-  distinct: { filter: 'query', known: ['key', 'query', 'comment', 'hint'] },
   findAndModify: {
     filter: 'query',
     known: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'hint'],
@@ -42,22 +41,22 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
   const query = explainedQuery(command.name, inner);
   const collection = engine.catalog.find(namespace);
   const plan = collection && planFor(collection, query.filter, query.sort, query.hint);
+  const [skip = 0, limit = 0] = ['skip', 'limit'].map(
+    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).whole(name) ?? 0,
+  );
   const queryPlanner = {
     plannerVersion: 1,
     namespace,
     indexFilterSet: false,
-    winningPlan: plan ? stagesOf(plan, query) : { stage: 'EOF' },
+    winningPlan: plan ? stagesOf(plan, query, limit) : { stage: 'EOF' },
     rejectedPlans: [],
   };
   if (verbosity === 'queryPlanner') return encode({ queryPlanner });
-  const [skip, limit] = ['skip', 'limit'].map(
-    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).whole(name) ?? 0,
-  );
   const examined =
     collection && plan
       ? await examine(engine, collection, plan, query)
       : { matches: 0, keys: 0, documents: 0 };
-  const left = Math.max(0, examined.matches - skip!);
+  const left = Math.max(0, examined.matches - skip);
   const executionStats = {
     executionSuccess: true,
     nReturned: limit ? Math.min(left, limit) : left,
@@ -89,26 +88,19 @@ function explainedQuery(name: string, inner: Value): Query {
   if (known) return queryFrom(new Arguments(name, fields, [name, ...known.known, ...generic]), known.filter);
   const list = { update: 'updates', delete: 'deletes', aggregate: 'pipeline' }[name];
   if (!list) throw new CommandError(59, `Explain failed due to unknown command: ${name}`);
-  const args = new Arguments(name, fields, [
-    name,
-    list,
-    'ordered',
-    'cursor',
-    'hint',
-    'allowDiskUse',
-    ...generic,
-  ]);
+  const args = new Arguments(name, fields, [name, list, 'ordered', 'cursor', 'hint', ...generic]);
   const statements = args.array(list) ?? [];
   const first = statements[0] && isObject(statements[0]) ? fieldsByName(statements[0]) : new Map();
   const filter = first.get(name === 'aggregate' ? '$match' : 'q') ?? documentValue(encode({}));
   return queryOf(parseFilter(filter), [], name === 'aggregate' ? hintOf(args) : first.get('hint'));
 }
 
-function stagesOf(plan: Plan, query: Query): object {
+function stagesOf(plan: Plan, query: Query, limit: number): object {
   const found = accessStage(plan);
-  if (plan.sorted) return found;
+  if (plan.sorted) return limit > 0 ? { stage: 'LIMIT', limitAmount: limit, inputStage: found } : found;
   const sortPattern = Object.fromEntries(query.sort.map(({ path, direction }) => [path.text, direction]));
-  return { stage: 'SORT', sortPattern, memLimit: 104_857_600, type: 'simple', inputStage: found };
+  const limited = limit > 0 ? { limitAmount: limit } : {};
+  return { stage: 'SORT', sortPattern, memLimit: 104_857_600, ...limited, type: 'simple', inputStage: found };
 }
 
 function accessStage(plan: Plan): object {

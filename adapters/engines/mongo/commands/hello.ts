@@ -7,6 +7,7 @@ import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import { ELECTION } from '../wire/clock.js';
 import { argumentsOf } from './arguments.js';
+import { MECHANISM, speculate, USER, USERS_DATABASE } from './authenticate.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
 
@@ -34,6 +35,7 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
   const opTime = { ts: engine.clock.now(), t: Long.ONE };
   const modern = request.name === 'hello';
   const helloOk = request.fields.get('helloOk');
+  const asksForMechanisms = args.text('saslSupportedMechs') === `${USERS_DATABASE}.${USER}`;
   return encode({
     ...(helloOk && isTrue(helloOk) ? { helloOk: true } : {}),
     topologyVersion: TOPOLOGY,
@@ -55,6 +57,8 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
     minWireVersion: 0,
     maxWireVersion: MAX_WIRE_VERSION,
     readOnly: false,
+    saslSupportedMechs: asksForMechanisms ? [MECHANISM] : undefined,
+    speculativeAuthenticate: speculate(engine, request.connection, args.object('speculativeAuthenticate')),
   });
 }
 

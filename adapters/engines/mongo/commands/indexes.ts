@@ -43,6 +43,8 @@ export async function createIndexes(engine: Engine, request: Request): Promise<B
     const index = openIndex(specification, { space: engine.catalog.takeSpace() });
     if (!isThere(index, [...collection.indexes, ...fresh])) fresh.push({ ...index, ready: false });
   }
+  if (before + fresh.length > MOST_INDEXES)
+    throw new CommandError(67, `add index fails, too many indexes for ${namespace}`);
   if (fresh.length > 0) await buildIndexes(engine.catalog, engine.documents, collection, fresh);
   const after = before + fresh.length;
   return encode({
@@ -52,6 +54,9 @@ export async function createIndexes(engine: Engine, request: Request): Promise<B
     ...(fresh.length === 0 ? { note: 'all indexes already exist' } : { commitQuorum: 'votingMembers' }),
   });
 }
+
+/** Of one collection, that on `_id` included, as on the real server. */
+const MOST_INDEXES = 64;
 
 const isIdIndex = (key: Value): boolean => equalValues(key, documentValue(ID_PATTERN));
 

@@ -5,6 +5,7 @@ import { encode } from '../bson/make.js';
 import { isObject, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { argumentsOf } from './arguments.js';
+import { USER, USERS_DATABASE } from './authenticate.js';
 import type { Engine } from './engine.js';
 import { SET_NAME } from './hello.js';
 import { type Request, sessionId } from './request.js';
@@ -44,7 +45,8 @@ export const endSessions: Handler = async (_engine, request) => {
 
 export const connectionStatus: Handler = async (_engine, request) => {
   argumentsOf(request, ['showPrivileges']);
-  return encode({ authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] } });
+  const authenticatedUsers = request.connection.authenticated ? [{ user: USER, db: USERS_DATABASE }] : [];
+  return encode({ authInfo: { authenticatedUsers, authenticatedUserRoles: [] } });
 };
 
 export const serverStatus: Handler = async (engine, request) => {

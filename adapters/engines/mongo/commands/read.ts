@@ -1,16 +1,13 @@
-/** find, getMore, killCursors, count and distinct. */
+/** find, getMore, killCursors and count. */
 import { Long } from 'bson';
-import { keyOf } from '../bson/key.js';
-import { arrayOf, EMPTY_DOCUMENT, encode, join } from '../bson/make.js';
+import { EMPTY_DOCUMENT, encode } from '../bson/make.js';
 import { longOf } from '../bson/number.js';
 import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
-import { pathOf } from '../query/path.js';
 import { parseProjection } from '../query/projection.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { parseSort } from '../query/sort.js';
-import { indexValues } from '../storage/keys.js';
 import { type Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import { namespaceOf, type Request } from './request.js';
@@ -31,7 +28,6 @@ export const FIND = [
   'batchSize',
   'singleBatch',
   'noCursorTimeout',
-  'allowDiskUse',
   'allowPartialResults',
   'comment',
 ];
@@ -138,28 +134,4 @@ export async function countMatches(
   let n = 0;
   while (!search.done) n += (await search.take(1000, deadline)).length;
   return n;
-}
-
-export async function distinct(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, ['key', 'query', 'comment', 'hint']);
-  const namespace = namespaceOf(request);
-  args.required('key');
-  const path = pathOf(args.text('key')!);
-  const source = sourceOf(engine, namespace, queryFrom(args, 'query'), 0, 0);
-  const values = new Map<string, Value>();
-  const deadline = deadlineOf(args);
-  let bytes = 0;
-  while (!source.done)
-    for (const document of await source.take(1000, deadline))
-      for (const value of indexValues(documentValue(document), path)) {
-        // A missing field and an empty array have nothing to show.
-        if (!value || value.type === Type.undefined) continue;
-        const key = keyOf(value).toString('latin1');
-        if (values.has(key)) continue;
-        values.set(key, value);
-        bytes += value.end - value.start + 8;
-        if (bytes > 16 * 1024 * 1024) throw new CommandError(17217, 'distinct too big, 16mb cap');
-      }
-  const inOrder = [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
-  return join([['values', arrayOf(inOrder)]]);
 }

@@ -1,12 +1,17 @@
 /** A command as it came over the wire: its name, its fields each once, its database, its session. */
 import { bodyOf, type Field, fieldsOf, Type, textOf, typeName, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
+import type { Conversation } from '../scram.js';
 import type { Message } from '../wire/message.js';
 import { requireType } from './arguments.js';
 
 /** A client's connection. */
 export interface Connection {
   readonly id: number;
+  /** Whether the client has shown that it knows the secret: before that it may only say hello. */
+  authenticated: boolean;
+  /** The authentication under way. */
+  conversation: Conversation | undefined;
   /** Ends a wait on behalf of the client at once, when it has gone. */
   waiting: (() => void) | undefined;
   /** Turns true when the client has gone. */
@@ -23,7 +28,7 @@ export interface Request {
   readonly txnNumber: bigint | undefined;
 }
 
-/** Reads a command. Errors: 40571 without a database, 14 and 72 for a wrong session, 20 for a transaction. */
+/** Reads a command. Errors: 40571 without a database, 14 and 72 for a wrong session, 263 for a transaction. */
 export function readRequest(message: Message, connection: Connection): Request {
   const list = fieldsOf(message.body);
   const fields = new Map(list.map((field) => [field.name, field]));
@@ -52,8 +57,7 @@ function databaseOf(fields: ReadonlyMap<string, Field>): string {
 
 function sessionOf(fields: ReadonlyMap<string, Field>): Pick<Request, 'session' | 'txnNumber'> {
   for (const name of ['startTransaction', 'autocommit', 'coordinator'])
-    if (fields.has(name))
-      throw new CommandError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
+    if (fields.has(name)) throw notImplemented(263, 'transactions');
   const lsid = fields.get('lsid');
   const number = fields.get('txnNumber');
   let session: Buffer | undefined;
@@ -105,6 +109,7 @@ export function checkNamespace(database: string, collection: string): string {
     Buffer.byteLength(namespace) > 255
   )
     throw new CommandError(73, `Invalid namespace specified '${namespace}'`);
+  if (collection.startsWith('system.')) throw notImplemented(73, `the collection '${namespace}'`);
   return namespace;
 }
 

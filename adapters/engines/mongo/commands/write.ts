@@ -5,7 +5,7 @@ import { CommandError } from '../errors.js';
 import { parseFilter } from '../query/filter.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { type Candidate, type Collection, idOf } from '../storage/collection.js';
-import { applyUpdate, parseUpdate, type Update } from '../update/update.js';
+import { alwaysModifies, applyUpdate, parseUpdate, type Update } from '../update/update.js';
 import { storableDocument, upsertedDocument } from '../update/upsert.js';
 import { Arguments, argumentsOf, documentsOf } from './arguments.js';
 import { runBatch, type Statement, writeErrors } from './batch.js';
@@ -131,7 +131,7 @@ function replaceBy(
   const after = applyUpdate(change, document);
   const changed = !after.equals(document);
   if (changed) engine.documents.replace(collection, idKey, document, after);
-  return { n: 1, nModified: changed ? 1 : 0 };
+  return { n: 1, nModified: changed || alwaysModifies(change) ? 1 : 0 };
 }
 
 function insertBy(engine: Engine, namespace: string, query: Query, change: Update): Tally {

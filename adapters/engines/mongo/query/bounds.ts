@@ -50,19 +50,18 @@ export function boundsOf(conditions: readonly Condition[], multikey: boolean): B
 }
 
 const isPoint = (value: Value): boolean => value.type !== Type.array;
-const isExtreme = (value: Value): boolean => value.type === Type.minKey || value.type === Type.maxKey;
 
 function isUsable(condition: Condition): boolean {
   switch (condition.kind) {
     case 'eq':
       return isPoint(condition.operand);
     case 'in':
-      return condition.patterns.length === 0 && condition.operands.every(isPoint);
+      return condition.operands.every(isPoint);
     case 'gt':
     case 'gte':
     case 'lt':
     case 'lte':
-      return isPoint(condition.operand) && !isExtreme(condition.operand);
+      return isPoint(condition.operand);
     default:
       return false;
   }
@@ -109,10 +108,9 @@ export function implies(requirements: Requirements, partial: Filter): boolean {
 function impliesCondition(given: Condition, wanted: Condition): boolean {
   if (wanted.kind === 'exists') return rulesOutMissing(given);
   if (!('operand' in wanted)) return false;
-  if (given.kind === 'in')
-    return given.patterns.length === 0 && given.operands.every((value) => meets(value, wanted));
+  if (given.kind === 'in') return given.operands.every((value) => meets(value, wanted));
   if (given.kind === 'eq') return meets(given.operand, wanted);
-  if (!('operand' in given) || wanted.kind === 'eq' || isExtreme(given.operand)) return false;
+  if (!('operand' in given) || wanted.kind === 'eq') return false;
   if (kindOf(given.operand) !== kindOf(wanted.operand) || given.operand.type === Type.array) return false;
   if (given.kind.slice(0, 2) !== wanted.kind.slice(0, 2)) return false;
   const order = compareValues(given.operand, wanted.operand);
@@ -133,12 +131,10 @@ function meets(value: Value, wanted: Condition): boolean {
 export function rulesOutMissing(condition: Condition): boolean {
   switch (condition.kind) {
     case 'exists':
-    case 'regex':
-    case 'elemMatch':
       return true;
     case 'in':
       return condition.operands.every((value) => value.type !== Type.null);
     default:
-      return kindOf(condition.operand) !== Kind.null && !isExtreme(condition.operand);
+      return kindOf(condition.operand) !== Kind.null;
   }
 }

@@ -8,28 +8,19 @@ import {
   isArray,
   isObject,
   Type,
-  textOf,
   typeName,
   type Value,
 } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { type Path, pathOf } from './path.js';
-import { regexOf } from './regex.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
 /** A condition on the values at one path. */
 export type Condition =
   | { readonly kind: Comparison; readonly path: Path; readonly operand: Value }
-  | {
-      readonly kind: 'in';
-      readonly path: Path;
-      readonly operands: readonly Value[];
-      readonly patterns: readonly RegExp[];
-    }
-  | { readonly kind: 'exists'; readonly path: Path }
-  | { readonly kind: 'regex'; readonly path: Path; readonly pattern: RegExp; readonly source: Value }
-  | { readonly kind: 'elemMatch'; readonly path: Path; readonly whole: boolean; readonly filter: Filter };
+  | { readonly kind: 'in'; readonly path: Path; readonly operands: readonly Value[] }
+  | { readonly kind: 'exists'; readonly path: Path };
 
 export type Filter =
   | { readonly kind: 'and'; readonly filters: readonly Filter[] }
@@ -39,6 +30,9 @@ export type Filter =
   | Condition;
 
 const bad = (message: string): CommandError => new CommandError(2, message);
+
+/** JavaScript's are not PCRE's, and a hostile one would hold everybody up, whatever its time limit. */
+const noPatterns = (): CommandError => notImplemented(2, 'regular expressions');
 
 /** The tree of a filter document. Errors: 2 for unknown operators and bad operands. */
 export function parseFilter(document: Value): Filter {
@@ -56,7 +50,19 @@ function parseClause(field: Field): Filter {
       return { kind: 'and', filters: [] };
   }
   if (field.name.startsWith('$')) throw bad(`unknown top level operator: ${field.name}`);
-  return parseField(pathOf(field.name), field);
+  return parseField(filterPath(field.name), field);
+}
+
+/** An upsert makes documents of the paths of its filter. */
+const MAX_PARTS = 80;
+
+/** Errors: 2 for a path that goes on behind a position: what is found there is a matter of opinion. */
+export function filterPath(name: string): Path {
+  const path = pathOf(name);
+  if (path.parts.length > MAX_PARTS) throw notImplemented(15, `paths of more than ${MAX_PARTS} parts`);
+  if (path.parts.slice(1, -1).some(({ position }) => position >= 0))
+    throw notImplemented(2, `a position inside the path '${name}'`);
+  return path;
 }
 
 function parseList(field: Field): Filter[] {
@@ -70,7 +76,7 @@ function parseList(field: Field): Filter[] {
 }
 
 function parseField(path: Path, value: Value): Filter {
-  if (value.type === Type.regex) return { kind: 'regex', path, pattern: regexOf(value), source: value };
+  if (value.type === Type.regex) throw noPatterns();
   if (!hasOperators(value)) return comparison('eq', path, value);
   const filters = parseOperators(path, value);
   return filters.length === 1 ? filters[0]! : { kind: 'and', filters };
@@ -82,17 +88,10 @@ export function hasOperators(value: Value): boolean {
 }
 
 function parseOperators(path: Path, value: Value): Filter[] {
-  const operators = fieldsOf(value);
-  const filters: Filter[] = [];
-  for (const operator of operators) {
-    if (operator.name === '$options') {
-      if (!operators.some(({ name }) => name === '$regex')) throw bad('$options needs a $regex');
-    } else filters.push(parseOperator(path, operator, operators));
-  }
-  return filters;
+  return fieldsOf(value).map((operator) => parseOperator(path, operator));
 }
 
-function parseOperator(path: Path, operator: Field, siblings: readonly Field[]): Filter {
+function parseOperator(path: Path, operator: Field): Filter {
   switch (operator.name) {
     case '$eq':
       return comparison('eq', path, operator);
@@ -100,11 +99,8 @@ function parseOperator(path: Path, operator: Field, siblings: readonly Field[]):
     case '$gte':
     case '$lt':
     case '$lte':
-      if (operator.type === Type.regex)
-        throw bad(`Can't have RegEx as arg to predicate over field '${path.text}'.`);
       return comparison(operator.name.slice(1) as Comparison, path, operator);
     case '$ne':
-      if (operator.type === Type.regex) throw bad("Can't have regex as arg to $ne.");
       return { kind: 'not', filter: comparison('eq', path, operator) };
     case '$in':
       return parseIn(path, operator);
@@ -117,9 +113,10 @@ function parseOperator(path: Path, operator: Field, siblings: readonly Field[]):
     case '$not':
       return { kind: 'not', filter: parseNot(path, operator) };
     case '$regex':
-      return parseRegex(path, operator, siblings);
+    case '$options':
+      throw noPatterns();
     case '$elemMatch':
-      return parseElemMatch(path, operator);
+      throw notImplemented(2, '$elemMatch');
     default:
       throw bad(`unknown operator: ${operator.name}`);
   }
@@ -127,46 +124,31 @@ function parseOperator(path: Path, operator: Field, siblings: readonly Field[]):
 
 function comparison(kind: Comparison, path: Path, operand: Value): Filter {
   if (operand.type === Type.undefined) throw bad('cannot compare to undefined');
+  if (operand.type === Type.regex) throw noPatterns();
+  if (kind !== 'eq' && (operand.type === Type.minKey || operand.type === Type.maxKey))
+    throw notImplemented(2, `ranges of ${typeName(operand)}`);
   return { kind, path, operand };
 }
 
 function parseIn(path: Path, operator: Field): Filter {
   if (!isArray(operator)) throw bad(`${operator.name} needs an array`);
   const operands: Value[] = [];
-  const patterns: RegExp[] = [];
   for (const element of elementsOf(operator)) {
-    if (element.type === Type.regex) patterns.push(regexOf(element));
+    if (element.type === Type.regex) throw noPatterns();
     else if (element.type === Type.undefined) throw bad('cannot compare to undefined');
     else if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
     else operands.push(element);
   }
-  return { kind: 'in', path, operands, patterns };
+  return { kind: 'in', path, operands };
 }
 
 function parseNot(path: Path, operator: Field): Filter {
-  if (operator.type === Type.regex)
-    return { kind: 'regex', path, pattern: regexOf(operator), source: operator };
-  if (!isObject(operator)) throw bad('$not needs a regex or a document');
+  if (operator.type === Type.regex) throw noPatterns();
+  if (!isObject(operator)) throw bad('$not needs a document');
   const first = fieldsOf(operator)[0];
   if (!first) throw bad('$not cannot be empty');
   if (!first.name.startsWith('$')) throw bad(`unknown operator: ${first.name}`);
   return { kind: 'and', filters: parseOperators(path, operator) };
-}
-
-function parseRegex(path: Path, operator: Field, siblings: readonly Field[]): Filter {
-  const options = siblings.find(({ name }) => name === '$options');
-  if (options && options.type !== Type.string) throw bad('$options has to be a string');
-  if (operator.type !== Type.string && operator.type !== Type.regex) throw bad('$regex has to be a string');
-  const pattern = regexOf(operator, options && textOf(options));
-  return { kind: 'regex', path, pattern, source: operator };
-}
-
-function parseElemMatch(path: Path, operator: Field): Filter {
-  if (!isObject(operator)) throw bad('$elemMatch needs an Object');
-  const first = fieldsOf(operator)[0]?.name ?? '';
-  if (!first.startsWith('$') || first === '$and' || first === '$or' || first === '$nor')
-    return { kind: 'elemMatch', path, whole: true, filter: parseFilter(operator) };
-  return { kind: 'elemMatch', path, whole: false, filter: parseElementConditions(path, operator) };
 }
 
 /** Operators that are put to values themselves: `path` only names them. */

@@ -2,7 +2,7 @@
 import { compareValues } from '../bson/compare.js';
 import { Kind, keyOf, kindOf } from '../bson/key.js';
 import { decimalOf, doubleOf } from '../bson/number.js';
-import { elementsOf, Type, textOf, type Value } from '../bson/value.js';
+import { Type, type Value } from '../bson/value.js';
 import type { Comparison, Condition, Filter } from './filter.js';
 import { anyAt, type Test } from './path.js';
 
@@ -12,7 +12,7 @@ export type Predicate = (document: Value) => boolean;
 export const compile = (filter: Filter): Predicate =>
   compose(filter, (condition) => {
     const test = testOf(condition);
-    const spread = condition.kind !== 'exists' && condition.kind !== 'elemMatch';
+    const spread = condition.kind !== 'exists';
     return (document) => anyAt(document, condition.path, spread, test);
   });
 
@@ -43,41 +43,22 @@ function testOf(condition: Condition): Test {
   switch (condition.kind) {
     case 'exists':
       return (value) => value !== undefined;
-    case 'regex':
-      return patternTest(condition.pattern, condition.source);
     case 'in':
-      return inTest(condition.operands, condition.patterns);
-    case 'elemMatch': {
-      const matches = elementTest(condition.whole, condition.filter);
-      return (value) => value?.type === Type.array && elementsOf(value).some(matches);
-    }
+      return inTest(condition.operands);
     default:
       return comparisonTest(condition.kind, condition.operand);
   }
 }
 
-/** What each element must meet: a filter of its own fields, or conditions on the element itself. */
-export function elementTest(whole: boolean, filter: Filter): (element: Value) => boolean {
-  if (!whole) return compose<Value>(filter, testOf);
-  const predicate = compile(filter);
-  return (element) => element.type === Type.object && predicate(element);
-}
+/** Conditions on an element itself, whatever their paths. */
+export const elementTest = (filter: Filter): ((element: Value) => boolean) => compose<Value>(filter, testOf);
 
-function patternTest(pattern: RegExp, source: Value): Test {
-  return (value) => {
-    if (!value) return false;
-    if (value.type === Type.string || value.type === Type.symbol) return pattern.test(textOf(value));
-    return value.type === Type.regex && source.type === Type.regex && compareValues(value, source) === 0;
-  };
-}
-
-function inTest(operands: readonly Value[], patterns: readonly RegExp[]): Test {
+function inTest(operands: readonly Value[]): Test {
   const keys = new Set(operands.map((operand) => keyOf(operand).toString('latin1')));
   const missing = operands.some((operand) => operand.type === Type.null);
   return (value) => {
     if (value === undefined || value.type === Type.undefined) return missing;
-    if (keys.has(keyOf(value).toString('latin1'))) return true;
-    return value.type === Type.string && patterns.some((pattern) => pattern.test(textOf(value)));
+    return keys.has(keyOf(value).toString('latin1'));
   };
 }
 
@@ -92,9 +73,6 @@ function comparisonTest(kind: Comparison, operand: Value): Test {
   if (wanted === Kind.null)
     return (value) => inclusive && (!value || value.type === Type.null || value.type === Type.undefined);
   const holds = orderTest(kind);
-  // MinKey and MaxKey compare with values of every kind, all others only within their own.
-  if (wanted === Kind.minKey || wanted === Kind.maxKey)
-    return (value) => value !== undefined && holds(compareValues(value, operand));
   if (isNotANumber(operand)) return (value) => inclusive && value !== undefined && isNotANumber(value);
   const ordered = kind !== 'eq';
   return (value) => {

@@ -1,5 +1,6 @@
 /** Dotted paths into documents, and the values the matcher sees at their end. */
 import { elementsOf, fieldNamed, Type, type Value } from '../bson/value.js';
+import { notImplemented } from '../errors.js';
 
 /** A dotted path, split once. */
 export interface Path {
@@ -34,6 +35,14 @@ export function pathOf(text: string): Path {
   return path;
 }
 
+/** Errors: `code` for a path with a position in it, which `what` is not done by. */
+export function plainPath(text: string, what: string, code = 2): Path {
+  const path = pathOf(text);
+  if (path.parts.slice(1).some(({ position }) => position >= 0))
+    throw notImplemented(code, `${what} by a position, as in '${text}'`);
+  return path;
+}
+
 /** The value at the end of a path through objects only; arrays are not looked into. */
 export function plainValueAt(document: Value, path: Path): Value | undefined {
   let value: Value | undefined = document;
@@ -48,7 +57,7 @@ export function plainValueAt(document: Value, path: Path): Value | undefined {
 export type Test = (value: Value | undefined) => boolean;
 
 /**
- * Whether any value at the path passes. Arrays on the way are looked through, one level each, and also by
+ * Whether any value at the path passes. Arrays on the way are looked through, one level each, and at the end also by
  * position; the array at the end is tested itself and, when `spread`, by its elements.
  */
 export function anyAt(document: Value, path: Path, spread: boolean, test: Test, depth = 0): boolean {
@@ -68,7 +77,8 @@ function below(value: Value | undefined, path: Path, spread: boolean, test: Test
   const elements = elementsOf(value);
   const { position } = path.parts[depth]!;
   const indexed = position < 0 ? undefined : elements[position];
-  if (indexed && below(indexed, path, spread, test, depth + 1)) return true;
+  // What stands at a position is taken as it is, an array as a whole.
+  if (indexed && depth + 1 === path.parts.length && test(indexed)) return true;
   return elements.some(
     (element) => element.type === Type.object && anyAt(element, path, spread, test, depth),
   );

@@ -2,7 +2,7 @@
 
 import { equalValues } from '../bson/compare.js';
 import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { type Collection, ID_PATTERN } from '../storage/collection.js';
 import type { Index } from '../storage/definition.js';
 import { cutBound, isLong, storedKey } from '../storage/keys.js';
@@ -64,7 +64,7 @@ export function planFor(
   if (!hinted) {
     const byId = pointPlan(requirements, sort);
     if (byId) return byId;
-  } else if (hinted === 'natural') return fullScan(collection, sort);
+  }
   const candidates = hinted ? [hinted] : candidatesOf(collection, requirements);
   let best: Plan | undefined;
   let highest = 0;
@@ -121,9 +121,9 @@ function candidatesOf(collection: Collection, requirements: Requirements): Candi
   return [idCandidate(collection), ...usable.map(candidate)];
 }
 
-function hintedCandidate(collection: Collection, hint: Value): Candidate | 'natural' {
+function hintedCandidate(collection: Collection, hint: Value): Candidate {
   if (isObject(hint)) {
-    if (fieldsOf(hint)[0]?.name === '$natural') return 'natural';
+    if (fieldsOf(hint)[0]?.name === '$natural') throw notImplemented(2, 'the hint $natural');
     if (equalValues(hint, documentValue(ID_PATTERN))) return idCandidate(collection);
   } else if (hint.type === Type.string && textOf(hint) === '_id_') return idCandidate(collection);
   else if (hint.type !== Type.string) throw new CommandError(9, 'Hint must be a string or an object');

@@ -2,7 +2,7 @@
 import { arrayOf, join, type Named } from '../bson/make.js';
 import { isNumeric } from '../bson/number.js';
 import { documentValue, elementsOf, fieldsOf, isArray, isObject, Type, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { isTrue } from './filter.js';
 
 /** What is said of the fields below a name: everything, or more names. */
@@ -22,9 +22,10 @@ export function parseProjection(document: Value): Projection | undefined {
   for (const field of fieldsOf(document)) {
     const { name } = field;
     if (name.startsWith('$') || name.includes('.$'))
-      throw new CommandError(2, `Positional projection '${name}' is not supported`);
+      throw notImplemented(2, `the positional projection '${name}'`);
+    if (name.startsWith('_id.')) throw notImplemented(2, `the projection '${name}', below _id`);
     if (field.type !== Type.boolean && !isNumeric(field.type))
-      throw new CommandError(2, `Unsupported projection option: ${name}`);
+      throw notImplemented(2, `expressions in projections, as in '${name}'`);
     const wanted = isTrue(field);
     if (name === '_id') {
       id = wanted;

@@ -2,9 +2,9 @@
 import { compoundKey, END, keyOf } from '../bson/key.js';
 import { integerOf } from '../bson/number.js';
 import { fieldsOf, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
-import { indexValues } from '../storage/keys.js';
-import { type Path, pathOf } from './path.js';
+import { CommandError, notImplemented } from '../errors.js';
+import { entriesOf } from '../storage/keys.js';
+import { type Path, plainPath } from './path.js';
 
 export interface SortField {
   readonly path: Path;
@@ -14,6 +14,8 @@ export interface SortField {
 /** The fields of a sort document. Errors: 15975 for a direction other than 1 and -1, 15974 for an expression. */
 export function parseSort(document: Value): SortField[] {
   return fieldsOf(document).map((field) => {
+    if (field.name === '$natural')
+      throw notImplemented(2, '$natural order: documents lie in the order of _id');
     const direction = integerOf(field);
     if (direction !== 1 && direction !== -1) {
       const code = direction === undefined ? 15974 : 15975;
@@ -23,16 +25,22 @@ export function parseSort(document: Value): SortField[] {
       throw new CommandError(40353, "FieldPath must not end with a '.'.");
     if (field.name.startsWith('$'))
       throw new CommandError(16410, `FieldPath field names may not start with '$'.`);
-    return { path: pathOf(field.name), direction };
+    return { path: plainPath(field.name, 'a sort'), direction };
   });
 }
 
 const HEAD = Buffer.alloc(0);
 
-/** The key by which a document sorts: of an array its smallest element ascending, its largest descending. */
+/**
+ * The key by which a document sorts: of an array its smallest element ascending, its largest descending. Errors: 2 for
+ * two fields that both reach into arrays, which the real server takes element by element, or refuses.
+ */
 export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
+  let arrays = 0;
   const values = fields.map(({ path, direction }) => {
-    const found = indexValues(document, path);
+    const { rows, multikey } = entriesOf(document, [path]);
+    const found = rows.map(([value]) => value);
+    if (multikey[0] && ++arrays > 1) throw notImplemented(2, 'a sort by two fields inside arrays');
     if (found.length === 1) return found[0];
     return found.reduce((best, value) =>
       Buffer.compare(keyOf(value), keyOf(best)) * direction < 0 ? value : best,

@@ -142,30 +142,6 @@ export class Catalog implements Marks {
     );
   }
 
-  /** Gives a collection another name, in the place of one that has it when `dropTarget`. Errors: 26, 48. */
-  async rename(collection: Collection, namespace: string, dropTarget: boolean): Promise<void> {
-    const from = collection.namespace;
-    let target: Collection | undefined;
-    await this.store.write(
-      () => {
-        target = this.find(namespace);
-        if (collection.dropped || collection.namespace !== from)
-          throw new CommandError(26, 'Source collection does not exist');
-        if (target && !dropTarget) throw new CommandError(48, 'target namespace exists');
-        if (target) this.#discard(target);
-        this.store.remove(catalogKey(from));
-        this.#put({ ...collection, namespace }, collection.indexes);
-        return true;
-      },
-      () => {
-        this.collections.delete(from);
-        if (target) this.#forget(target);
-        collection.namespace = namespace;
-        this.collections.set(namespace, collection);
-      },
-    );
-  }
-
   /** Removes an index; its keys are swept later. */
   async dropIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
     const left = () => collection.indexes.filter((index) => !indexes.includes(index));

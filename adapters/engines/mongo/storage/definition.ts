@@ -1,10 +1,10 @@
 /** What an index is: its fields, its options, and what has been seen in it. */
-import { doubleOf, integerOf, isNumeric, toNumber } from '../bson/number.js';
+import { integerOf, isNumeric, toNumber } from '../bson/number.js';
 import { documentValue, type Field, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { type Filter, isTrue, parseFilter } from '../query/filter.js';
 import { compile, type Predicate } from '../query/match.js';
-import { type Path, pathOf } from '../query/path.js';
+import { type Path, pathOf, plainPath } from '../query/path.js';
 import { spaceHead } from './layout.js';
 
 /** An index of a collection. `multikey` and `long` only ever turn true. */
@@ -123,11 +123,12 @@ function checkKey(key: Value): void {
       throw cannot(`Values in v:2 index key pattern cannot be of type other than number`);
     const value = toNumber(field);
     if (value === 0) throw cannot('Values in the index key pattern cannot be 0.');
-    if (field.type === Type.double && Number.isNaN(doubleOf(field)))
-      throw cannot('Values in the index key pattern cannot be NaN.');
+    if (value !== 1 && value !== -1)
+      throw notImplemented(67, `index keys other than 1 and -1, as '${field.name}: ${value}'`);
     const parts = field.name.split('.');
     if (parts.includes('') || parts.some((part) => part.startsWith('$')))
       throw cannot(`Index key contains an illegal field name: '${field.name}'`);
+    plainPath(field.name, 'an index', 67);
   }
 }
 

@@ -1,8 +1,7 @@
 /** What each update operator makes of the value at its path. */
-import { Timestamp } from 'bson';
 import { compareValues, equalValues } from '../bson/compare.js';
-import { arrayOf, toValue } from '../bson/make.js';
-import { integerOf, isNumeric } from '../bson/number.js';
+import { arrayOf } from '../bson/make.js';
+import { isNumeric } from '../bson/number.js';
 import { show } from '../bson/text.js';
 import {
   elementsOf,
@@ -11,16 +10,14 @@ import {
   isArray,
   isObject,
   Type,
-  textOf,
   typeName,
   type Value,
 } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { hasOperators, parseElementConditions, parseFilter } from '../query/filter.js';
 import { compile, elementTest } from '../query/match.js';
 import { pathOf } from '../query/path.js';
-import { regexOf } from '../query/regex.js';
-import { combine, zeroLike } from './arithmetic.js';
+import { add } from './arithmetic.js';
 
 /** What stands where an operator applies, for its errors: `id` is the document's `_id` when it has one. */
 export interface Target {
@@ -47,15 +44,11 @@ export function operatorOf(name: string, operand: Field): Operator | undefined {
     case '$unset':
       return () => 'remove';
     case '$inc':
-      return arithmetic('$inc', operand);
-    case '$mul':
-      return arithmetic('$mul', operand);
+      return increment(operand);
     case '$min':
       return ({ current }) => (!current || compareValues(operand, current) < 0 ? operand : 'keep');
     case '$max':
       return ({ current }) => (!current || compareValues(operand, current) > 0 ? operand : 'keep');
-    case '$currentDate':
-      return currentDate(operand);
     case '$push':
       return push(operand);
     case '$addToSet':
@@ -70,47 +63,28 @@ export function operatorOf(name: string, operand: Field): Operator | undefined {
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 const inDocument = (id: Value | undefined): string => (id ? `{_id: ${show(id)}}` : '{}');
 
-function arithmetic(name: '$inc' | '$mul', operand: Field): Operator {
-  const verb = name === '$inc' ? 'increment' : 'multiply';
+function increment(operand: Field): Operator {
   if (!isNumeric(operand.type))
     throw new CommandError(
       14,
-      `Cannot ${verb} with non-numeric argument: {${operand.name}: ${show(operand)}}`,
+      `Cannot increment with non-numeric argument: {${operand.name}: ${show(operand)}}`,
     );
-  const operation = name === '$inc' ? 'add' : 'multiply';
   return ({ path, current, id }) => {
     if (current && !isNumeric(current.type))
       throw new CommandError(
         14,
-        `Cannot apply ${name} to a value of non-numeric type. ${inDocument(id)} has the field '${nameOf(path)}' of non-numeric type ${typeName(current)}`,
+        `Cannot apply $inc to a value of non-numeric type. ${inDocument(id)} has the field '${nameOf(path)}' of non-numeric type ${typeName(current)}`,
       );
-    if (!current) return name === '$inc' ? operand : zeroLike(operand);
-    return combine(operation, current, operand, () =>
+    if (!current) return operand;
+    return add(current, operand, () =>
       bad(
-        `Failed to apply ${name} operations to current value ((${OVERFLOW[current.type]})${show(current)}) for document ${inDocument(id)}`,
+        `Failed to apply $inc operations to current value ((${OVERFLOW[current.type]})${show(current)}) for document ${inDocument(id)}`,
       ),
     );
   };
 }
 
 const OVERFLOW: Record<number, string> = { [Type.int]: 'NumberInt', [Type.long]: 'NumberLong' };
-
-function currentDate(operand: Field): Operator {
-  if (operand.type === Type.boolean) return () => toValue(new Date());
-  const fields = isObject(operand) ? fieldsOf(operand) : [];
-  if (!isObject(operand))
-    throw bad(
-      `${typeName(operand)} is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'}).`,
-    );
-  if (fields.length !== 1 || fields[0]!.name !== '$type')
-    throw bad(`Unrecognized $currentDate option: ${fields[0]?.name ?? ''}`);
-  const type = fields[0]!.type === Type.string ? textOf(fields[0]!) : '';
-  if (type === 'date') return () => toValue(new Date());
-  if (type === 'timestamp') return () => toValue(new Timestamp({ t: Math.floor(Date.now() / 1000), i: 1 }));
-  throw bad(
-    "The '$type' string field is required to be 'date' or 'timestamp': {$currentDate: {field : {$type: 'date'}}}",
-  );
-}
 
 /** The operand's clauses when it is `{$each: [...], ...}`, else undefined. */
 function clausesOf(operand: Value): Map<string, Field> | undefined {
@@ -122,23 +96,18 @@ function clausesOf(operand: Value): Map<string, Field> | undefined {
 function push(operand: Field): Operator {
   const clauses = clausesOf(operand);
   const each = clauses?.get('$each');
-  const slice = clauses?.get('$slice');
   for (const name of clauses?.keys() ?? [])
-    if (name !== '$each' && name !== '$slice') throw bad(`Unrecognized clause in $push: ${name}`);
+    if (name !== '$each') throw notImplemented(2, `the clause ${name} of $push`);
   if (each && !isArray(each))
     throw bad(`The argument to $each in $push must be an array but it was of type: ${typeName(each)}`);
-  const limit = slice && integerOf(slice);
-  if (slice && limit === undefined)
-    throw bad(`The value for $slice must be an integer value but was given type: ${typeName(slice)}`);
   const added = each ? elementsOf(each) : [operand];
+  if (added.length === 0) throw notImplemented(2, 'a $push of nothing');
   return ({ path, current, id }) => {
     if (current && !isArray(current))
       throw bad(
         `The field '${path}' must be an array but is of type ${typeName(current)} in document ${inDocument(id)}`,
       );
-    const all = [...(current ? elementsOf(current) : []), ...added];
-    if (limit === undefined) return arrayOf(all);
-    return arrayOf(limit < 0 ? all.slice(limit) : all.slice(0, limit));
+    return arrayOf([...(current ? elementsOf(current) : []), ...added]);
   };
 }
 
@@ -179,12 +148,18 @@ function pull(operand: Field): Operator {
 
 /** Which elements a `$pull` takes: those equal to a value, or meeting conditions, or documents meeting a filter. */
 function pulled(operand: Value): (element: Value) => boolean {
-  if (operand.type === Type.regex) {
-    const pattern = regexOf(operand);
-    return (element) => element.type === Type.string && pattern.test(textOf(element));
-  }
+  if (operand.type === Type.regex) throw notImplemented(2, 'regular expressions');
   if (!isObject(operand)) return (element) => equalValues(element, operand);
-  if (hasOperators(operand)) return elementTest(false, parseElementConditions(pathOf(''), operand));
+  if (hasOperators(operand)) {
+    const meets = elementTest(parseElementConditions(pathOf(''), operand));
+    return (element) => {
+      if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
+      return meets(element);
+    };
+  }
   const matches = compile(parseFilter(operand));
-  return (element) => element.type === Type.object && matches(element);
+  return (element) => {
+    if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
+    return element.type === Type.object && matches(element);
+  };
 }

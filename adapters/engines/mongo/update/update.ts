@@ -1,6 +1,5 @@
 /** Reads an update document and applies it: operators at paths, or a whole replacement. */
 
-import { equalValues } from '../bson/compare.js';
 import { join, type Named } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import {
@@ -10,10 +9,11 @@ import {
   fieldsOf,
   isArray,
   isObject,
+  Type,
   typeName,
   type Value,
 } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { type Path, pathOf } from '../query/path.js';
 import { idOf } from '../storage/collection.js';
 import { type Operator, operatorOf } from './operators.js';
@@ -32,7 +32,7 @@ export type Update =
 
 /** Errors: 9 malformed, 2 and 14 bad operands, 40 paths in conflict, 52 and 56 bad names. */
 export function parseUpdate(update: Value): Update {
-  if (isArray(update)) throw new CommandError(9, 'Pipeline-style updates are not supported');
+  if (isArray(update)) throw notImplemented(9, 'updates by a pipeline');
   if (!isObject(update))
     throw new CommandError(
       9,
@@ -55,6 +55,8 @@ function checkReplacement(update: Value, fields: readonly Field[]): Value {
         52,
         `The dollar ($) prefixed field '${name}' in '${name}' is not valid for storage.`,
       );
+  for (const field of fields) checkStorable(field.name, '', field);
+  checkTimestamps(fields);
   return update;
 }
 
@@ -91,17 +93,18 @@ const KNOWN = new Set([
   '$inc',
   '$min',
   '$max',
-  '$mul',
   '$push',
   '$pull',
   '$addToSet',
   '$setOnInsert',
-  '$currentDate',
 ]);
+
+const MAX_PARTS = 80;
 
 function checkPath(text: string): Path {
   const path = pathOf(text);
   const parts = path.names;
+  if (parts.length > MAX_PARTS) throw notImplemented(15, `paths of more than ${MAX_PARTS} parts`);
   if (text === '') throw new CommandError(56, 'An empty update path is not valid.');
   if (parts.includes(''))
     throw new CommandError(
@@ -109,9 +112,8 @@ function checkPath(text: string): Path {
       `The update path '${text}' contains an empty field name, which is not allowed.`,
     );
   for (const part of parts) {
-    if (part === '$')
-      throw new CommandError(2, 'The positional operator did not find the match needed from the query.');
-    if (part.startsWith('$[')) throw new CommandError(2, `The array filters of '${text}' are not supported`);
+    if (part === '$') throw notImplemented(2, `the positional operator in '${text}'`);
+    if (part.startsWith('$[')) throw notImplemented(2, `array filters, as in '${text}'`);
     if (part.startsWith('$'))
       throw new CommandError(
         52,
@@ -158,6 +160,18 @@ function checkConflicts(changes: readonly Change[]): void {
   }
 }
 
+/** Errors: 2 for an empty timestamp, which the real server fills with its time. */
+export function checkTimestamps(fields: readonly Field[]): void {
+  for (const { type, bytes, start, name } of fields)
+    if (type === Type.timestamp && bytes.readBigUInt64LE(start) === 0n)
+      throw notImplemented(2, `filling the empty timestamp '${name}'`);
+}
+
+/** Whether an update that left the document as it was counts as a change all the same. */
+export const alwaysModifies = (update: Update): boolean =>
+  // The server compares it as it came, without the `_id` that it is given.
+  update.kind === 'replacement' && !fieldsOf(update.document).some(({ name }) => name === '_id');
+
 /** The document after an update; the same buffer when nothing changes. Errors: 2, 14, 28, 66, 10334. */
 export function applyUpdate(update: Update, before: Buffer): Buffer {
   const document = documentValue(before);
@@ -168,7 +182,7 @@ export function applyUpdate(update: Update, before: Buffer): Buffer {
   const after = sized(closeNode(root).bytes);
   if (after.equals(before)) return before;
   const kept = fieldsOf(documentValue(after)).find(({ name }) => name === '_id');
-  if (!kept || !equalValues(kept, id))
+  if (!kept || !sameBytes(kept, id))
     throw new CommandError(
       66,
       "Performing an update on the path '_id' would modify the immutable field '_id'",
@@ -176,11 +190,15 @@ export function applyUpdate(update: Update, before: Buffer): Buffer {
   return after;
 }
 
+/** An `_id` keeps its type too. */
+const sameBytes = (a: Value, b: Value): boolean =>
+  a.type === b.type && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
+
 /** A replacement with the `_id` it replaces in front. */
 function replace(replacement: Value, id: Value): Buffer {
   const fields = fieldsOf(replacement);
   const own = fields.find(({ name }) => name === '_id');
-  if (own && !equalValues(own, id))
+  if (own && !sameBytes(own, id))
     throw new CommandError(
       66,
       `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(own)}`,

@@ -7,11 +7,12 @@ import { documentValue, fieldsOf, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Filter } from '../query/filter.js';
 import { closeNode, type Opened, placeOf, setChild } from './tree.js';
-import { applyChanges, sized, type Update } from './update.js';
+import { applyChanges, checkTimestamps, sized, type Update } from './update.js';
 
 /** Errors: 54 for a field given twice by the filter, 66 for an update that changes the filter's `_id`, 53 bad ids. */
 export function upsertedDocument(filter: Filter, update: Update): Buffer {
-  const given = equalities(filter);
+  // In the order of their paths, whatever the order the filter names them in.
+  const given = equalities(filter).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   if (update.kind === 'replacement') {
     const id = given.find(([path]) => path === '_id')?.[1];
     return withId(
@@ -52,8 +53,7 @@ function equalities(filter: Filter, found: [string, Value][] = []): [string, Val
 
 function pinned(filter: Filter): Value | undefined {
   if (filter.kind === 'eq') return filter.operand;
-  if (filter.kind === 'in' && filter.patterns.length === 0 && filter.operands.length === 1)
-    return filter.operands[0];
+  if (filter.kind === 'in' && filter.operands.length === 1) return filter.operands[0];
   return undefined;
 }
 
@@ -90,6 +90,7 @@ export function storableDocument(document: Buffer): Buffer {
   for (const { name } of fields)
     if (name.startsWith('$'))
       throw new CommandError(2, `Document can't have $ prefixed field names: ${name}`);
+  checkTimestamps(fields);
   const id = fields.find(({ name }) => name === '_id');
   if (id) checkId(id, 2);
   if (fields[0]?.name === '_id') return sized(document);

@@ -10,7 +10,11 @@ export class Framer {
   #size = 0;
   #wanted = 4;
 
-  constructor(readonly take: (message: Buffer) => void) {}
+  /** `longest` is asked before each message how many bytes it may have. */
+  constructor(
+    readonly take: (message: Buffer) => void,
+    readonly longest: () => number = () => MAX_MESSAGE,
+  ) {}
 
   /** Errors: a message whose length cannot be; nothing more can be read then. */
   push(chunk: Buffer): void {
@@ -22,7 +26,7 @@ export class Framer {
     this.#wanted = 4;
     while (bytes.length - at >= 4) {
       const length = bytes.readInt32LE(at);
-      if (length < HEADER || length > MAX_MESSAGE) throw new RangeError(`a message of ${length} bytes`);
+      if (length < HEADER || length > this.longest()) throw new RangeError(`a message of ${length} bytes`);
       if (bytes.length - at < length) {
         this.#wanted = length;
         break;

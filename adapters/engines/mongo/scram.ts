@@ -1,0 +1,52 @@
+/** SCRAM-SHA-256 (RFC 5802, RFC 7677), the server's side: neither side shows the password, and each proves to know it. */
+import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** The least that clients accept. More would only slow them down: the password is random. */
+const ITERATIONS = 4096;
+
+/** What the server keeps of a password. */
+export interface Verifier {
+  readonly salt: Buffer;
+  readonly storedKey: Buffer;
+  readonly serverKey: Buffer;
+}
+
+/** One authentication: the server's first message, and its verdict on the client's final one. */
+export interface Conversation {
+  readonly challenge: string;
+  /** The server's own proof; undefined for a client that does not know the password. */
+  accept(clientFinal: string): string | undefined;
+}
+
+const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+/** `password` is ASCII, so that it needs no SASLprep. */
+export function createVerifier(password: string): Verifier {
+  const salt = randomBytes(28);
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  return { salt, storedKey: sha256(hmac(salted, 'Client Key')), serverKey: hmac(salted, 'Server Key') };
+}
+
+/** Begins with the client's first message; undefined for a malformed one and for another user's. */
+export function converse(verifier: Verifier, user: string, clientFirst: string): Conversation | undefined {
+  const [, bare, name, nonce] = /^n,,(n=([^,]*),r=([\x21-\x2b\x2d-\x7e]{16,128}))$/.exec(clientFirst) ?? [];
+  if (bare === undefined || nonce === undefined || name !== user) return undefined;
+  const whole = nonce + randomBytes(24).toString('base64');
+  const challenge = `r=${whole},s=${verifier.salt.toString('base64')},i=${ITERATIONS}`;
+  return {
+    challenge,
+    accept(clientFinal) {
+      // "biws" is "n,,": the channel is not bound to anything.
+      const withoutProof = `c=biws,r=${whole}`;
+      if (!clientFinal.startsWith(`${withoutProof},p=`)) return undefined;
+      const proof = Buffer.from(clientFinal.slice(withoutProof.length + 3), 'base64');
+      const exchanged = `${bare},${challenge},${withoutProof}`;
+      const signature = hmac(verifier.storedKey, exchanged);
+      if (proof.length !== signature.length) return undefined;
+      const clientKey = proof.map((byte, index) => byte ^ signature[index]!);
+      if (!timingSafeEqual(sha256(clientKey as Buffer), verifier.storedKey)) return undefined;
+      return `v=${hmac(verifier.serverKey, exchanged).toString('base64')}`;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** Requests that the parser lets through although they can't be understood. */
+import type { Context } from 'koa';
+import { type Problem, problem } from './problem.js';
+
+const NO_HOST = problem(400, 'The Host header is missing');
+const SEVERAL_HOSTS = problem(400, 'There is more than one Host header');
+const NO_TARGET = problem(400, 'The target of the request is invalid');
+
+export function malformed(ctx: Context): Problem | undefined {
+  if (!isReadable(ctx)) return NO_TARGET;
+  const { httpVersion, headers, rawHeaders } = ctx.req;
+  // HTTP/1.0 has no Host; later versions need one, and two would be read differently by different readers.
+  if (headers.host === undefined) return httpVersion === '1.0' ? undefined : NO_HOST;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  return hosts.length > 1 ? SEVERAL_HOSTS : undefined;
+}
+
+/** An absolute target may be no URL; koa only finds out when it is asked for a part of it. */
+function isReadable(ctx: Context): boolean {
+  try {
+    return ctx.path !== undefined;
+  } catch {
+    return false;
+  }
+}

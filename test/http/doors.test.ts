@@ -1,0 +1,210 @@
+/** Who is let in at all: what a web page, a guessed token or one request too many must not get through. */
+import { expect } from 'chai';
+import { createLimit } from '../../adapters/http/limit.js';
+import { createAdmission } from '../../adapters/http/logs/admission.js';
+import { type LogsAccess, logsPolicy } from '../../adapters/http/logs/policy.js';
+import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
+import type { Route } from '../../adapters/http/route.js';
+import { createMetrics } from '../../adapters/system/metrics.js';
+import { send } from '../support/raw.js';
+import { echo, serveToys, type Toys } from './toy.js';
+
+const asking =
+  (toys: Toys) =>
+  (headers: { [name: string]: string }, method = 'GET') =>
+    send(toys.url, { method, path: '/toys', headers }).then(({ status }) => status);
+
+describe('an open log service', () => {
+  async function opened(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
+    const policy = logsPolicy('1.0.0', { open: true, host: '127.0.0.1', ...access });
+    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], policy);
+    await work(toys).finally(toys.close);
+  }
+
+  it('answers this machine, whatever it calls itself', () =>
+    opened({}, async (toys) => {
+      for (const host of [
+        'localhost',
+        'LOCALHOST:80',
+        '127.0.0.1:3003',
+        '127.8.8.8',
+        '[::1]:3003',
+        '[::1]',
+      ]) {
+        expect(await asking(toys)({ host }), host).to.equal(200);
+      }
+      for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8080']) {
+        expect(await asking(toys)({ host: 'localhost', origin }), origin).to.equal(200);
+      }
+    }));
+
+  it('refuses a page of another site, also its preflight, whatever path it asks for', () =>
+    opened({}, async (toys) => {
+      for (const origin of [
+        'https://evil.example',
+        'null',
+        '',
+        'http://localhost.evil.example',
+        'http://127.0.0.1.evil.example',
+        'http://evil.example:80@localhost',
+        'chrome-extension://localhost',
+        'file://',
+      ]) {
+        for (const method of ['GET', 'OPTIONS', 'PUT']) {
+          expect(await asking(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(
+            403,
+          );
+        }
+      }
+      const headers = { host: 'localhost', origin: 'https://evil.example' };
+      const { status, text } = await send(toys.url, { method: 'GET', path: '/no/such/path', headers });
+      expect([status, typeof JSON.parse(text).error]).to.deep.equal([403, 'string']);
+    }));
+
+  it('refuses a name that was made to point here', () =>
+    opened({}, async (toys) => {
+      for (const host of [
+        'evil.example',
+        'evil.example:3003',
+        'localhost.evil.example',
+        '127.0.0.1.nip.io',
+      ]) {
+        expect(await asking(toys)({ host }), host).to.equal(403);
+      }
+    }));
+
+  it('answers under the address listened on and that of its appUrl', () =>
+    opened({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
+      for (const host of ['logs.lan:3003', 'logs.example.com', 'Logs.Example.com:8443']) {
+        expect(await asking(toys)({ host }), host).to.equal(200);
+      }
+      expect(await asking(toys)({ host: 'example.com' })).to.equal(403);
+    }));
+
+  it('lets the pages of listed origins in, and of all where the list says so', async () => {
+    await opened({ origins: ['https://a.example'] }, async (toys) => {
+      const from = (origin: string) => asking(toys)({ host: 'localhost', origin });
+      expect(await from('https://a.example')).to.equal(200);
+      expect(await from('https://b.example')).to.equal(403);
+    });
+    await opened({ origins: ['*'] }, async (toys) => {
+      expect(await asking(toys)({ host: 'localhost', origin: 'https://b.example' })).to.equal(200);
+      expect(await asking(toys)({ host: 'b.example', origin: 'https://b.example' })).to.equal(403);
+    });
+  });
+
+  it('answers everybody who has credentials, where it asks for them', () =>
+    opened({ open: false }, async (toys) => {
+      expect(await asking(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
+    }));
+});
+
+describe('the operations port', () => {
+  const policy = operationsPolicy('1.0.0');
+  const status = { ready: async () => ({ ok: true, checks: [] }), projections: async () => [] };
+  const served = (token?: string, options = {}) =>
+    serveToys(operationsRoutes(policy, status, createMetrics(), { host: 'ops.lan', token }), policy, options);
+  const ask = (toys: Toys, headers: { [name: string]: string }) =>
+    send(toys.url, { method: 'GET', path: '/metrics', headers }).then((answer) => answer.status);
+
+  it('answers this machine under its own names only', async () => {
+    const toys = await served();
+    for (const host of ['localhost:3009', '127.0.0.1', '[::1]:3009', 'ops.lan'])
+      expect(await ask(toys, { host }), host).to.equal(200);
+    for (const host of ['evil.example', 'evil.example:3009', '127.0.0.1.nip.io'])
+      expect(await ask(toys, { host }), host).to.equal(403);
+    await toys.close();
+  });
+
+  it('takes its token whole, under any name', async () => {
+    const token = 'operations-token-1';
+    const toys = await served(token, { clientAddress: () => '203.0.113.1' });
+    const bearing = (given: string) => ask(toys, { host: 'ops.example', authorization: `Bearer ${given}` });
+    expect(await bearing(token)).to.equal(200);
+    for (const wrong of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
+      expect(await bearing(wrong), wrong).to.equal(401);
+    await toys.close();
+  });
+});
+
+describe('the tokens of the log service', () => {
+  const apiToken = 'api-token-12345';
+  const producer = 'producer-token-1';
+  const admission = createAdmission({
+    apiToken,
+    username: 'ann',
+    password: 'pass-word',
+    producers: [{ id: 'web', token: producer }],
+  });
+  const served = (admit: Route['admit']) =>
+    serveToys([echo({ method: 'GET', path: '/toys', ...(admit && { admit }) })]);
+  const basic = (name: string, word: string) => `Basic ${Buffer.from(`${name}:${word}`).toString('base64')}`;
+
+  it('count whole: no part, no more, no other case', async () => {
+    const sending = await served(admission.ingest);
+    const reading = await served(admission.query);
+    for (const right of [`Bearer ${apiToken}`, basic('ann', 'pass-word')]) {
+      expect(await asking(sending)({ authorization: right }), right).to.equal(200);
+      expect(await asking(reading)({ authorization: right }), right).to.equal(200);
+    }
+    expect(await asking(sending)({ authorization: `Bearer ${producer}` })).to.equal(200);
+    expect(await asking(reading)({ authorization: `Bearer ${producer}` })).to.equal(403);
+    for (const token of [apiToken, producer])
+      for (const wrong of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
+        for (const toys of [sending, reading])
+          expect(await asking(toys)({ authorization: `Bearer ${wrong}` }), wrong).to.equal(401);
+    for (const wrong of [
+      basic('ann', 'pass-wor'),
+      basic('ann', 'pass-word1'),
+      basic('an', 'pass-word'),
+      basic('', ''),
+    ])
+      for (const toys of [sending, reading])
+        expect(await asking(toys)({ authorization: wrong })).to.equal(401);
+    await Promise.all([sending.close(), reading.close()]);
+  });
+});
+
+describe('the order of a request', () => {
+  it('asks who is calling before it looks at the query or the body', async () => {
+    const toys = await serveToys([
+      echo({
+        path: '/toys',
+        admit: ({ bearer }) => (bearer === 'yes' ? undefined : { problem: 401, error: 'Unauthorized' }),
+        query: { type: 'object', properties: { limit: { type: 'integer' } } },
+        body: { type: 'object', required: ['name'] },
+      }),
+    ]);
+    const ask = (path: string, body: string, bearer = 'no') =>
+      toys.post(path, body, { authorization: `Bearer ${bearer}` }).then(({ status }) => status);
+    expect(await ask('/toys?limit=x', '{}')).to.equal(401);
+    expect(await ask('/toys', '{')).to.equal(401);
+    expect(await ask('/toys?limit=x', '{"name":1}', 'yes')).to.equal(400);
+    expect(await ask('/toys', '{', 'yes')).to.equal(400);
+    expect(await ask('/toys?limit=1', '{"name":1}', 'yes')).to.equal(200);
+    await toys.close();
+  });
+});
+
+describe('a quota', () => {
+  it('lets exactly so many through, for each network by itself', async () => {
+    const limit = createLimit(3, 3_600_000);
+    const through = async (address: string) => (await limit(address)) === undefined;
+    for (let n = 0; n < 3; n++) expect(await through('203.0.113.9'), `${n}`).to.equal(true);
+    expect(await through('203.0.113.9')).to.equal(false);
+    expect(await through('203.0.113.8')).to.equal(true);
+    const wait = await limit('203.0.113.9');
+    expect(wait).to.be.within(3_500_000, 3_600_000);
+  });
+
+  it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {
+    const limit = createLimit(2, 3_600_000);
+    expect(await limit('2001:db8:1:2::1')).to.equal(undefined);
+    expect(await limit('2001:db8:1:2:ffff::2')).to.equal(undefined);
+    expect(await limit('2001:db8:1:2::3')).to.be.a('number');
+    expect(await limit('2001:db8:1:3::3')).to.equal(undefined);
+    expect(await limit('203.0.113.9')).to.equal(undefined);
+    expect(await limit('::ffff:203.0.113.9')).to.equal(undefined);
+    expect(await limit('::ffff:cb00:7109')).to.be.a('number');
+  });
+});
