@@ -29,7 +29,19 @@ export interface ReplayOptions {
   readonly signal: AbortSignal;
 }
 
-/** Ends at the head of the log, or with `live` only by its signal. */
+/** There is nothing to read under that name: there never was, or the stream was ended for ever. */
+export class NoSuchStream extends Error {
+  override readonly name = 'NoSuchStream';
+
+  constructor(
+    readonly stream: string,
+    readonly found: 'missing' | 'deleted',
+  ) {
+    super(`the stream ${stream} is ${found}`);
+  }
+}
+
+/** Ends at the head of the log, or with `live` only by its signal. Throws `NoSuchStream`. */
 export async function* replay(
   { log, follow, reveal, catalogs }: ReplayPorts,
   filter: ReplayFilter,
@@ -51,9 +63,7 @@ async function* history(
 ): AsyncGenerator<RecordedEvent> {
   if (stream !== undefined && !live) {
     const events = await log.read(stream);
-    if (events === 'missing') throw new Error(`there is no stream ${stream}`);
-    if (events === 'deleted')
-      throw new Error(`the stream ${stream} was ended for ever; read it without --stream`);
+    if (events === 'missing' || events === 'deleted') throw new NoSuchStream(stream, events);
     yield* events;
     return;
   }

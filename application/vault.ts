@@ -1,6 +1,8 @@
 /** Keys of subjects and what they seal: the only way a secret in the log or in a row is ever read. */
 import { LRUCache } from 'lru-cache';
-import type { Digester, Vault } from './ports.js';
+import { heldBytes } from './held-bytes.js';
+import { createOpenedSecrets } from './opened-secrets.js';
+import type { Cache, Digester, Vault } from './ports.js';
 
 /** Where keys are kept: outside the log and its backups. */
 export interface KeyStore {
@@ -25,37 +27,47 @@ export interface Cipher {
 export interface CachingVault extends Vault {
   /** Drops what this process remembers of a subject: its key was destroyed, perhaps by another node. */
   forget(subject: string): void;
+  readonly caches: readonly Cache[];
 }
 
-const KEYS_CACHED = 50_000;
-/** Opened secrets are remembered by their sealed text: it never changes, and opening costs more than parsing. */
-const OPENED_CACHED_CHARACTERS = 32 * 1024 * 1024;
+const KEYS_BYTES = 6 * 1024 * 1024;
+/** A key with its buffer, outside the heap, and its place in the cache. */
+const KEY_BYTES = 320;
+const OPENED_BYTES = 16 * 1024 * 1024;
 /** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
 const MOST_CACHED_CHARACTERS = 4096;
-const FRESH_CHARACTERS = 4 * 1024 * 1024;
-
-interface Opened {
-  readonly subject: string;
-  readonly secret: object;
-}
+const FRESH_BYTES = 6 * 1024 * 1024;
 
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
-  const known = new LRUCache<string, Buffer>({ max: KEYS_CACHED });
-  const fresh = new LRUCache<string, Opened>({ maxSize: FRESH_CHARACTERS });
-  const opened = new LRUCache<string, Opened>({ maxSize: OPENED_CACHED_CHARACTERS });
+  const known = new LRUCache<string, Buffer>({
+    maxSize: KEYS_BYTES,
+    sizeCalculation: (_, subject) => KEY_BYTES + heldBytes(subject),
+  });
+  const opened = createOpenedSecrets(OPENED_BYTES);
+  const fresh = createOpenedSecrets(FRESH_BYTES);
+  /** How often a subject was forgotten: a key that was asked for before that is not remembered after it. */
+  let forgotten = 0;
+
+  /** In memory of its own: what a driver hands out may be a few bytes of a large buffer. */
+  const learn = (subject: string, key: Buffer) => {
+    const own = Buffer.alloc(key.length);
+    key.copy(own);
+    known.set(subject, own);
+  };
 
   const keyOf = async (subject: string) => {
+    const before = forgotten;
     const key = await keys.read(subject);
-    if (key) known.set(subject, key);
+    if (key && forgotten === before) learn(subject, key);
     return key;
   };
 
   const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
 
-  const remember = (sealed: string, entry: Opened, text: string) =>
-    (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(sealed, entry, {
-      size: sealed.length + text.length,
-    });
+  const remember = (subject: string, sealed: string, secret: object, text: string) => {
+    if (known.has(subject))
+      (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(subject, sealed, secret);
+  };
 
   const seal = async (subject: string, text: string) => {
     const key = await currentKey(subject);
@@ -68,16 +80,18 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   };
 
   const forget = (subject: string) => {
+    forgotten++;
     known.delete(subject);
-    for (const cache of [opened, fresh])
-      for (const [sealed, entry] of cache.entries()) if (entry.subject === subject) cache.delete(sealed);
+    opened.forget(subject);
+    fresh.forget(subject);
   };
 
   return {
     async create(subject) {
       if (known.has(subject)) return;
+      const before = forgotten;
       const key = await keys.create(subject, cipher.newKey());
-      if (key) known.set(subject, key);
+      if (key && forgotten === before) learn(subject, key);
     },
 
     async destroy(subject) {
@@ -90,18 +104,18 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
       const text = JSON.stringify(secret);
       const sealed = await seal(subject, text);
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (sealed !== undefined) remember(sealed, { subject, secret }, text);
+      if (sealed !== undefined) remember(subject, sealed, secret, text);
       return sealed;
     },
 
     async open(subject, sealed) {
-      const seen = opened.get(sealed) ?? fresh.get(sealed);
+      const seen = opened.get(subject, sealed) ?? fresh.get(subject, sealed);
       fresh.delete(sealed);
-      if (seen?.subject === subject && (await currentKey(subject))) return seen.secret;
+      if (seen && (await currentKey(subject))) return seen;
       const text = await open(subject, sealed);
       if (text === undefined) return undefined;
       const secret: object = JSON.parse(text);
-      if (text.length <= MOST_CACHED_CHARACTERS) remember(sealed, { subject, secret }, text);
+      if (text.length <= MOST_CACHED_CHARACTERS) remember(subject, sealed, secret, text);
       return secret;
     },
 
@@ -124,5 +138,11 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     },
 
     forget,
+
+    caches: [
+      { name: 'keys', limitBytes: KEYS_BYTES, bytes: () => known.calculatedSize },
+      { name: 'secrets', limitBytes: OPENED_BYTES, bytes: opened.bytes },
+      { name: 'fresh-secrets', limitBytes: FRESH_BYTES, bytes: fresh.bytes },
+    ],
   };
 }

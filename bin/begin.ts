@@ -1,10 +1,9 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { resolve } from 'node:path';
-import { operationsPolicy, operationsRoutes } from '../adapters/http/operations.js';
-import type { ServicePolicy } from '../adapters/http/policy.js';
-import type { Route } from '../adapters/http/route.js';
+import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
 import { listen } from '../adapters/http/server.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
+import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
 import { runFeed } from '../application/feed.js';
@@ -48,6 +47,7 @@ export async function begin(
     onConflict: metrics.conflicted,
   });
   opened('drivers', kernel.close);
+  for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
   const { signal } = running;
@@ -67,24 +67,30 @@ export async function begin(
     answered: metrics.answered,
     clientAddress,
   };
-  const open = async (policy: ServicePolicy, routes: readonly Route[], port: number) => {
+  const open = async ({ policy, routes, signIn }: Door, port: number) => {
     const { url, close } = await listen(policy, routes, { ...http, port });
     opened(`connections of ${policy.service}`, close);
-    log.info({ service: policy.service, url }, `${policy.service} on ${url}`);
+    log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   for (const { service, connected } of parts) {
-    await open(connected.policy, connected.routes, service.port(values));
+    await open(connected, service.port(values));
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
   const status = statusOf(kernel, parts);
-  const routes = operationsRoutes(policy, status, metrics, {
-    host: values.host,
-    token: values['operations.token'],
-  });
-  await open(policy, routes, values['operations.port']);
+  const access = { host: values.host, token: values['operations.token'] };
+  const routes = operationsRoutes(policy, status, metrics, access);
+  await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
-  log.info({ engines, dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+  log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
+
+type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
+
+/** The addresses of servers that are not ours to start. */
+function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValues) {
+  if (!eventStore || !mongo) return {};
+  return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
 }
 
 const sinceStart = () => Math.round(performance.now());

@@ -7,6 +7,7 @@ import { findRuntime } from '../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../adapters/engines/start.js';
 import { writePrivately } from '../adapters/system/private-files.js';
 import type { Log } from '../application/ports.js';
+import { Failed } from './failure.js';
 import type { AnnalsValues } from './settings.js';
 
 export interface Servers {
@@ -28,6 +29,14 @@ export async function findServers(values: AnnalsValues, logger: Log): Promise<Se
   if (running) return { ...running, kind: 'embedded, of another process', stop: async () => {} };
   const engines: Engines = await startEngines({ dataDir, logger });
   return { ...engines, kind: 'embedded' };
+}
+
+/** For commands that work on what is there: they make no store, and reject with `Failed` where there is none. */
+export function findStores(values: AnnalsValues, logger: Log): Promise<Servers> {
+  const dataDir = resolve(values.dataDir);
+  const given = values['eventStore.url'] && values['mongo.url'];
+  if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger);
+  throw new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);
 }
 
 /**

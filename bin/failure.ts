@@ -1,17 +1,25 @@
-/** What to tell a person about an error whose cause lies outside the program; undefined for those that are bugs. */
+/** What to tell a person about an error that is no bug. */
 import { DirectoryInUse } from '../adapters/engines/lock.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { SharedDirectory } from '../adapters/system/private-files.js';
 import { Unavailable } from '../application/ports.js';
 
+/** A command can't do its work; the message is one line that says why, for people. */
+export class Failed extends Error {
+  override readonly name: string = 'Failed';
+}
+
+/** One line about an error whose cause lies outside the program; undefined for those that are bugs. */
 export function outsideCause(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;
-  if (error instanceof DirectoryInUse || error instanceof SharedDirectory) return message;
+  if (TOLD.some((kind) => error instanceof kind)) return message;
   if (error instanceof Unavailable) return `${message}${because(error.cause)}`;
   if (name === 'MongoServerSelectionError') return `MongoDB does not answer: ${maskCredentials(message)}`;
   return systemCause(error);
 }
+
+const TOLD = [Failed, DirectoryInUse, SharedDirectory];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

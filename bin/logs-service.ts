@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
 import { documentRoutes } from '../adapters/http/docs.js';
-import { createAdmission } from '../adapters/http/logs/admission.js';
+import { createAdmission, type LogAdmission } from '../adapters/http/logs/admission.js';
 import { alertRoutes } from '../adapters/http/logs/alerts.js';
 import { LOG_SECURITY, logsPolicy } from '../adapters/http/logs/policy.js';
 import { logsRoutes } from '../adapters/http/logs.js';
@@ -117,6 +117,7 @@ export const logs: Service = {
     });
     return {
       policy,
+      signIn: signIn(admission.mode, values['logs.producers'].length),
       routes: [...routes, ...documentRoutes(policy, routes)],
       publish(event) {
         health.note(event.position);
@@ -137,6 +138,16 @@ export const logs: Service = {
     };
   },
 };
+
+function signIn({ bearer, basic }: LogAdmission['mode'], producers: number): string {
+  const ways = [
+    ...(bearer ? ['logs.apiToken as a bearer token'] : []),
+    ...(basic ? ['the name and password of logs.basic'] : []),
+    ...(producers > 0 ? ['the tokens of logs.producers, to send records'] : []),
+  ];
+  if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
+  return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
+}
 
 /** One process of a machine watches the same directories; other machines have others of the same name. */
 const watchName = (directories: readonly string[]) =>

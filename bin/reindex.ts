@@ -6,7 +6,7 @@ import type { Progress } from '../projections/catch-up.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import type { ReadModel } from '../projections/projection.js';
 import type { Call, CommandSpec } from './command.js';
-import { findServers } from './connect.js';
+import { findStores } from './connect.js';
 import { type Kernel, openKernel } from './kernel.js';
 import { services } from './services.js';
 import { table } from './table.js';
@@ -33,7 +33,7 @@ export const reindex: CommandSpec = {
   async run({ config: { values }, args, options }: Call) {
     const log = createLog({ level: 'warn', format: values['log.format'] });
     const chosen = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
-    const servers = await findServers(values, log);
+    const servers = await findStores(values, log);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);

@@ -3,9 +3,10 @@ import { Option } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { createLog } from '../adapters/system/log.js';
 import type { RevealedEvent } from '../application/ports.js';
-import { type ReplayFilter, replay as replayLog } from '../application/replay.js';
+import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../application/replay.js';
 import type { Call, CommandSpec } from './command.js';
-import { findServers } from './connect.js';
+import { findStores } from './connect.js';
+import { Failed } from './failure.js';
 import { openKernel } from './kernel.js';
 import { services } from './services.js';
 
@@ -39,7 +40,7 @@ export const replay: CommandSpec = {
     const filter = filterOf(options);
     const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
     const log = createLog({ level: 'warn', format: values['log.format'] });
-    const servers = await findServers(values, log);
+    const servers = await findStores(values, log);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -54,12 +55,19 @@ export const replay: CommandSpec = {
         if (interrupted.signal.aborted) break;
       }
       return 0;
+    } catch (error) {
+      throw error instanceof NoSuchStream ? new Failed(whyNothing(error)) : error;
     } finally {
       await kernel.close();
       await servers.stop();
     }
   },
 };
+
+const whyNothing = ({ stream, found }: NoSuchStream) =>
+  found === 'missing'
+    ? `there is no stream ${stream}`
+    : `the stream ${stream} was ended for ever; what came before is read without --stream`;
 
 function filterOf(options: Call['options']): ReplayFilter {
   const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);

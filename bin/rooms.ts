@@ -36,6 +36,7 @@ export const rooms: Service = {
     });
     return {
       policy,
+      signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       reactions: [eraseReaction(ports)],

@@ -2,7 +2,7 @@
 import { scavenge as scavengeStore } from '../adapters/eventstore/scavenge.js';
 import { createLog } from '../adapters/system/log.js';
 import type { Call, CommandSpec } from './command.js';
-import { findServers } from './connect.js';
+import { findStores } from './connect.js';
 
 export const scavenge: CommandSpec = {
   name: 'scavenge',
@@ -12,7 +12,7 @@ export const scavenge: CommandSpec = {
     'those over the age or number that their stream keeps. The embedded engine also does so once a day.',
   examples: [['scavenge', 'and wait until it is done']],
   async run({ config: { values } }: Call) {
-    const servers = await findServers(values, createLog({ level: 'warn', format: values['log.format'] }));
+    const servers = await findStores(values, createLog({ level: 'warn', format: values['log.format'] }));
     try {
       const { scavengeId, result, durationMs, spaceSaved } = await scavengeStore(servers.eventStoreUrl);
       const saved =

@@ -32,6 +32,8 @@ export interface ServiceContext {
 
 export interface RunningService {
   readonly policy: ServicePolicy;
+  /** For the start-up output: how callers sign in, or that everybody may do what. */
+  readonly signIn: string;
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
   publish(event: RevealedEvent): void;

@@ -50,6 +50,12 @@ export interface OperationsAccess {
   readonly token?: string | undefined;
 }
 
+/** For the start-up output. */
+export const operationsSignIn = ({ token }: OperationsAccess): string =>
+  token === undefined
+    ? 'from this machine only; operations.token would let others in'
+    : 'from this machine, or with operations.token as a bearer token';
+
 export function operationsRoutes(
   policy: ServicePolicy,
   status: Status,

@@ -1,5 +1,6 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Cache } from '../../application/ports.js';
 import type { Answered } from '../http/app.js';
 import type { RelayObserver } from '../relay/connections.js';
 
@@ -14,6 +15,8 @@ export interface Metrics {
   relay(service: string): RelayObserver;
   /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
+  /** What it holds is measured whenever it is asked for. */
+  cache(cache: Cache): void;
   /** Of everything above and the process, in Prometheus' text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -86,6 +89,23 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const caches: Cache[] = [];
+  new Gauge({
+    name: 'annals_cache_bytes',
+    help: 'What is held in memory to be quick, as far as that can be told',
+    labelNames: ['cache'],
+    registers,
+    collect() {
+      for (const { name, bytes } of caches) this.set({ cache: name }, bytes());
+    },
+  });
+  const limits = new Gauge({
+    name: 'annals_cache_limit_bytes',
+    help: 'What it may hold at most',
+    labelNames: ['cache'],
+    registers,
+  });
+
   return {
     answered({ service, method, route, status, ms }) {
       requests.inc({ service, method, route, status: String(status) });
@@ -102,6 +122,10 @@ export function createMetrics(): Metrics {
       sent: (count) => frames.inc({ service }, count),
       cut: () => cuts.inc({ service }),
     }),
+    cache(cache) {
+      caches.push(cache);
+      limits.set({ cache: cache.name }, cache.limitBytes);
+    },
     reacted: (reaction, outcome) => reactions.inc({ reaction, outcome }),
     text: () => registry.metrics(),
     contentType: registry.contentType,

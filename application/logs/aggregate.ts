@@ -1,19 +1,17 @@
 /** Counts records by level, event, field, correlation or time: from kept counts where they suffice, else by search. */
-import { type Filter, isColumns, leavesAt, matches } from '../../domain/logs/filter.js';
+import { type Filter, isColumns, leavesAt } from '../../domain/logs/filter.js';
 import { HOUR_MS } from '../../domain/logs/instant.js';
+import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
-import type { Block, RecordIndex } from './record-index.js';
-import { candidates } from './search.js';
+import type { Pace } from './pace.js';
+import type { Block, HourCount, RecordIndex } from './record-index.js';
+import { eachPassing } from './search.js';
+import { type Bucket, createTally, type KeyRoom, type Tally } from './tally.js';
 
 export type Grouping =
   | { readonly by: 'level' | 'event' | 'correlation' }
   | { readonly by: 'field'; readonly path: string }
   | { readonly by: 'time'; readonly intervalMs: number };
-
-export interface Bucket {
-  readonly key: string;
-  readonly count: number;
-}
 
 export interface Aggregate {
   /** By count from the highest, then by key. */
@@ -27,33 +25,26 @@ export const MISSING = '(missing)';
 export interface Aggregation {
   readonly filter: Filter;
   readonly grouping: Grouping;
-  /** Throws to give up. */
-  readonly check?: () => void;
+  readonly pace: Pace;
+  readonly room: KeyRoom;
 }
 
-interface Tally {
-  readonly counts: Map<string, number>;
-  total: number;
-}
-
+/** Throws what the pace throws, and `TooManyKeys`. */
 export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Aggregate> {
-  const tally: Tally = { counts: new Map(), total: 0 };
-  for (const filter of await countKept(index, asked, tally))
-    await countFound(index, { ...asked, filter }, tally);
-  const buckets = Array.from(tally.counts, ([key, count]) => ({ key, count }));
-  buckets.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-  return { buckets: buckets.slice(0, limit), total: tally.total };
+  const tally = createTally(asked.room);
+  try {
+    for (const filter of await countKept(index, asked, tally))
+      await countFound(index, { ...asked, filter }, tally);
+    return { buckets: await tally.largest(limit, asked.pace), total: tally.total() };
+  } finally {
+    tally.release();
+  }
 }
-
-const add = (tally: Tally, keys: readonly string[], count: number) => {
-  tally.total += count;
-  for (const key of keys) tally.counts.set(key, (tally.counts.get(key) ?? 0) + count);
-};
 
 /** Adds the whole hours that kept counts answer for; gives what of the filter is left to be searched. */
 async function countKept(
   index: RecordIndex,
-  { filter, grouping }: Aggregation,
+  { filter, grouping, pace }: Aggregation,
   tally: Tally,
 ): Promise<readonly Filter[]> {
   const { from = 0, to, levels, event, producerId, audit } = filter;
@@ -63,16 +54,19 @@ async function countKept(
   const range = {
     from: first,
     to: end,
-    ...(producerId && { producerId }),
+    ...(producerId !== undefined && { producerId }),
     ...(audit !== undefined && { audit }),
   };
-  const { counts, incomplete } = await index.hours(range);
-  const byEvent = grouping.by === 'event' || event !== undefined;
-  const searched = new Set(byEvent ? incomplete : []);
-  for (const { hour, count, ...each } of counts) {
-    if (searched.has(hour) || (levels && !levels.includes(each.level))) continue;
+  const { counts, withoutEvents, withoutLevels } = await index.hours(range, pace);
+  const searched = new Set([
+    ...(grouping.by === 'event' || event !== undefined ? withoutEvents : []),
+    ...(asksUnusualLevels(filter, grouping) ? withoutLevels : []),
+  ]);
+  for (const each of counts) {
+    if (searched.has(each.hour)) continue;
+    if (levels && (each.level === undefined || !levels.includes(each.level))) continue;
     if (event !== undefined && each.event !== event) continue;
-    add(tally, [keyOfCount(grouping, hour, each)], count);
+    tally.add([keyOfCount(grouping, each)], each.count);
   }
   return [
     ...(from < first ? [{ ...filter, to: first - 1 }] : []),
@@ -87,49 +81,36 @@ const isKept = (filter: Filter, grouping: Grouping) =>
     grouping.by === 'event' ||
     (grouping.by === 'time' && grouping.intervalMs % HOUR_MS === 0));
 
-function keyOfCount(
-  grouping: Grouping,
-  hour: number,
-  { level, event }: { level: string; event?: string | undefined },
-) {
+/** Usual levels are always counted one by one. */
+const asksUnusualLevels = ({ levels }: Filter, grouping: Grouping) =>
+  levels ? !levels.every(isUsualLevel) : grouping.by === 'level';
+
+function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
   if (grouping.by === 'time') return timeKey(hour, grouping.intervalMs);
-  return grouping.by === 'level' ? level : (event ?? MISSING);
+  return (grouping.by === 'level' ? level : event) ?? MISSING;
 }
 
-async function countFound(index: RecordIndex, { filter, grouping, check }: Aggregation, tally: Tally) {
-  const columnsSuffice = isColumns(filter) && (grouping.by === 'level' || grouping.by === 'time');
-  for await (const ref of index.blocks(filter, 'desc')) {
-    check?.();
-    const block = await ref.open();
-    for (const at of candidates(block, filter, 'desc')) {
-      if (columnsSuffice) {
-        add(tally, [keyOfColumns(grouping, block, at)], 1);
-        continue;
-      }
-      const record = block.record(at);
-      if (matches(filter, record)) add(tally, keysOf(grouping, record), 1);
-    }
+async function countFound(index: RecordIndex, { filter, grouping, pace }: Aggregation, tally: Tally) {
+  for await (const ref of index.blocks(filter, 'desc', pace)) {
+    await ref.read((block) =>
+      eachPassing(block, { filter, order: 'desc', pace }, (at, record) => {
+        tally.add(keysOf(grouping, block, at, record), 1);
+        return true;
+      }),
+    );
   }
 }
 
-const keyOfColumns = (grouping: Grouping, block: Block, index: number) =>
-  grouping.by === 'time' ? timeKey(block.instant(index), grouping.intervalMs) : block.level(index);
-
-function keysOf(grouping: Grouping, record: PlacedRecord): readonly string[] {
-  switch (grouping.by) {
-    case 'level':
-      return [record.level];
-    case 'event':
-      return [record.event ?? MISSING];
-    case 'correlation':
-      return [record.correlationId ?? MISSING];
-    case 'time':
-      return [timeKey(record.instant, grouping.intervalMs)];
-    case 'field': {
-      const values = new Set(leavesAt(record.data, grouping.path).map(String));
-      return values.size > 0 ? [...values] : [MISSING];
-    }
+/** `record` is parsed only if it is not yet, and if its columns do not suffice. */
+function keysOf(grouping: Grouping, block: Block, at: number, record?: PlacedRecord): readonly string[] {
+  if (grouping.by === 'level') return [block.level(at)];
+  if (grouping.by === 'time') return [timeKey(block.instant(at), grouping.intervalMs)];
+  const { event, correlationId, data } = record ?? block.record(at);
+  if (grouping.by === 'field') {
+    const values = new Set(leavesAt(data, grouping.path).map(String));
+    return values.size > 0 ? [...values] : [MISSING];
   }
+  return [(grouping.by === 'event' ? event : correlationId) ?? MISSING];
 }
 
 const timeKey = (instant: number, intervalMs: number) =>

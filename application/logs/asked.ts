@@ -1,30 +1,95 @@
 /** Answers that still hold: many who ask the same between two changes ask it once. */
+import { LRUCache } from 'lru-cache';
+import { Abandoned } from './pace.js';
 
 /** On a node that does not project, changes are heard of late: what is older than this is asked again. */
 const FRESH_MS = 200;
 
-export interface Asked {
-  once<T>(question: string, ask: () => Promise<T>): Promise<T>;
+export interface Asked<Answer> {
+  /**
+   * `ask` is stopped when all who wait for its answer have gone. Rejects with `Abandoned` when one's own signal is
+   * aborted.
+   */
+  once<T extends Answer>(
+    question: string,
+    ask: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
 }
 
-/** `version` changes with the rows; an answer reflects at least what it was then. Keeps up to `most`. */
-export function createAsked(version: () => unknown, most: number): Asked {
-  let answers = new Map<string, Promise<unknown>>();
+export interface AskedOptions<Answer> {
+  /** Changes with the rows; an answer reflects at least what it was when it was asked for. */
+  readonly version: () => unknown;
+  /** How much is kept, in bytes, and what an answer takes of it. */
+  readonly most: number;
+  readonly sizeOf: (answer: Answer) => number;
+}
+
+interface Running {
+  readonly answer: Promise<unknown>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+export function createAsked<Answer>({ version, most, sizeOf }: AskedOptions<Answer>): Asked<Answer> {
+  const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: most });
+  let running = new Map<string, Running>();
   let [of, since] = [version(), performance.now()];
+
+  function renew() {
+    const now = version();
+    if (now === of && performance.now() - since <= FRESH_MS) return;
+    kept.clear();
+    running = new Map();
+    [of, since] = [now, performance.now()];
+  }
+
+  function begin<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>): Running {
+    const mine = running;
+    const stop = new AbortController();
+    const asking = ask(stop.signal);
+    const done = () => mine.get(question) === begun && mine.delete(question);
+    const answer = asking.finally(done).then((each) => {
+      if (mine === running)
+        kept.set(question, { answer: each }, { size: sizeOf(each) + 2 * question.length });
+      return each;
+    });
+    // Whoever waits is told by `answer` itself; nobody may be left.
+    answer.catch(() => {});
+    const begun = { answer, stop, waiting: 0 };
+    mine.set(question, begun);
+    return begun;
+  }
+
   return {
-    async once<T>(question: string, ask: () => Promise<T>) {
-      const now = version();
-      if (now !== of || performance.now() - since > FRESH_MS || answers.size >= most) {
-        answers = new Map();
-        [of, since] = [now, performance.now()];
+    async once<T extends Answer>(
+      question: string,
+      ask: (signal: AbortSignal) => Promise<T>,
+      signal?: AbortSignal,
+    ) {
+      if (signal?.aborted) throw new Abandoned();
+      renew();
+      const known = kept.get(question);
+      if (known) return known.answer as T;
+      const mine = running;
+      const one = mine.get(question) ?? begin(question, ask);
+      one.waiting++;
+      let leave = () => {};
+      const gone = new Promise<never>((_, reject) => {
+        leave = () => reject(new Abandoned());
+      });
+      signal?.addEventListener('abort', leave);
+      try {
+        return (await Promise.race([one.answer, gone])) as T;
+      } finally {
+        signal?.removeEventListener('abort', leave);
+        one.waiting--;
+        if (one.waiting === 0) {
+          // Does nothing to what is answered; what is stopped is joined by nobody any more.
+          one.stop.abort();
+          if (mine.get(question) === one) mine.delete(question);
+        }
       }
-      const known = answers.get(question);
-      if (known) return known as Promise<T>;
-      const mine = answers;
-      const answer = ask();
-      mine.set(question, answer);
-      answer.catch(() => mine.delete(question));
-      return answer;
     },
   };
 }

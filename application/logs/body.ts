@@ -11,6 +11,7 @@ import {
 } from '../../domain/logs/json.js';
 import { endOfValue, type Item, itemsOf, skipBlanks } from '../../domain/logs/json-scan.js';
 import { isAudit } from '../../domain/logs/record.js';
+import { isTurnOver, nextTurn } from '../turns.js';
 
 export interface LineError {
   /** From 1: the line of NDJSON, or the place in the array. */
@@ -34,8 +35,6 @@ export const MOST_RECORDS = 50_000;
 const DEPTH = 64;
 const BYTE_ORDER_MARK = '\uFEFF';
 const ERRORS_TOLD = 20;
-/** Others get their turn after so many characters, which take some milliseconds. */
-const AT_ONCE = 512 * 1024;
 
 const NO_OBJECT = 'is not a JSON object';
 const TOO_LARGE = 'is larger than 64 KiB';
@@ -87,14 +86,12 @@ async function readAll(
   producerId: string,
 ): Promise<ReadBody | 'too-many' | undefined> {
   const reading = createReading(producerId);
-  let [count, paused] = [0, 0];
+  let count = 0;
   for (let next = pieces.next(); ; next = pieces.next()) {
     if (next.done) return next.value < 0 ? undefined : reading.done();
     if (++count > MOST_RECORDS) return 'too-many';
     reading.take(text, next.value);
-    if (next.value.to - paused < AT_ONCE) continue;
-    paused = next.value.to;
-    await new Promise(setImmediate);
+    if (isTurnOver()) await nextTurn();
   }
 }
 

@@ -1,14 +1,16 @@
 /** What can be asked of the records: pages, counts, and what alert rules look at. */
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { cursorOf, type Order, placeOf } from '../../domain/logs/place.js';
+import { type Order, placeOf } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
+import { Abandoned, createPace, OverBudget, type Pace, unhurried } from './pace.js';
+import { pageOf } from './page.js';
 import type { RecordIndex } from './record-index.js';
-import { search } from './search.js';
+import { TooManyKeys } from './tally.js';
 
 /** A record as the contract shows it. */
 export interface Entry {
@@ -59,8 +61,19 @@ const TIMED_OUT: Rejection = {
   detail: 'The query took too long; narrow its time range or its filters',
 };
 
-/** Pages and counts that are asked for again before anything has changed. */
-const ANSWERS_KEPT = 50;
+const TOO_MANY: Rejection = {
+  rejected: 'logs/too-many-keys',
+  kind: 'limit',
+  detail: 'There are too many different values to count them; narrow the time range or the filters',
+};
+
+/** Nobody reads it. */
+const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'limit' };
+
+/** Pages and counts that are asked for again before anything has changed, in bytes. */
+const ANSWERS_KEPT = 8 * 1024 * 1024;
+/** The keys of all counts that run at the same time, in characters. */
+const KEYS_COUNTED = 64 * 1024 * 1024;
 
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
@@ -70,7 +83,7 @@ export function entryText(record: PlacedRecord, line: string): string {
   return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
 }
 
-/** `budgetMs`: how long a query may take. */
+/** `budgetMs`: how long a query may take. The signals say that whoever asks has gone. */
 export function createLogQueries(ports: {
   readonly index: RecordIndex;
   readonly clock: Clock;
@@ -79,55 +92,53 @@ export function createLogQueries(ports: {
   readonly version: () => unknown;
 }) {
   const { index, clock, budgetMs, version } = ports;
-  const asked = createAsked(version, ANSWERS_KEPT);
+  const pages = createAsked({ version, most: ANSWERS_KEPT, sizeOf: (page: Uint8Array) => page.length });
+  const counts = createAsked({ version, most: ANSWERS_KEPT, sizeOf: sizeOfAggregate });
+  const room = { left: KEYS_COUNTED };
 
-  async function withinBudget<T>(work: (check: () => void) => Promise<T>): Promise<T | Rejection> {
-    const until = clock.now() + budgetMs;
-    try {
-      return await work(() => {
-        if (clock.now() > until) throw new OverBudget();
-      });
-    } catch (error) {
-      if (error instanceof OverBudget) return TIMED_OUT;
-      throw error;
-    }
-  }
+  /** The same question of several is one piece of work, with the budget of who asked first. */
+  const paced = (signal: AbortSignal): Pace => createPace(clock, clock.now() + budgetMs, signal);
 
   return {
-    /** A `Page` as JSON: most of it is kept ready. */
-    async page(query: PageQuery): Promise<{ readonly json: Uint8Array } | Rejection> {
-      const { filter, order, limit, cursor } = query;
+    /** A `Page` as JSON. */
+    async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
+      const { cursor } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      const answer = (check: () => void) =>
-        asked.once(JSON.stringify(query), async () => {
-          const found = await search(index, { filter, order, check, ...(after && { after }) }, limit + 1);
-          const hasMore = found.length > limit;
-          const entries = found.slice(0, limit).map(({ block, index: at }) => block.entry(at));
-          const more = hasMore ? { nextCursor: cursorOf(found[limit - 1]!) } : {};
-          const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
-          return { json: Buffer.from(`{"entries":[${entries.join()}],${rest.slice(1)}`) };
-        });
-      return withinBudget(answer);
+      const ask = (gone: AbortSignal) => pageOf(index, query, after, paced(gone));
+      return givenUp(pages.once(JSON.stringify(query), ask, signal).then((json) => ({ json })));
     },
 
-    aggregate: (filter: Filter, grouping: Grouping, limit: number): Promise<Aggregate | Rejection> =>
-      withinBudget((check) =>
-        asked.once(JSON.stringify([filter, grouping, limit]), () =>
-          aggregate(index, { filter, grouping, check }, limit),
-        ),
-      ),
+    aggregate(
+      filter: Filter,
+      grouping: Grouping,
+      limit: number,
+      signal?: AbortSignal,
+    ): Promise<Aggregate | Rejection> {
+      const ask = (gone: AbortSignal) =>
+        aggregate(index, { filter, grouping, pace: paced(gone), room }, limit);
+      return givenUp(counts.once(JSON.stringify([filter, grouping, limit]), ask, signal));
+    },
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
     async errorsBetween(from: number, to: number): Promise<number> {
       const filter = { from, to, levels: ['ERROR', 'FATAL'], fields: [], words: [] };
-      return (await aggregate(index, { filter, grouping: { by: 'level' } }, 1)).total;
+      const asked = { filter, grouping: { by: 'level' as const }, pace: unhurried, room };
+      return (await aggregate(index, asked, 1)).total;
     },
 
     lastRecordAt: index.lastReceived,
   };
 }
 
-class OverBudget extends Error {
-  override readonly name = 'OverBudget';
+function givenUp<T>(answer: Promise<T>): Promise<T | Rejection> {
+  return answer.catch((error) => {
+    if (error instanceof OverBudget) return TIMED_OUT;
+    if (error instanceof TooManyKeys) return TOO_MANY;
+    if (error instanceof Abandoned) return ABANDONED;
+    throw error;
+  });
 }
+
+const sizeOfAggregate = ({ buckets }: Aggregate) =>
+  buckets.reduce((sum, { key }) => sum + 2 * key.length + 100, 100);

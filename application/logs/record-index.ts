@@ -2,6 +2,7 @@
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
+import type { Pace } from './pace.js';
 
 /** A block as the index knew it when it was asked; what is added to it later is not in it. */
 export interface BlockRef {
@@ -9,7 +10,13 @@ export interface BlockRef {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  open(): Promise<Block>;
+  /** Characters of its records. */
+  readonly size: number;
+  /**
+   * Looks into the block, which is open only as long as that takes: few can be at once, so one look must never
+   * wait for another. Undefined when the block has gone since, because it expired.
+   */
+  read<T>(look: (block: Block) => Promise<T>): Promise<T | undefined>;
 }
 
 /** Records of one producer, parsed only where they are asked for. */
@@ -32,15 +39,18 @@ export interface Block {
 export interface HourCount {
   /** Unix ms of its beginning. */
   readonly hour: number;
-  readonly level: string;
+  /** Undefined where levels are not told apart. */
+  readonly level: string | undefined;
   readonly event: string | undefined;
   readonly count: number;
 }
 
 export interface HourCounts {
   readonly counts: readonly HourCount[];
-  /** Hours with more kinds of events than are counted one by one: their counts are by level only. */
-  readonly incomplete: readonly number[];
+  /** Hours with more kinds of events than are counted one by one: some counts are without their event. */
+  readonly withoutEvents: readonly number[];
+  /** Hours with more levels than are counted one by one: some counts are without their level, if it is no usual one. */
+  readonly withoutLevels: readonly number[];
 }
 
 export interface RecordIndex {
@@ -48,9 +58,9 @@ export interface RecordIndex {
    * Every block that may hold a record which passes: `desc` by `to` from the latest, `asc` by `from` from the
    * earliest. Nothing that was in the index at the call is missing, whatever is added meanwhile.
    */
-  blocks(filter: Filter, order: Order): AsyncIterable<BlockRef>;
+  blocks(filter: Filter, order: Order, pace: Pace): AsyncIterable<BlockRef>;
   /** Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. */
-  hours(range: HourRange): Promise<HourCounts>;
+  hours(range: HourRange, pace: Pace): Promise<HourCounts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }

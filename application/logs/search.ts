@@ -1,6 +1,8 @@
-/** Finds records in the order of answers, opening as few blocks as it can. */
+/** Finds records in the order of answers, opening as few blocks as it can, and holding on to none of them. */
 import { type Filter, isColumns, matches } from '../../domain/logs/filter.js';
 import { comparePlaces, type Order, type Place } from '../../domain/logs/place.js';
+import type { PlacedRecord } from '../../domain/logs/record.js';
+import type { Pace } from './pace.js';
 import type { Block, BlockRef, RecordIndex } from './record-index.js';
 
 export interface Search {
@@ -8,55 +10,59 @@ export interface Search {
   readonly order: Order;
   /** Only what comes after it in the order. */
   readonly after?: Place;
-  /** Throws to give up; asked before every block. */
-  readonly check?: () => void;
+  readonly pace: Pace;
 }
 
 /** Blocks are opened one, then two, then four at a time: a rare record is looked for in many. */
 const MOST_AT_ONCE = 16;
+/** Or fewer, where they are large. */
+const CHARACTERS_AT_ONCE = 4 * 1024 * 1024;
 
-/** A record that passes, in its block. */
+/** A record that passes, where it is to be found. */
 export interface Hit extends Place {
-  readonly block: Block;
+  readonly ref: BlockRef;
   readonly index: number;
+  /** Characters of its JSON text. */
+  readonly size: number;
 }
 
+/** What passes in one block, in order, from `next` on. */
 interface Run {
-  readonly rest: Iterator<Hit>;
-  head: Hit;
+  readonly hits: readonly Hit[];
+  next: number;
 }
 
-/** The first records that pass, by instant and id; no more than `most` are looked for. */
-export async function search(index: RecordIndex, search: Search, most: number): Promise<readonly Hit[]> {
-  const { order, after, check } = search;
-  const found: Hit[] = [];
-  const filter = after ? narrowed(search.filter, order, after) : search.filter;
+/** The records that pass, by instant and id; no more than `most` may be asked for. */
+export async function* search(
+  index: RecordIndex,
+  { filter, order, after, pace }: Search,
+  most: number,
+): AsyncGenerator<Hit, undefined> {
+  const within = after ? narrowed(filter, order, after) : filter;
   const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
   const runs: Run[] = [];
-  const refs = index.blocks(filter, order)[Symbol.asyncIterator]();
+  const refs = index.blocks(within, order, pace)[Symbol.asyncIterator]();
   let next = await refs.next();
   let atOnce = 1;
   try {
-    for (;;) {
+    for (let found = 0; found < most; found++) {
       let best = first(runs, before);
       // A block that begins where the best one stands may have an equal instant and an earlier id.
-      while (!next.done && (!best || !isBeyond(next.value, best.head, order))) {
-        check?.();
-        const opening: Promise<Block>[] = [];
-        for (; opening.length < atOnce && !next.done; next = await refs.next())
-          opening.push(next.value.open());
-        atOnce = Math.min(atOnce * 2, MOST_AT_ONCE);
-        for (const block of await Promise.all(opening)) {
-          const rest = passing(block, filter, order, after);
-          const head = rest.next();
-          if (!head.done) runs.push({ rest, head: head.value });
+      while (!next.done && (!best || !isBeyond(next.value, head(best), order))) {
+        const reading: Promise<readonly Hit[]>[] = [];
+        let room = CHARACTERS_AT_ONCE;
+        for (; reading.length < atOnce && room > 0 && !next.done; next = await refs.next()) {
+          room -= next.value.size;
+          reading.push(hitsIn(next.value, { filter: within, order, pace, ...(after && { after }) }, most));
         }
+        atOnce = Math.min(atOnce * 2, MOST_AT_ONCE);
+        for (const hits of await Promise.all(reading)) if (hits.length > 0) runs.push({ hits, next: 0 });
         best = first(runs, before);
       }
-      if (!best || found.push(best.head) === most) return found;
-      const follows = best.rest.next();
-      if (follows.done) runs.splice(runs.indexOf(best), 1);
-      else best.head = follows.value;
+      if (!best) return;
+      yield head(best);
+      best.next++;
+      if (best.next === best.hits.length) runs.splice(runs.indexOf(best), 1);
     }
   } finally {
     await refs.return?.();
@@ -72,57 +78,67 @@ const narrowed = (filter: Filter, order: Order, { instant }: Place): Filter =>
 const isBeyond = ({ from, to }: BlockRef, { instant }: Place, order: Order) =>
   order === 'desc' ? to < instant : from > instant;
 
+const head = ({ hits, next }: Run) => hits[next]!;
+
 function first(runs: readonly Run[], before: (a: Place, b: Place) => number): Run | undefined {
   let best: Run | undefined;
-  for (const run of runs) if (!best || before(run.head, best.head) < 0) best = run;
+  for (const run of runs) if (!best || before(head(run), head(best)) < 0) best = run;
   return best;
 }
 
-/** The records of a block that pass, in order. Columns and text are looked at first: parsing costs most. */
-export function* passing(
-  block: Block,
-  filter: Filter,
-  order: Order,
-  after?: Place,
-): Generator<Hit, undefined> {
-  const whole = !isColumns(filter);
-  for (const index of candidates(block, filter, order)) {
-    const place = { instant: block.instant(index), id: block.id(index) };
-    if (after && !isAfter(after, place, order)) continue;
-    if (whole && !matches(filter, block.record(index))) continue;
-    yield { ...place, block, index };
-  }
+async function hitsIn(ref: BlockRef, search: Search, most: number): Promise<readonly Hit[]> {
+  const { filter, order, after, pace } = search;
+  const hits: Hit[] = [];
+  await ref.read((block) =>
+    eachPassing(block, { filter, order, pace }, (index) => {
+      const place = { instant: block.instant(index), id: block.id(index) };
+      if (!after || isAfter(after, place, order))
+        hits.push({ ...place, ref, index, size: block.line(index).length });
+      return hits.length < most;
+    }),
+  );
+  return hits;
 }
 
 const isAfter = (after: Place, place: Place, order: Order) =>
   order === 'desc' ? comparePlaces(place, after) < 0 : comparePlaces(place, after) > 0;
 
-/** Indexes of records that columns and text do not rule out. */
-export function* candidates(block: Block, filter: Filter, order: Order): Generator<number, undefined> {
+/**
+ * Tells the records of a block that pass, in order, until one is answered with false. `record` is there when it had
+ * to be parsed: columns and text are looked at first, for parsing costs most.
+ */
+export async function eachPassing(
+  block: Block,
+  { filter, order, pace }: Search,
+  found: (index: number, record: PlacedRecord | undefined) => boolean,
+): Promise<void> {
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
-  const needles = needlesOf(filter);
-  const patterns = filter.words.filter((word) => /^\w+$/.test(word)).map((word) => new RegExp(word, 'iu'));
+  const whole = !isColumns(filter);
+  const mayPass = lookAtText(filter);
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
+    const turn = pace();
+    if (turn) await turn;
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
     const instant = block.instant(index);
     if (instant < from || instant > to) continue;
     if (levels && !levels.includes(block.level(index))) continue;
-    if (needles.length > 0 || patterns.length > 0) {
-      const line = block.line(index);
-      if (!needles.every((needle) => line.includes(needle))) continue;
-      if (!patterns.every((pattern) => pattern.test(line))) continue;
-    }
-    yield index;
+    if (whole && !mayPass(block.line(index))) continue;
+    const record = whole ? block.record(index) : undefined;
+    if (record && !matches(filter, record)) continue;
+    if (!found(index, record)) return;
   }
 }
 
-/** Texts that every record which passes has in its JSON. */
-function needlesOf({ event, correlationId, fields }: Filter): string[] {
+/** Whether a record's JSON text does not rule out that it passes. */
+function lookAtText({ event, correlationId, fields, words }: Filter): (line: string) => boolean {
   const texts = [event, correlationId, ...fields.map(({ value }) => value)];
   // An event may be an object's own JSON, which is written otherwise than a text that reads the same.
-  return texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [inJson(text)] : []));
+  const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [inJson(text)] : []));
+  const patterns = words.filter((word) => /^\w+$/.test(word)).map((word) => new RegExp(word, 'iu'));
+  return (line) =>
+    needles.every((needle) => line.includes(needle)) && patterns.every((pattern) => pattern.test(line));
 }
 
 /** How a text, or the number, boolean or null it stands for, is written in JSON. */

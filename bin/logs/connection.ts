@@ -2,16 +2,12 @@
 import { Option } from 'commander';
 import { ConfigError } from '../../adapters/system/config-error.js';
 import type { Call } from '../command.js';
+import { Failed } from '../failure.js';
 
 export interface Connection {
   /** Without a slash at the end. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-}
-
-/** What a person is told before the command ends with 1; no stack. */
-export class Failed extends Error {
-  override readonly name = 'Failed';
 }
 
 /** The service answered, but not with success. */

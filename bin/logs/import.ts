@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { type Connection, connectionOf, Failed, Refused } from './connection.js';
+import { Failed } from '../failure.js';
+import { type Connection, connectionOf, Refused } from './connection.js';
 import { wholeNumber } from './filters.js';
 import { safe } from './format.js';
 import { batchesOf, type Line } from './lines.js';

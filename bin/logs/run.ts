@@ -1,6 +1,7 @@
 /** What all commands of the log service share: how they end when they fail, are interrupted, or lose their reader. */
 import type { Call, CommandSpec } from '../command.js';
-import { connectionOptions, Failed } from './connection.js';
+import { Failed } from '../failure.js';
+import { connectionOptions } from './connection.js';
 
 /** The command failed; it has said why. */
 export const FAILED = 1;

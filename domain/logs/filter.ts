@@ -49,29 +49,65 @@ export function matches(filter: Filter, record: LogRecord): boolean {
 
 export type Leaf = string | number | boolean | null;
 
-/** The strings, numbers, booleans and nulls a dotted path leads to; a key may have dots in it itself. */
+/**
+ * The strings, numbers, booleans and nulls a dotted path leads to, each once; a key may have dots in it itself.
+ * Every value of the record is looked at once at most, with all the places in the path that lead to it.
+ */
 export function leavesAt(data: JsonObject, path: string): readonly Leaf[] {
   const found: Leaf[] = [];
-  collect(data, path, found);
+  collect(data, [0], path, found);
   return found;
 }
 
-function collect(value: Json | undefined, path: string | undefined, found: Leaf[]) {
+/** Where the path goes on, in characters; this is where it has come to its end. */
+const END = -1;
+
+function collect(value: Json, places: readonly number[], path: string, found: Leaf[]) {
   if (typeof value !== 'object' || value === null) {
-    if (path === undefined && value !== undefined) found.push(value);
+    if (places.includes(END)) found.push(value);
   } else if (Array.isArray(value)) {
-    for (const member of value) collect(member, path, found);
-    // An index is a key of an array like any other.
-    if (path !== undefined) descend(Object.fromEntries(value.entries()) as JsonObject, path, found);
-  } else if (path !== undefined) descend(value as JsonObject, path, found);
+    const indexed = placesByIndex(value.length, places, path);
+    for (let index = 0; index < value.length; index++) {
+      // A path passes through an array as if it were not there; an index is a key of it like any other.
+      const more = indexed?.get(index);
+      collect(value[index], more ? [...new Set([...places, ...more])] : places, path, found);
+    }
+  } else {
+    for (const key in value) {
+      const next = beyond(key, places, path);
+      if (next) collect((value as JsonObject)[key]!, next, path, found);
+    }
+  }
 }
 
-function descend(holder: JsonObject, path: string, found: Leaf[]) {
-  for (let dot = path.indexOf('.'); ; dot = path.indexOf('.', dot + 1)) {
-    const key = dot < 0 ? path : path.slice(0, dot);
-    if (Object.hasOwn(holder, key)) collect(holder[key], dot < 0 ? undefined : path.slice(dot + 1), found);
-    if (dot < 0) return;
+/** The places that follow a key, of those at which it stands. */
+function beyond(key: string, places: readonly number[], path: string): number[] | undefined {
+  let next: number[] | undefined;
+  for (const place of places) {
+    if (place === END || !path.startsWith(key, place)) continue;
+    const end = place + key.length;
+    if (end !== path.length && path[end] !== '.') continue;
+    next ??= [];
+    next.push(end === path.length ? END : end + 1);
   }
+  return next;
+}
+
+const INDEX = /(?:0|[1-9]\d{0,9})(?=\.|$)/y;
+
+function placesByIndex(length: number, places: readonly number[], path: string) {
+  let found: Map<number, number[]> | undefined;
+  for (const place of places) {
+    if (place === END) continue;
+    INDEX.lastIndex = place;
+    const [digits] = INDEX.exec(path) ?? [];
+    if (digits === undefined || Number(digits) >= length) continue;
+    found ??= new Map();
+    const end = place + digits.length;
+    const next = end === path.length ? END : end + 1;
+    found.set(Number(digits), [...(found.get(Number(digits)) ?? []), next]);
+  }
+  return found;
 }
 
 function hasWords(data: JsonObject, words: readonly string[]): boolean {

@@ -108,7 +108,8 @@ function endOfKey(text: string, from: number): number {
 }
 
 function endOfString(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at++) {
+  const { length } = text;
+  for (let at = from + 1; at < length; at++) {
     const sign = text.charCodeAt(at);
     if (sign === QUOTE) return at + 1;
     if (sign < 0x20) return -1;

@@ -16,8 +16,8 @@ export function isShallow(value: Json, most: number): boolean {
   return true;
 }
 
-/** May have a number that changes when it is parsed: many digits, or an exponent. Most texts have none. */
-const SUSPICIOUS = /[\d.]{16}|\d[eE]/;
+/** An object or array that may have a number which changes when it is parsed: of many digits, or with an exponent. */
+const SUSPICIOUS = /[\d.]{16}|[:,[]\s*-?\d[\d.]*[eE]/;
 /** Of valid JSON: its strings, numbers and blanks; what it leaves out stands as it is. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
 

@@ -1,4 +1,4 @@
-/** Words and `path=value` pairs of a record, as 32-bit hashes: what an index remembers of it. */
+/** Words and `path=value` pairs of a record, as 32-bit hashes: an index remembers them, sealed, for they can be guessed. */
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
@@ -36,7 +36,7 @@ function hash(text: string, seed = SEED): number {
 }
 
 const eventHash = (event: string) => hash(event, SEED ^ 2);
-export const correlationHash = (id: string): number => hash(id, SEED ^ 3);
+const correlationHash = (id: string) => hash(id, SEED ^ 3);
 
 /** A path into records, and the seed for the hashes of what stands there. */
 interface Path {
@@ -45,8 +45,10 @@ interface Path {
   readonly below: Map<string, Path>;
 }
 
-/** Records repeat their paths: each is hashed once. Past this many (keys made of ids) it starts anew. */
-const PATHS_REMEMBERED = 20_000;
+/** Records repeat their paths: each is hashed once. Past so many characters (keys made of ids) it starts anew. */
+const CHARACTERS_REMEMBERED = 2_000_000;
+/** What a remembered path takes besides its text and key, as characters. */
+const PATH_CHARACTERS = 100;
 const root: Path = { text: '', seed: 0, below: new Map() };
 let remembered = 0;
 
@@ -58,7 +60,8 @@ function below(path: Path, key: string): Path {
   if (known) return known;
   const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
   const made: Path = { text, seed: hash(text, SEED ^ 1), below: new Map() };
-  if (++remembered > PATHS_REMEMBERED) {
+  remembered += key.length + text.length + PATH_CHARACTERS;
+  if (remembered > CHARACTERS_REMEMBERED) {
     remembered = 0;
     root.below.clear();
   }

@@ -1,7 +1,9 @@
 /** A run of records as one text: a head with their columns, then one line of JSON a record. */
+import { breather } from '../../application/turns.js';
+import { levelBit } from '../../domain/logs/levels.js';
 import { idOf } from '../../domain/logs/place.js';
 import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { correlationHash, termsOf } from '../../domain/logs/words.js';
+import { termsOf } from '../../domain/logs/words.js';
 import { makeTermFilter } from './term-filter.js';
 
 interface Head {
@@ -17,15 +19,17 @@ interface Head {
 
 const COLUMNS = 4;
 
-/** What the index knows of a block without opening it. */
+/** What the index knows of a block without opening it; what of it is sealed or digested is not its business. */
 export interface BlockSummary {
   /** Unix ms of its first and last record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  readonly levels: readonly { readonly level: string; readonly count: number }[];
-  /** Hashes of the correlation ids in it. */
-  readonly correlations: readonly number[];
+  /** Characters of its records. */
+  readonly size: number;
+  /** Sum of the `levelBit` of every level in it. */
+  readonly levels: number;
+  readonly correlations: readonly string[];
   readonly terms: Uint8Array;
 }
 
@@ -33,22 +37,31 @@ export interface BlockSummary {
 export interface BlockBuilder {
   readonly producerId: string;
   readonly count: number;
-  add(record: LogRecord, position: bigint, place: number): void;
+  /** Characters of its records. */
+  readonly size: number;
+  /** What it takes in memory, about, in bytes. */
+  readonly memory: number;
+  /** `line` is the record's own JSON text. */
+  add(record: LogRecord, line: string, position: bigint, place: number): void;
   summary(): BlockSummary;
   /** All of it, or the records from an index on. */
   text(from?: number): string;
 }
 
+/** Of a number in a set, and of all that is kept of a record besides its text and terms. */
+const MEMORY = { term: 32, record: 100 };
+
 export function buildBlock(producerId: string): BlockBuilder {
   const events: string[] = [];
-  const levels = new Map<string, { index: number; count: number }>();
+  const levels = new Map<string, number>();
   const columns: number[] = [];
   const lines: string[] = [];
-  const correlations = new Set<number>();
+  const correlations = new Set<string>();
   const terms = new Set<number>();
   const found = (term: number) => void terms.add(term);
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
+  let [size, bits] = [0, 0];
   let event = -1n;
 
   return {
@@ -56,30 +69,35 @@ export function buildBlock(producerId: string): BlockBuilder {
     get count() {
       return lines.length;
     },
-    add(record, position, place) {
+    get size() {
+      return size;
+    },
+    get memory() {
+      return 2 * size + MEMORY.term * terms.size + MEMORY.record * lines.length;
+    },
+    add(record, line, position, place) {
       if (position !== event) {
         event = position;
         events.push(position.toString(36));
       }
-      let level = levels.get(record.level);
-      if (!level) {
-        level = { index: levels.size, count: 0 };
-        levels.set(record.level, level);
-      }
-      level.count++;
-      columns.push(record.instant - (instants.at(-1) ?? 0), events.length - 1, place, level.index);
+      const level = levels.get(record.level) ?? levels.size;
+      levels.set(record.level, level);
+      bits |= levelBit(record.level);
+      columns.push(record.instant - (instants.at(-1) ?? 0), events.length - 1, place, level);
       instants.push(record.instant);
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
-      if (record.correlationId !== undefined) correlations.add(correlationHash(record.correlationId));
+      if (record.correlationId !== undefined) correlations.add(record.correlationId);
       termsOf(record, found);
-      lines.push(record.json);
+      lines.push(line);
+      size += line.length;
     },
     summary: () => ({
       from,
       to,
       count: lines.length,
-      levels: Array.from(levels, ([level, { count }]) => ({ level, count })),
+      size,
+      levels: bits,
       correlations: [...correlations],
       terms: makeTermFilter(terms),
     }),
@@ -171,15 +189,19 @@ const readPosition = (digits: string) =>
   Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 
 /** The text of the same block built at once, however it was written. */
-export function wholeText(texts: readonly string[], producerId: string): string {
-  return reopenBlock(texts, producerId).text();
+export async function wholeText(texts: readonly string[], producerId: string): Promise<string> {
+  return (await reopenBlock(texts, producerId)).text();
 }
 
 /** A block to be gone on with. */
-export function reopenBlock(texts: readonly string[], producerId: string): BlockBuilder {
+export async function reopenBlock(texts: readonly string[], producerId: string): Promise<BlockBuilder> {
   const open = openBlock(texts);
   const block = buildBlock(producerId);
-  for (let index = 0; index < open.count; index++)
-    block.add(open.record(index), open.position(index), open.place(index));
+  const breathe = breather();
+  for (let index = 0; index < open.count; index++) {
+    block.add(open.record(index), open.line(index), open.position(index), open.place(index));
+    const pause = breathe();
+    if (pause) await pause;
+  }
   return block;
 }

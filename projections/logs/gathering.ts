@@ -1,14 +1,14 @@
 /** Where small batches are gathered into blocks of about 1,000 records, the same ones in every build. */
-import { Binary, type Collection } from 'mongodb';
+import type { Binary, Collection } from 'mongodb';
 import type { LogRecord } from '../../domain/logs/record.js';
 import { longOf } from '../projection.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
 import type { BlockRow } from './rows.js';
 
-/** A batch of this many records is a block of its own. */
-export const OWN_BLOCK = 500;
-/** A block with this many takes no more. */
-const FULL = 1000;
+/** A batch of so many records, or of so many characters, is not gathered: it makes blocks of its own. */
+const OWN = { records: 500, characters: 256 * 1024 };
+/** A block with so much takes no more: with what one more batch adds it stays far under what a row may be. */
+const FULL = { records: 1000, characters: 1024 * 1024 };
 
 export interface Owner {
   readonly subject: string;
@@ -18,17 +18,23 @@ export interface Owner {
 
 export interface PlacedIn {
   readonly record: LogRecord;
+  /** Its own JSON text. */
+  readonly line: string;
   readonly place: number;
 }
 
 /** A block on its way into its row. */
 export interface Packed {
-  readonly row: Omit<BlockRow, 'records'>;
-  /** What is to be sealed and put behind the pieces that are. */
+  readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
+  /** To be sealed. */
+  readonly terms: Uint8Array;
+  /** To be digested. */
+  readonly correlations?: readonly string[];
+  /** What is to be packed, sealed and put behind the pieces that are. */
   readonly text: string;
-  readonly pieces: readonly string[];
+  readonly pieces: readonly Binary[];
   /** Told what the text was sealed to. */
-  readonly sealed?: (piece: string) => void;
+  readonly sealed?: (piece: Binary) => void;
 }
 
 /** The block that small batches of an owner go to just now, in one collection. */
@@ -37,29 +43,60 @@ export interface Gathering {
   add(position: bigint, records: readonly PlacedIn[]): Packed | undefined;
   /** What is new since it was packed last. */
   pack(): Packed | undefined;
+  /** What it takes in memory, about, in bytes. */
+  size(): number;
 }
 
-/** Past this many pieces they are made one: each is compressed and sealed for itself. */
+/** Past this many pieces they are made one: each is packed and sealed for itself. */
 const MOST_PIECES = 24;
 
-/** Of the first event in it: one event makes at most one block in a collection. */
-export const blockId = (position: bigint): string => position.toString(36).padStart(13, '0');
+/** Of the first event in it; one event can make several blocks in a collection. */
+export const blockId = (position: bigint, nth = 0): string =>
+  position.toString(36).padStart(13, '0') + (nth > 0 ? `-${nth}` : '');
 
-export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
-  return { row: rowOf(id, at, owner, block), text: block.text(), pieces: [] };
+const charactersOf = (records: readonly PlacedIn[]) =>
+  records.reduce((sum, { line }) => sum + line.length, 0);
+
+export const isGathered = (records: readonly PlacedIn[]): boolean =>
+  records.length < OWN.records && charactersOf(records) < OWN.characters;
+
+/** The blocks that the records of one event make for themselves, none too large for a row. */
+export function* ownBlocks(
+  position: bigint,
+  owner: Owner,
+  records: readonly PlacedIn[],
+): Generator<Packed, undefined> {
+  let nth = 0;
+  let block = buildBlock(owner.producerId);
+  for (const { record, line, place } of records) {
+    if (block.size >= FULL.characters) {
+      yield packed(blockId(position, nth++), position, owner, block);
+      block = buildBlock(owner.producerId);
+    }
+    block.add(record, line, position, place);
+  }
+  yield packed(blockId(position, nth), position, owner, block);
 }
 
-function rowOf(id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) {
-  const { terms, ...summary } = block.summary();
-  const binary = new Binary(terms);
-  return { _id: id, _at: longOf(at), subject, producerId, received, ...summary, terms: binary };
+function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
+  const { terms, correlations, ...row } = rowOf(id, at, owner, block);
+  return { row, terms, correlations, text: block.text(), pieces: [] };
 }
+
+const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
+  _id: id,
+  _at: longOf(at),
+  subject,
+  producerId,
+  received,
+  ...block.summary(),
+});
 
 /** Goes on where the rows say the last leader was. */
 export async function resumeGathering(
   rows: Collection<BlockRow>,
   owner: Owner,
-  openText: (sealed: string) => Promise<string | undefined>,
+  openPiece: (piece: Binary) => Promise<Buffer | undefined>,
 ): Promise<Gathering> {
   const [last] = await rows
     .find({ subject: owner.subject, gathered: true })
@@ -68,16 +105,16 @@ export async function resumeGathering(
     .toArray();
   const at = last?._at.toBigInt() ?? -1n;
   if (!last?.gathering) return gather(owner, at);
-  const texts = await Promise.all(last.records.map(openText));
-  const readable = texts.filter((text) => text !== undefined);
-  const block = reopenBlock(readable, owner.producerId);
+  const texts = await Promise.all(last.records.map(openPiece));
+  const readable = texts.flatMap((text) => (text ? [text.toString()] : []));
+  const block = await reopenBlock(readable, owner.producerId);
   return gather(owner, at, { id: last._id, block, pieces: [...last.records], packed: block.count });
 }
 
 interface Current {
   readonly id: string;
   readonly block: BlockBuilder;
-  pieces: string[];
+  pieces: Binary[];
   /** How many records are in the pieces. */
   packed: number;
 }
@@ -89,9 +126,9 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
     add(position, records) {
       if (position <= at) return undefined;
       current ??= { id: blockId(position), block: buildBlock(owner.producerId), pieces: [], packed: 0 };
-      for (const { record, place } of records) current.block.add(record, position, place);
+      for (const { record, line, place } of records) current.block.add(record, line, position, place);
       at = position;
-      if (current.block.count < FULL) return undefined;
+      if (current.block.count < FULL.records && current.block.size < FULL.characters) return undefined;
       const full = packed(current.id, at, owner, current.block);
       current = undefined;
       return { ...full, row: { ...full.row, gathered: true } };
@@ -102,14 +139,21 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
       const { id, block } = current;
       if (current.pieces.length >= MOST_PIECES) Object.assign(current, { pieces: [], packed: 0 });
       const { pieces, packed } = current;
-      const { correlations: _, ...row } = rowOf(id, at, owner, block);
+      const { correlations: _, terms, ...row } = rowOf(id, at, owner, block);
       current.packed = block.count;
       return {
         row: { ...row, gathered: true, gathering: true },
+        terms,
         text: block.text(packed),
         pieces: [...pieces],
         sealed: (piece) => void pieces.push(piece),
       };
+    },
+
+    size() {
+      if (!current) return 0;
+      const pieces = current.pieces.reduce((sum, piece) => sum + piece.length(), 0);
+      return pieces + current.block.memory;
     },
   };
 }

@@ -1,12 +1,16 @@
 /** Counts by level and event, kept for every hour: what they answer need not be counted. */
+import type { Vault } from '../../application/ports.js';
+import { keepingSubject } from '../../domain/logs/batch.js';
 import { HOUR_MS } from '../../domain/logs/instant.js';
+import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { LogRecord } from '../../domain/logs/record.js';
 import { longOf } from '../projection.js';
-import type { HourRow } from './rows.js';
+import type { Detail, HourRow, HourRowCount } from './rows.js';
+import { openPacked, sealPacked } from './sealing.js';
 
-/** More kinds of events than this (a logger without event names) are counted by level only. */
+/** More kinds than this, or so many characters of them, are told apart less: a row is written again and again. */
 const MOST_KINDS = 200;
-const LONGEST_EVENT = 200;
+const MOST_CHARACTERS = 16 * 1024;
 
 export interface HourKey {
   readonly hour: number;
@@ -20,47 +24,72 @@ export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS)
 export const hourId = ({ hour, producerId, audit, received }: HourKey): string =>
   `${hour.toString(36).padStart(10, '0')}-${received}-${audit ? 'a' : 'd'}-${producerId}`;
 
+const subjectOf = ({ producerId, audit, received }: HourKey) =>
+  keepingSubject({ producerId, audit, day: received });
+
 /** The counts of one hour on their way: events up to `at` are in them. */
 export interface HourTally {
   add(position: bigint, receivedAt: number, records: readonly LogRecord[]): void;
-  row(): HourRow;
+  /** Undefined when the key is destroyed. */
+  row(): Promise<HourRow | undefined>;
 }
 
-export function resumeHour(key: HourKey, row: HourRow | null): HourTally {
-  let at = row?._at.toBigInt() ?? -1n;
-  let last = row?.last ?? 0;
-  let byLevel = row?.byLevel ?? false;
-  let counts = new Map(row?.counts.map((each) => [kind(each.level, each.event), { ...each }]));
+/** Undefined when the key is destroyed. */
+export async function countsIn(vault: Vault, row: HourRow): Promise<readonly HourRowCount[] | undefined> {
+  const text = await openPacked(vault, subjectOf(row), row.counts);
+  return text && JSON.parse(text.toString());
+}
 
-  const count = (level: string, event: string | undefined, many: number) => {
-    const known = counts.get(kind(level, event));
-    if (known) known.count += many;
-    else counts.set(kind(level, event), { level, ...(event !== undefined && { event }), count: many });
+export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null): Promise<HourTally> {
+  const counted = (row && (await countsIn(vault, row))) ?? [];
+  const counts = new Map<string, HourRowCount>();
+  let at = row?._at.toBigInt() ?? -1n;
+  let [last, total] = [row?.last ?? 0, row?.total ?? 0];
+  let detail: Detail = row?.detail ?? 'events';
+  let characters = 0;
+
+  const count = (level: string | undefined, event: string | undefined, many: number) => {
+    const told = detail === 'usual levels' && level !== undefined && !isUsualLevel(level) ? undefined : level;
+    const kind = {
+      ...(told !== undefined && { level: told }),
+      ...(detail === 'events' && event !== undefined && { event }),
+    };
+    const key = `${kind.level ?? ''}\n${kind.event ?? ''}`;
+    const known = counts.get(key);
+    if (!known) characters += key.length;
+    counts.set(key, { ...kind, count: (known?.count ?? 0) + many });
   };
 
+  const coarsen = () => {
+    detail = detail === 'events' ? 'levels' : 'usual levels';
+    const before = [...counts.values()];
+    counts.clear();
+    characters = 0;
+    for (const each of before) count(each.level, each.event, each.count);
+  };
+
+  for (const each of counted) count(each.level, each.event, each.count);
   return {
     add(position, receivedAt, records) {
       if (position <= at) return;
       at = position;
       last = Math.max(last, receivedAt);
+      total += records.length;
       for (const { level, event } of records) {
-        count(level, byLevel ? undefined : event, 1);
-        if (byLevel || (counts.size <= MOST_KINDS && (event?.length ?? 0) <= LONGEST_EVENT)) continue;
-        byLevel = true;
-        const before = counts;
-        counts = new Map();
-        for (const each of before.values()) count(each.level, undefined, each.count);
+        count(level, event, 1);
+        while (detail !== 'usual levels' && (counts.size > MOST_KINDS || characters > MOST_CHARACTERS))
+          coarsen();
       }
     },
-    row: () => ({
-      _id: hourId(key),
-      _at: longOf(at),
-      ...key,
-      last,
-      counts: [...counts.values()],
-      ...(byLevel && { byLevel: true as const }),
-    }),
+
+    async row() {
+      const sealed = await sealPacked(vault, subjectOf(key), JSON.stringify([...counts.values()]));
+      return sealed && { _id: hourId(key), _at: longOf(at), ...key, last, total, detail, counts: sealed };
+    },
   };
 }
 
-const kind = (level: string, event: string | undefined) => `${level}\n${event ?? ''}`;
+/** What a build says of an hour, the same for every build of the same events. */
+export async function readableHour(vault: Vault, row: HourRow): Promise<object> {
+  return { ...row, counts: await countsIn(vault, row) };
+}

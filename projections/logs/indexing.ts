@@ -1,29 +1,30 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
 import type { RecordedEvent } from '../../application/ports.js';
+import { breather } from '../../application/turns.js';
 import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
 import { readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
-import { buildBlock } from './block.js';
 import {
-  blockId,
   type Gathering,
-  OWN_BLOCK,
+  isGathered,
   type Owner,
+  ownBlocks,
   type Packed,
   type PlacedIn,
-  packed,
   resumeGathering,
 } from './gathering.js';
 import { type HourKey, type HourTally, hourId, hourOf, resumeHour } from './hours.js';
 import { HOURS, KEEPINGS, partOf, REQUESTS, SOURCES } from './parts.js';
 import { keepingWrite, requestWrites, sourceWrites } from './requests.js';
 import { BLOCK_INDEXES, type BlockRow, type HourRow } from './rows.js';
+import { correlationDigester, openPacked, sealed, sealPacked } from './sealing.js';
 
-/** Past this many hours or gathering blocks all are forgotten, and read again when they are needed. */
+/** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
 const MOST_REMEMBERED = 1000;
+const BYTES_REMEMBERED = 24 * 1024 * 1024;
 
 /** A rebuild reads faster than is good for memory: what is this large is written before the batch ends. */
-const FLUSH_CHARACTERS = 4 * 1024 * 1024;
+const FLUSH_BYTES = 4 * 1024 * 1024;
 
 export interface Indexing {
   take(event: RecordedEvent): Promise<void>;
@@ -33,13 +34,15 @@ export interface Indexing {
 
 /** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
 export function startIndexing(build: Build): Indexing {
+  const { vault } = build;
   const gatherings = new Map<string, { readonly part: string; readonly gathering: Gathering }>();
   const hours = new Map<string, HourTally>();
   const prepared = new Set<string>();
   const keepings = new Set<string>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
+  const breathe = breather();
   let writes = new Map<string, RowWrite[]>();
-  let characters = 0;
+  let bytes = 0;
 
   const write = (part: string, some: readonly RowWrite[]) => {
     if (some.length > 0) writes.set(part, [...(writes.get(part) ?? []), ...some]);
@@ -51,48 +54,58 @@ export function startIndexing(build: Build): Indexing {
     write(SOURCES, sourceWrites(event));
     write(REQUESTS, requestWrites(event));
     const subject = keepingSubject(data);
-    if (!keepings.has(subject)) write(KEEPINGS, [keepingWrite(event)]);
-    keepings.add(subject);
-    const secret = await build.vault.open(subject, data.secret);
+    keep(subject, event);
+    const secret = await vault.open(subject, data.secret);
     if (!secret) return;
-    const all = textsOf(secret as RecordsIngested['data']['secret']).map((text, place) => ({
-      record: readRecord(text, producerId, receivedAt),
-      place,
-    }));
-    const owner = { subject, producerId, received };
-    for (const [part, some] of grouped(all, ({ record }) => partOf(record.instant, receivedAt, audit)))
-      await place(part, owner, event.position, some);
-    for (const [hour, some] of grouped(all, ({ record }) => hourOf(record.instant))) {
-      const tally = await tallyOf({ hour, producerId, audit, received });
-      tally.add(
-        event.position,
-        receivedAt,
-        some.map(({ record }) => record),
-      );
+    const byPart = new Map<string, PlacedIn[]>();
+    const byHour = new Map<number, PlacedIn[]>();
+    for (const [place, line] of textsOf(secret as RecordsIngested['data']['secret']).entries()) {
+      const record = readRecord(line, producerId, receivedAt);
+      const placed = { record, line, place };
+      group(byPart, partOf(record.instant, receivedAt, audit), placed);
+      group(byHour, hourOf(record.instant), placed);
+      await breathe();
     }
-    if (characters > FLUSH_CHARACTERS) await flush();
+    for (const [part, some] of byPart) {
+      keep(subject, event, part);
+      await place(part, { subject, producerId, received }, event.position, some);
+    }
+    for (const [hour, some] of byHour) {
+      const tally = await tallyOf({ hour, producerId, audit, received });
+      const counted = some.map(({ record }) => record);
+      tally.add(event.position, receivedAt, counted);
+    }
+    if (gatheredBytes() > BYTES_REMEMBERED) await flush();
+    else if (bytes > FLUSH_BYTES) await writeAll();
+  }
+
+  /** That there are records of this producer and day, and in which collection. */
+  function keep(subject: string, event: RecordedEvent, part?: string) {
+    const key = `${subject} ${part ?? ''}`;
+    if (!keepings.has(key)) write(KEEPINGS, [keepingWrite(event, part)]);
+    keepings.add(key);
   }
 
   async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
     if (!prepared.has(part)) await build.collection(part).createIndexes(BLOCK_INDEXES);
     prepared.add(part);
-    if (some.length >= OWN_BLOCK) {
-      const block = buildBlock(owner.producerId);
-      for (const { record, place } of some) block.add(record, position, place);
-      write(part, [await sealed(packed(blockId(position), position, owner, block))]);
+    if (!isGathered(some)) {
+      for (const block of ownBlocks(position, owner, some)) write(part, [await rowWrite(block)]);
       return;
     }
     const key = `${part} ${owner.subject}`;
     const known = gatherings.get(key) ?? {
       part,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (sealed) =>
-        build.vault.openText(owner.subject, sealed),
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (piece) =>
+        openPacked(vault, owner.subject, piece),
       ),
     };
+    // To the end: those that nothing came to for longest are forgotten first.
+    gatherings.delete(key);
     gatherings.set(key, known);
     changed.gatherings.add(key);
     const full = known.gathering.add(position, some);
-    if (full) write(part, [await sealed(full)]);
+    if (full) write(part, [await rowWrite(full)]);
   }
 
   async function tallyOf(key: HourKey): Promise<HourTally> {
@@ -100,39 +113,62 @@ export function startIndexing(build: Build): Indexing {
     changed.hours.add(id);
     const known = hours.get(id);
     if (known) return known;
-    const tally = resumeHour(key, await build.collection<HourRow>(HOURS).findOne({ _id: id }));
+    const row = await build.collection<HourRow>(HOURS).findOne({ _id: id });
+    const tally = await resumeHour(vault, key, row);
     hours.set(id, tally);
     return tally;
   }
 
-  async function sealed({ row, text, pieces, sealed: told }: Packed): Promise<RowWrite> {
-    const piece = await build.vault.sealText(row.subject, text);
-    if (piece === undefined) return { deleteOne: { filter: { _id: row._id } } };
-    told?.(piece);
-    const records = [...pieces, piece];
-    characters += records.reduce((sum, each) => sum + each.length, 0);
-    return replacing({ ...row, records });
+  /** Without the key the row goes: nobody could read it. */
+  async function rowWrite(block: Packed): Promise<RowWrite> {
+    const { subject, _id } = block.row;
+    const piece = await sealPacked(vault, subject, block.text);
+    const terms = await sealed(vault, subject, block.terms);
+    const digest = block.correlations && (await correlationDigester(vault, subject));
+    if (!piece || !terms || (block.correlations && !digest)) return { deleteOne: { filter: { _id } } };
+    block.sealed?.(piece);
+    const records = [...block.pieces, piece];
+    bytes += terms.length() + records.reduce((sum, each) => sum + each.length(), 0);
+    const correlations = digest && [...new Set(block.correlations?.map(digest))];
+    await breathe();
+    return replacing({ ...block.row, ...(correlations && { correlations }), terms, records });
   }
 
   async function flush() {
     for (const key of changed.gatherings) {
       const { part, gathering } = gatherings.get(key)!;
       const rest = gathering.pack();
-      if (rest) write(part, [await sealed(rest)]);
+      if (rest) write(part, [await rowWrite(rest)]);
+      if (bytes > FLUSH_BYTES) await writeAll();
     }
-    write(
-      HOURS,
-      [...changed.hours].map((id) => replacing(hours.get(id)!.row())),
-    );
-    const all = writes;
-    writes = new Map();
-    characters = 0;
     changed.gatherings.clear();
+    for (const id of changed.hours) {
+      const row = await hours.get(id)!.row();
+      if (row) write(HOURS, [replacing(row)]);
+    }
     changed.hours.clear();
-    await Promise.all(Array.from(all, ([part, some]) => build.write(part, some)));
-    if (gatherings.size > MOST_REMEMBERED) gatherings.clear();
+    await writeAll();
+    let left = gatheredBytes();
+    for (const [key, { gathering }] of gatherings) {
+      if (gatherings.size <= MOST_REMEMBERED && left <= BYTES_REMEMBERED) break;
+      left -= gathering.size();
+      gatherings.delete(key);
+    }
     if (hours.size > MOST_REMEMBERED) hours.clear();
     if (keepings.size > MOST_REMEMBERED) keepings.clear();
+  }
+
+  async function writeAll() {
+    const all = writes;
+    writes = new Map();
+    bytes = 0;
+    await Promise.all(Array.from(all, ([part, some]) => build.write(part, some)));
+  }
+
+  function gatheredBytes() {
+    let sum = 0;
+    for (const { gathering } of gatherings.values()) sum += gathering.size();
+    return sum;
   }
 
   return { take, flush };
@@ -142,13 +178,8 @@ const replacing = (row: BlockRow | HourRow): RowWrite => ({
   replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
 });
 
-function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
+function group<Key, Item>(groups: Map<Key, Item[]>, key: Key, item: Item) {
+  const some = groups.get(key);
+  if (some) some.push(item);
+  else groups.set(key, [item]);
 }

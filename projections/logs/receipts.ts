@@ -31,8 +31,10 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
       return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
     },
     async count() {
-      const rows = await db.collection<HourRow>(`${build()}.${HOURS}`).find().toArray();
-      return rows.flatMap(({ counts }) => counts).reduce((sum, { count }) => sum + count, 0);
+      const hours = db.collection<HourRow>(`${build()}.${HOURS}`);
+      let sum = 0;
+      for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
+      return sum;
     },
   };
 }

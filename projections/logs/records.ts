@@ -1,13 +1,16 @@
 /** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
+import type { Vault } from '../../application/ports.js';
 import type { Apply, Build, OwnProjection, Row } from '../projection.js';
 import { wholeText } from './block.js';
 import { expire } from './expiry.js';
+import { readableHour } from './hours.js';
 import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
 import { forgetRequests } from './requests.js';
-import { type BlockRow, HOUR_INDEXES, REQUEST_INDEXES } from './rows.js';
+import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
+import { openPacked } from './sealing.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 1, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 2, atOnce: 128, open, scan };
 
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);
@@ -35,20 +38,30 @@ async function open(build: Build): Promise<Apply> {
   };
 }
 
-/** Blocks with their texts opened and whole: two builds seal the same differently, and in other pieces. */
-async function* scan(build: Build): AsyncGenerator<Row> {
-  for (const part of [...(await build.parts())].sort()) {
+/** With all opened, and texts whole: two builds seal the same differently, and in other pieces. */
+async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
+  for (const part of [...(await parts())].sort()) {
     // Requests are forgotten by the clock, not by the log.
     if (part === REQUESTS) continue;
-    for await (const row of build.collection<Row>(part).find().sort({ _id: 1 })) {
+    for await (const row of collection<Row>(part).find().sort({ _id: 1 })) {
       const _id = `${part}/${row._id}`;
-      if (!readPart(part)) yield { ...row, _id };
-      else {
-        const { subject, producerId, records: sealed } = row as unknown as BlockRow;
-        const texts = await Promise.all(sealed.map((each) => build.vault.openText(subject, each)));
-        const readable = texts.filter((text) => text !== undefined);
-        yield { ...row, _id, records: wholeText(readable, producerId) };
-      }
+      if (part === HOURS)
+        yield { ...(await readableHour(vault, row as unknown as HourRow)), _id, _at: row._at };
+      else if (readPart(part))
+        yield { ...(await readableBlock(vault, row as unknown as BlockRow)), _id, _at: row._at };
+      else yield { ...row, _id };
     }
   }
+}
+
+async function readableBlock(vault: Vault, row: BlockRow): Promise<object> {
+  const { subject, producerId } = row;
+  const texts = await Promise.all(row.records.map((each) => openPacked(vault, subject, each)));
+  const readable = texts.flatMap((text) => (text ? [text.toString()] : []));
+  const terms = await vault.openBytes(subject, row.terms.buffer);
+  return {
+    ...row,
+    terms: terms && Buffer.from(terms).toString('base64'),
+    records: await wholeText(readable, producerId),
+  };
 }

@@ -1,7 +1,8 @@
 /** What else a batch says: whose day it is of, how far its file was read, which streams only it is in. */
+import type { UpdateFilter } from 'mongodb';
 import type { RecordedEvent } from '../../application/ports.js';
 import { isRequestStream, type Keeping, keepingSubject, type SealedBatch } from '../../domain/logs/batch.js';
-import { type Build, guarded, longOf, type RowWrite } from '../projection.js';
+import { type Build, guarded, longOf, type Row, type RowUpdate, type RowWrite } from '../projection.js';
 import { REQUESTS } from './parts.js';
 import type { RequestRow } from './rows.js';
 
@@ -18,12 +19,14 @@ export function requestWrites(event: RecordedEvent): RowWrite[] {
   return [guarded({ put: event.stream, update: { $set } }, event)];
 }
 
-export function keepingWrite({ data, position }: RecordedEvent): RowWrite {
+/** `part`: the collection that holds some of its records. */
+export function keepingWrite({ data, position }: RecordedEvent, part?: string): RowWrite {
   const batch = data as SealedBatch;
   const { producerId, audit, day: received } = batch;
   const row = { _at: longOf(position), producerId, received, audit };
+  const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };
   return {
-    updateOne: { filter: { _id: keepingSubject(batch) }, update: { $setOnInsert: row }, upsert: true },
+    updateOne: { filter: { _id: keepingSubject(batch) }, update: update as UpdateFilter<Row>, upsert: true },
   };
 }
 

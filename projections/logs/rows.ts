@@ -1,9 +1,12 @@
 /** What stands in the collections of the record index. */
 import type { Binary, IndexDescription, Long } from 'mongodb';
 
-/** A run of records of one producer, received on one day, whose instants are of one day too. */
+/**
+ * A run of records of one producer, received on one day, whose instants are of one day too. Nothing of a record
+ * stands in clear but its instant, the size of its text, and whether its level is one of the usual ones.
+ */
 export interface BlockRow {
-  /** Position of its first event. */
+  /** Position of its first event; a large event makes several blocks, numbered from the second on. */
   readonly _id: string;
   readonly _at: Long;
   /** Whose key seals it. */
@@ -15,16 +18,19 @@ export interface BlockRow {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  readonly levels: readonly { readonly level: string; readonly count: number }[];
+  /** Characters of its records. */
+  readonly size: number;
+  /** Sum of the `levelBit` of every level in it. */
+  readonly levels: number;
   /**
-   * Hashes of correlation ids: a multikey index finds the few blocks of one among all. Not while the block still
-   * gathers: it is written again and again then, and every query looks at it anyway.
+   * Digests of correlation ids under the subject's key: a multikey index finds the few blocks of one among all. Not
+   * while the block still gathers: it is written again and again then, and every query looks at it anyway.
    */
   readonly correlations?: readonly number[];
-  /** Bloom filter of words, `path=value` pairs and events: it rules out most blocks unopened. */
+  /** Bloom filter of words, `path=value` pairs, events and correlation ids, sealed: it rules out most blocks unopened. */
   readonly terms: Binary;
-  /** The block's text, sealed: whole, or the pieces that were gathered so far. */
-  readonly records: readonly string[];
+  /** The block's text, packed and sealed: whole, or the pieces that were gathered so far. */
+  readonly records: readonly Binary[];
   /** Small batches are gathered in it; once it is full, `gathering` goes. */
   readonly gathered?: true;
   readonly gathering?: true;
@@ -49,13 +55,19 @@ export interface HourRow {
   readonly received: string;
   /** When the last of them was received, Unix ms. */
   readonly last: number;
-  readonly counts: readonly HourRowCount[];
-  /** Too many kinds of events: counted by level only. */
-  readonly byLevel?: true;
+  /** How many there are of all kinds. */
+  readonly total: number;
+  /** How they are told apart; the more kinds there are, the less. */
+  readonly detail: Detail;
+  /** `HourRowCount[]` as JSON, sealed under the key of the producer and day of receipt. */
+  readonly counts: Binary;
 }
 
+/** By level and event, by level, or by level with all unusual ones together. */
+export type Detail = 'events' | 'levels' | 'usual levels';
+
 export interface HourRowCount {
-  readonly level: string;
+  readonly level?: string;
   readonly event?: string;
   readonly count: number;
 }
@@ -73,6 +85,8 @@ export interface KeepingRow {
   readonly producerId: string;
   readonly received: string;
   readonly audit: boolean;
+  /** Names of the collections that its blocks are in. */
+  readonly parts: readonly string[];
 }
 
 /** How far a file was read into the log. */

@@ -112,6 +112,52 @@ describe('the program', function () {
     await first.stop();
   });
 
+  it('says at its start where it is reached, on which engines and data, and how to sign in', async () => {
+    const first = await start();
+    const told = (server: Server, of: object) =>
+      server.lines
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line))
+        .find((line) => Object.entries(of).every(([name, value]) => line[name] === value));
+    for (const service of ['logs', 'rooms', 'operations']) {
+      const { url, signIn } = told(first, { service });
+      expect(url, service).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(signIn, service).to.be.a('string').and.not.equal('');
+    }
+    expect(told(first, { service: 'logs' }).signIn).to.match(/^everybody /);
+    expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
+
+    const { eventStoreUrl, mongoUrl } = JSON.parse(readFileSync(`${directory.path}/runtime.json`, 'utf8'));
+    const second = await startServer(directory.path, [], {
+      ANNALS_EVENT_STORE_URL: eventStoreUrl,
+      ANNALS_MONGO_URL: mongoUrl,
+      ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
+      ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
+      ANNALS_OPERATIONS_TOKEN: 'a-token-of-operations',
+    });
+    running.push(second);
+    expect(told(second, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
+    expect(told(second, { service: 'operations' }).signIn).to.include('operations.token');
+    const ready = told(second, { msg: 'ready' });
+    expect(new URL(ready.eventStore).host).to.equal(new URL(eventStoreUrl).host);
+    expect(new URL(ready.mongo).host).to.equal(new URL(mongoUrl).host);
+    const printed = second.lines.join('');
+    for (const secret of ['a-token', new URL(mongoUrl).password, new URL(eventStoreUrl).password])
+      if (secret) expect(printed).not.to.include(secret);
+    await second.stop();
+    await first.stop();
+  });
+
+  it('has nothing to replay of a stream that is not there, in one line', async () => {
+    const server = await start();
+    const unknown = await annals('replay', '--stream', 'rooms.room-nowhere', '--data-dir', directory.path);
+    expect(unknown).to.include({
+      code: 1,
+      stderr: 'annals: there is no stream rooms.room-nowhere\n',
+    });
+    await server.stop();
+  });
+
   it('tells streams to come back when it stops, and answers what is under way', async () => {
     const server = await start();
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');

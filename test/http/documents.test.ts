@@ -99,6 +99,7 @@ describe('the operations port', () => {
     metrics.conflicted('toys.shelf-1');
     metrics.relay('toys').connected(3);
     metrics.reacted('toys.mail', 'done');
+    metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
   });
   after(async () => {
     await here.close();
@@ -127,6 +128,8 @@ describe('the operations port', () => {
       'annals_append_conflicts_total{service="toys"} 1',
       'annals_relay_connections{service="toys"} 3',
       'annals_reactions_total{reaction="toys.mail",outcome="done"} 1',
+      'annals_cache_bytes{cache="toys"} 7',
+      'annals_cache_limit_bytes{cache="toys"} 100',
       'annals_projection_lag{projection="toys.shelf"} 7',
     ]) {
       expect(text).to.include(`${line}\n`);

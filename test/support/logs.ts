@@ -2,17 +2,33 @@
 import { randomUUID } from 'node:crypto';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
+import { unhurried } from '../../application/logs/pace.js';
+import type { RecordIndex } from '../../application/logs/record-index.js';
 import { createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
+import { search } from '../../application/logs/search.js';
 import { createKernel } from '../../bin/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
+import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { isAudit } from '../../domain/logs/record.js';
+import type { Order } from '../../domain/logs/place.js';
+import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
 import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers } from './engines.js';
+
+/** Every record that passes, in order. */
+export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
+  const found: PlacedRecord[] = [];
+  const hits = search(index, { filter, order, pace: unhurried }, Number.POSITIVE_INFINITY);
+  for await (const { ref, index: at } of hits)
+    await ref.read(async (block) => {
+      found.push(block.record(at));
+    });
+  return found;
+}
 
 export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 

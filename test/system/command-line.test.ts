@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -87,6 +87,25 @@ describe('the command line', () => {
     });
     expect(token.origin).to.deep.equal({ from: 'environment', name: 'ANNALS_OPERATIONS_TOKEN' });
   });
+
+  it('makes no data directory that it only wants to read, and says in one line that there is none', async () => {
+    const missing = join(directory, 'nowhere');
+    const empty = join(directory, 'empty');
+    await mkdir(empty);
+    const refused = async (place: string, ...args: string[]) => {
+      const { out, err, code } = await annals([...args, '--data-dir', place]);
+      expect([out, code], args.join(' ')).to.deep.equal(['', 1]);
+      expect(err).to.equal(
+        `annals: there is no data in ${place}: start "annals serve" there, or name another --data-dir\n`,
+      );
+    };
+    for (const command of ['replay', 'reindex', 'scavenge']) await refused(missing, command);
+    await refused(empty, 'reindex', '--list');
+    await annals(['config', '--data-dir', missing]);
+    await annals(['logs', 'query', '--url', 'http://127.0.0.1:1', '--data-dir', missing]);
+    expect(await readdir(directory)).to.deep.equal(['empty']);
+    expect(await readdir(empty)).to.deep.equal([]);
+  }).timeout(60_000);
 
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [

@@ -62,7 +62,8 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     description:
       'Newest first, or oldest first with `order=asc`; by instant, then id. All filters must hold. `nextCursor` ' +
       'is there when there is more; with it no record comes twice and none is missed, whatever is ingested ' +
-      'meanwhile. A query over its time budget is answered 503.',
+      'meanwhile. A page that gets large ends before `limit`, with `hasMore`. A query over its time budget is ' +
+      'answered 503.',
     query: {
       type: 'object',
       properties: {
@@ -79,7 +80,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(filter)) return filter;
       const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
       return reflecting(request, async () => {
-        const page = await queries.page(query);
+        const page = await queries.page(query, request.signal);
         return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
       });
     },
@@ -92,7 +93,8 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     description:
       'Counts by level, event, field (`groupField`), correlation or time (`interval`, `1m` to `1d`), highest ' +
       'first. `total` is the number of records that pass; a record with several values of a field is in several ' +
-      'buckets.',
+      'buckets. Fewer buckets than `limit` come where their keys are very long; a query over its time budget, or ' +
+      'over what can be counted at once, is answered 503.',
     query: {
       type: 'object',
       required: ['groupBy'],
@@ -112,7 +114,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const grouping = groupingOf(request.query);
       if (isProblem(grouping)) return grouping;
       return reflecting(request, async () => {
-        const counted = await queries.aggregate(filter, grouping, limit);
+        const counted = await queries.aggregate(filter, grouping, limit, request.signal);
         if (isRejection(counted)) return counted;
         return { body: { groupBy, ...(groupField && { groupField }), ...counted } };
       });

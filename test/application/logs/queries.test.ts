@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createIndexHealth } from '../../../application/logs/health.js';
 import { createLogQueries } from '../../../application/logs/queries.js';
-import type { RecordIndex } from '../../../application/logs/record-index.js';
+import type { Block, BlockRef, RecordIndex } from '../../../application/logs/record-index.js';
 import type { Position, Settled } from '../../../application/ports.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 
@@ -18,15 +18,16 @@ describe('a query of the records', () => {
           from: at,
           to: at,
           count: 1,
-          open: async () => {
+          size: 1,
+          read: async (look) => {
             opened++;
             now += 1000;
-            return { ...nothing, order: [] };
+            return look({ ...nothing, order: [0] });
           },
         };
       }
     },
-    hours: async () => ({ counts: [], incomplete: [] }),
+    hours: async () => ({ counts: [], withoutEvents: [], withoutLevels: [] }),
     lastReceived: async () => undefined,
   };
   const fail = () => {
@@ -35,10 +36,10 @@ describe('a query of the records', () => {
   const nothing = {
     producerId: 'api',
     audit: false,
-    instant: fail,
+    instant: () => NOON,
     level: fail,
     id: fail,
-    line: fail,
+    line: () => '',
     record: fail,
     entry: fail,
   };
@@ -72,6 +73,149 @@ describe('a query of the records', () => {
     await Promise.all([ask(), ask()]);
     expect(opened).to.be.at.most(first + 16);
   });
+
+  it('ends with whoever asked, when nobody else waits for the same', async () => {
+    const leaving = new AbortController();
+    const { index, ended } = blocksUntil((block) => {
+      if (block === 3) leaving.abort();
+    });
+    const asked = createLogQueries({ ...common, index });
+    const page = await asked.page({ filter, order: 'desc', limit: 10 }, leaving.signal);
+    expect(page).to.include({ rejected: 'logs/query-abandoned' });
+    await ended;
+    const counting = new AbortController();
+    const counts = blocksUntil((block) => {
+      if (block === 3) counting.abort();
+    });
+    const more = createLogQueries({ ...common, index: counts.index });
+    expect(await more.aggregate(filter, { by: 'level' }, 10, counting.signal)).to.have.property('rejected');
+    await counts.ended;
+  });
+
+  it('goes on for the others when one who asked the same has gone', async () => {
+    const leaving = new AbortController();
+    const { index, ended } = blocksUntil((block) => {
+      if (block === 3) leaving.abort();
+      return block === 40;
+    });
+    const asked = createLogQueries({ ...common, index });
+    const [gone, stayed] = await Promise.all([
+      asked.aggregate(filter, { by: 'level' }, 10, leaving.signal),
+      asked.aggregate(filter, { by: 'level' }, 10, new AbortController().signal),
+    ]);
+    await ended;
+    expect(gone).to.include({ rejected: 'logs/query-abandoned' });
+    expect(stayed).to.deep.equal({ buckets: [], total: 0 });
+  });
+
+  it('is begun anew for who asks what others have just given up', async () => {
+    const leaving = new AbortController();
+    let begun = 0;
+    const { index } = blocksUntil((block) => {
+      if (block === 0) begun++;
+      if (begun === 1 && block === 3) leaving.abort();
+      return begun === 2 && block === 5;
+    });
+    const asked = createLogQueries({ ...common, index });
+    const ask = (signal?: AbortSignal) => asked.aggregate(filter, { by: 'level' }, 10, signal);
+    expect(await ask(leaving.signal)).to.have.property('rejected');
+    expect(await ask()).to.deep.equal({ buckets: [], total: 0 });
+  });
+
+  it('lets others have their turn while it looks through one large block', async () => {
+    const order = Array.from({ length: 400_000 }, (_, n) => n);
+    const index = blockOf({ ...nothing, order, level: () => 'INFO' });
+    const asked = createLogQueries({ ...common, index });
+    let turns = 0;
+    let done = false;
+    const turn = () => {
+      turns++;
+      if (!done) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const narrow = { ...filter, words: [], from: NOON };
+    const several = [10, 11, 12].map((limit) =>
+      asked.aggregate(narrow, { by: 'time', intervalMs: 1000 }, limit),
+    );
+    const answers = await Promise.all(several);
+    done = true;
+    expect(answers.map((each) => 'total' in each && each.total)).to.deep.equal([400_000, 400_000, 400_000]);
+    expect(turns).to.be.greaterThan(6);
+  });
+
+  it('is refused when it counts more different values than there is room for, and gives the room back', async () => {
+    const long = 'x'.repeat(2000);
+    const order = Array.from({ length: 40_000 }, (_, n) => n);
+    const index = blockOf({ ...nothing, order, level: (n) => `${long}${n}` });
+    const asked = createLogQueries({ ...common, index });
+    const byLevel = (to: number) =>
+      asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
+    expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys' });
+    order.length = 20_000;
+    for (const to of [NOON + 1, NOON + 2, NOON + 3])
+      expect(await byLevel(to)).to.have.property('total', 20_000);
+  });
+
+  it('has pages that end at a few MB, with all the records in the end', async () => {
+    const order = Array.from({ length: 300 }, (_, n) => n);
+    const id = (n: number) => n.toString(36).padStart(17, '0');
+    const entry = (n: number) => JSON.stringify({ n, text: 'y'.repeat(64_000) });
+    const index = blockOf({ ...nothing, order, id, entry, line: () => 'y'.repeat(64_000) });
+    const asked = createLogQueries({ ...common, index });
+    const seen: number[] = [];
+    let pages = 0;
+    for (let cursor: string | undefined; pages === 0 || cursor; pages++) {
+      const query = { filter: { fields: [], words: [] }, order: 'asc' as const, limit: 1000 };
+      const answer = await asked.page({ ...query, ...(cursor && { cursor }) });
+      if (!('json' in answer)) throw new Error(answer.rejected);
+      expect(answer.json.length).to.be.lessThan(5 * 1024 * 1024);
+      const page = JSON.parse(Buffer.from(answer.json).toString());
+      expect(page.hasMore).to.equal(page.nextCursor !== undefined);
+      seen.push(...page.entries.map(({ n }: { n: number }) => n));
+      cursor = page.nextCursor;
+    }
+    expect(seen).to.deep.equal(order);
+    expect(pages).to.be.greaterThan(3);
+  });
+
+  const common = { clock: { now: () => NOON }, budgetMs: 5000, version: () => 0 };
+
+  const counted = {
+    hours: async () => ({ counts: [], withoutEvents: [], withoutLevels: [] }),
+    lastReceived: async () => undefined,
+  };
+
+  const blockOf = (block: Block): RecordIndex => ({
+    ...counted,
+    async *blocks() {
+      const size = 64_000 * block.order.length;
+      yield { from: NOON, to: NOON, count: block.order.length, size, read: (look) => look(block) };
+    },
+  });
+
+  /** Blocks without end, unless `isLast` says which is the last; `ended` resolves when nobody asks for more. */
+  function blocksUntil(isLast: (block: number) => unknown) {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const index: RecordIndex = {
+      ...counted,
+      async *blocks() {
+        try {
+          for (let block = 0; ; block++) {
+            const last = isLast(block) === true;
+            const read: BlockRef['read'] = (look) => look({ ...nothing, order: [0] });
+            yield { from: NOON, to: NOON, count: 1, size: 1, read };
+            if (last) return;
+          }
+        } finally {
+          end();
+        }
+      },
+    };
+    return { index, ended };
+  }
 });
 
 describe('the index', () => {

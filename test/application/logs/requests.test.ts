@@ -4,11 +4,10 @@ import { expect } from 'chai';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
-import { search } from '../../../application/logs/search.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
 import { requestStream } from '../../../domain/logs/batch.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { type LogsNode, startLogsNode } from '../../support/logs.js';
+import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
 
 describe('a request with an Idempotency-Key', () => {
   let servers: Servers;
@@ -52,8 +51,8 @@ describe('a request with an Idempotency-Key', () => {
   };
   const messages = async (run: string) => {
     const filter = { fields: [{ path: 'run', value: run }], words: [] };
-    const hits = await search(nodes[0]!.index, { filter, order: 'asc' }, 1000);
-    return hits.map(({ block, index }) => block.record(index).message).toSorted();
+    const found = await foundIn(nodes[0]!.index, filter, 'asc');
+    return found.map(({ message }) => message).toSorted();
   };
   const lines = (...records: readonly object[]) =>
     records.map((each) => JSON.stringify({ run: commandId, ...each })).join('\n');

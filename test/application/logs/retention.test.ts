@@ -5,12 +5,11 @@ import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
 import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
-import { search } from '../../../application/logs/search.js';
 import { keepingSubject, requestStream } from '../../../domain/logs/batch.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { type LogsNode, startLogsNode } from '../../support/logs.js';
+import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 2, 1, 12);
@@ -41,8 +40,7 @@ describe('expired records', () => {
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
-    const hits = await search(node.index, { filter, order: 'asc' }, 100);
-    return hits.map(({ block, index }) => block.record(index).message);
+    return (await foundIn(node.index, filter, 'asc')).map(({ message }) => message);
   };
 
   it('go by instant and by receipt, audit records later', async () => {

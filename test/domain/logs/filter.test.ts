@@ -1,7 +1,8 @@
 /** The meaning of filters, and that the terms of an index never hide a record that passes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
+import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { understand } from '../../../domain/logs/record.js';
 import { termsOf, termsOfFilter, wordsOf } from '../../../domain/logs/words.js';
 import { filter, NOON, record } from './arbitrary.js';
@@ -63,6 +64,51 @@ describe('a filter', () => {
     expect(leavesAt({ 'a.b': 1, a: { b: 2 } }, 'a.b')).to.have.members([1, 2]);
   });
 
+  it('leads wherever the definition of a path says, keys with dots and nested arrays included', () => {
+    const name = fc.constantFrom('a', 'b', '0', '1', '00', '', 'a.b', '0.0', '.', 'length', '__proto__');
+    const tree = fc.letrec<{ tree: Json }>((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'medium', withCrossShrink: true },
+        fc.constantFrom<Json>(1, 'x', null, true),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(name, tie('tree'), { maxKeys: 3 }),
+      ),
+    })).tree;
+    const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join('.'));
+    let led = 0;
+    fc.assert(
+      fc.property(fc.dictionary(name, tree, { maxKeys: 4 }), path, (object, some) => {
+        const data: JsonObject = JSON.parse(JSON.stringify(object));
+        const leaves = new Set(leavesAt(data, some));
+        expect(leaves).to.deep.equal(new Set(defined(data, some)));
+        if (leaves.size > 0) led++;
+      }),
+      { numRuns: 3000 },
+    );
+    expect(led).to.be.greaterThan(30);
+  });
+
+  for (const [what, levels, digits] of [
+    ['seven arrays in one another and five digits', 7, 5],
+    ['as many arrays as a record may have and twelve digits', 62, 12],
+  ] as const) {
+    it(`looks at every value once: ${what}`, () => {
+      let looks = 0;
+      const counted = <T extends object>(value: T): T =>
+        new Proxy(value, {
+          get(target, key, receiver) {
+            looks++;
+            return Reflect.get(target, key, receiver);
+          },
+        });
+      let nested: Json = 'leaf';
+      for (let level = 0; level < levels; level++) nested = counted([nested, nested === 'leaf' ? 1 : 'x']);
+      const leaves = leavesAt({ a: nested }, `a${'.0'.repeat(digits)}`);
+      expect(leaves).to.include('leaf');
+      expect(looks).to.be.lessThan(levels * 10);
+    });
+  }
+
   it('asks for terms that every record which passes has', () => {
     let passed = 0;
     fc.assert(
@@ -96,6 +142,25 @@ describe('a filter', () => {
     );
   });
 });
+
+/** What a dotted path means, as plainly as it can be said. */
+function defined(value: Json | undefined, path?: string): Leaf[] {
+  if (value === undefined) return [];
+  if (typeof value !== 'object' || value === null) return path === undefined ? [value] : [];
+  const through = Array.isArray(value) ? value.flatMap((member) => defined(member, path)) : [];
+  if (path === undefined) return through;
+  const steps = path.split('.');
+  const holder: { readonly [key: string]: Json } = Array.isArray(value)
+    ? Object.fromEntries(value.entries())
+    : (value as JsonObject);
+  const below = steps.flatMap((_, index) => {
+    const key = steps.slice(0, index + 1).join('.');
+    const rest = steps.slice(index + 1);
+    const next = Object.hasOwn(holder, key) ? holder[key] : undefined;
+    return defined(next, rest.length > 0 ? rest.join('.') : undefined);
+  });
+  return [...through, ...below];
+}
 
 function paths(value: unknown, before = ''): string[] {
   if (typeof value !== 'object' || value === null) return before === '' ? [] : [before];

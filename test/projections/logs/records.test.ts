@@ -3,21 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping, MISSING } from '../../../application/logs/aggregate.js';
+import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
-import { search } from '../../../application/logs/search.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/kernel.js';
 import { type BatchSecret, batchesOf, keepingSubject, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
-import { type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
+import { leavesAt, matches } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { comparePlaces, idOf, type Order } from '../../../domain/logs/place.js';
+import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { recordText } from '../../support/logs.js';
+import { foundIn, recordText } from '../../support/logs.js';
 
 interface Request {
   readonly producerId: string;
@@ -46,7 +46,10 @@ const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom(60_000, 3_600_000, 7_200_000).map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
 );
 
-describe('the index of log records', () => {
+const leisurely = { pace: unhurried, room: { left: Number.POSITIVE_INFINITY } };
+
+describe('the index of log records', function () {
+  this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
   let position = 100n;
@@ -105,7 +108,7 @@ describe('the index of log records', () => {
   }
 
   async function build(...batches: readonly (readonly RecordedEvent[])[]) {
-    const name = `logs_records_v1_${randomUUID().slice(0, 8)}`;
+    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
     // The leader changes now and then: what it remembers goes with it.
     let apply = await kernel.builds.open(records, name);
     for (const [index, events] of batches.entries()) {
@@ -128,11 +131,6 @@ describe('the index of log records', () => {
       build: () => name,
       version: () => position,
     });
-
-  const found = async (index: RecordIndex, some: Filter, order: Order) =>
-    (await search(index, { filter: some, order }, Number.POSITIVE_INFINITY)).map(({ block, index: at }) =>
-      block.record(at),
-    );
 
   it('is the same however its events are cut into batches and redelivered', async () => {
     await fc.assert(
@@ -157,8 +155,8 @@ describe('the index of log records', () => {
         const index = indexOf(name);
         for (const some of [...filters, { fields: [], words: [] }]) {
           const expected = truth.filter((each) => matches(some, each));
-          expect(await found(index, some, 'asc')).to.deep.equal(expected);
-          expect(await found(index, some, 'desc')).to.deep.equal(expected.toReversed());
+          expect(await foundIn(index, some, 'asc')).to.deep.equal(expected);
+          expect(await foundIn(index, some, 'desc')).to.deep.equal(expected.toReversed());
         }
         await kernel.builds.drop(name);
       }),
@@ -178,7 +176,11 @@ describe('the index of log records', () => {
           const passed = truth.filter((each) => matches(some, each));
           for (const each of passed)
             for (const key of naiveKeys(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
-          const { buckets, total } = await aggregate(indexOf(name), { filter: some, grouping: by }, 1000);
+          const { buckets, total } = await aggregate(
+            indexOf(name),
+            { filter: some, grouping: by, ...leisurely },
+            1000,
+          );
           expect(total).to.equal(passed.length);
           expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
           const order = buckets.toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
@@ -200,10 +202,10 @@ describe('the index of log records', () => {
     const name = await build(...events.map((event) => [event]));
     const truth = await placedRecords(events);
     const everything = { fields: [], words: [] };
-    expect(await found(indexOf(name), everything, 'asc')).to.deep.equal(truth);
+    expect(await foundIn(indexOf(name), everything, 'asc')).to.deep.equal(truth);
     for (const correlationId of ['c3', 'c150', 'c259']) {
       const some = { ...everything, correlationId };
-      expect(await found(indexOf(name), some, 'asc')).to.deep.equal(
+      expect(await foundIn(indexOf(name), some, 'asc')).to.deep.equal(
         truth.filter((each) => matches(some, each)),
       );
     }
@@ -231,10 +233,10 @@ describe('the index of log records', () => {
         const name = await build(first, [expired], rest);
         const expected = [...kept, ...(await placedRecords(rest))].sort(comparePlaces);
         const everything = { fields: [], words: [] };
-        expect(await found(indexOf(name), everything, 'asc')).to.deep.equal(expected);
+        expect(await foundIn(indexOf(name), everything, 'asc')).to.deep.equal(expected);
         const { total } = await aggregate(
           indexOf(name),
-          { filter: everything, grouping: { by: 'level' } },
+          { filter: everything, grouping: { by: 'level' }, ...leisurely },
           10,
         );
         expect(total).to.equal(expected.length);

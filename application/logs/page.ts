@@ -1,0 +1,74 @@
+/** Makes a page of records: as JSON text in bytes, large ones of fewer records than were asked for. */
+import { cursorOf, type Place } from '../../domain/logs/place.js';
+import type { Pace } from './pace.js';
+import type { Page, PageQuery } from './queries.js';
+import type { BlockRef, RecordIndex } from './record-index.js';
+import { type Hit, search } from './search.js';
+
+/** A page ends at the first record beyond so many bytes (answers-logs, Query). */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Records are fetched so many, or so many characters, at a time: as shown they are up to three times as large. */
+const FETCHED = { records: 200, characters: 1024 * 1024 };
+
+interface Shown extends Place {
+  readonly json: Buffer;
+}
+
+/** A `Page` as JSON. Throws what the pace throws. */
+export async function pageOf(
+  index: RecordIndex,
+  { filter, order, limit }: PageQuery,
+  after: Place | undefined,
+  pace: Pace,
+): Promise<Buffer> {
+  const shown: Shown[] = [];
+  let bytes = 0;
+  let hasMore = false;
+  const hits = search(index, { filter, order, pace, ...(after && { after }) }, limit + 1);
+  for await (const some of fetches(hits)) {
+    for (const each of await fetched(some, pace)) {
+      hasMore = shown.length === limit || (shown.length > 0 && bytes + each.json.length > PAGE_BYTES);
+      if (hasMore) break;
+      shown.push(each);
+      bytes += each.json.length + 1;
+    }
+    if (hasMore) break;
+  }
+  const more = hasMore ? { nextCursor: cursorOf(shown.at(-1)!) } : {};
+  const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
+  const entries = shown.flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json]));
+  return Buffer.concat([Buffer.from('{"entries":['), ...entries, Buffer.from(`],${rest.slice(1)}`)]);
+}
+
+const COMMA = Buffer.from(',');
+
+async function* fetches(hits: AsyncIterable<Hit>): AsyncGenerator<readonly Hit[]> {
+  let some: Hit[] = [];
+  let characters = 0;
+  for await (const hit of hits) {
+    some.push(hit);
+    characters += hit.size;
+    if (some.length < FETCHED.records && characters < FETCHED.characters) continue;
+    yield some;
+    [some, characters] = [[], 0];
+  }
+  if (some.length > 0) yield some;
+}
+
+/** In the order of the hits, though every block is opened but once. What has expired since is left out. */
+async function fetched(hits: readonly Hit[], pace: Pace): Promise<readonly Shown[]> {
+  const byBlock = new Map<BlockRef, number[]>();
+  for (const [at, { ref }] of hits.entries()) byBlock.set(ref, [...(byBlock.get(ref) ?? []), at]);
+  const shown: (Shown | undefined)[] = [];
+  for (const [ref, places] of byBlock) {
+    await ref.read(async (block) => {
+      for (const at of places) {
+        const turn = pace();
+        if (turn) await turn;
+        const { instant, id, index } = hits[at]!;
+        shown[at] = { instant, id, json: Buffer.from(block.entry(index)) };
+      }
+    });
+  }
+  return shown.filter((each) => each !== undefined);
+}

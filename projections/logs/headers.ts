@@ -1,0 +1,147 @@
+/** Which blocks of a build may hold what is asked for, in the order of answers, told without opening any. */
+import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
+import { createAsked } from '../../application/logs/asked.js';
+import type { Pace } from '../../application/logs/pace.js';
+import type { Vault } from '../../application/ports.js';
+import type { Filter } from '../../domain/logs/filter.js';
+import { levelBit } from '../../domain/logs/levels.js';
+import type { Order } from '../../domain/logs/place.js';
+import { termsOfFilter } from '../../domain/logs/words.js';
+import { merged } from './merged.js';
+import type { Header, Located, Opened } from './opened.js';
+import { KEEPINGS, type Part, readPart } from './parts.js';
+import type { BlockRow, KeepingRow } from './rows.js';
+import { correlationDigester } from './sealing.js';
+import { mayHold } from './term-filter.js';
+
+const HEADERS_AT_ONCE = 64;
+/** What is remembered of the rows while they do not change, in bytes, and what one of them takes. */
+const ANSWERS_KEPT = 4 * 1024 * 1024;
+const ROW_BYTES = 500;
+
+const PROJECTION = { records: 0, terms: 0, correlations: 0 };
+
+export interface HeadersPorts {
+  readonly db: Db;
+  readonly vault: Vault;
+  readonly opened: Opened;
+  /** Changes with the rows, as far as this node knows. */
+  readonly version: () => unknown;
+}
+
+/** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
+export type Headers = (name: string, filter: Filter, order: Order, pace: Pace) => AsyncGenerator<Located>;
+
+export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
+  const sizeOf = (rows: readonly unknown[]) => ROW_BYTES * (rows.length + 1);
+  const asked = createAsked({ version, most: ANSWERS_KEPT, sizeOf });
+
+  async function parts(name: string, filter: Filter, order: Order): Promise<readonly Part[]> {
+    const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
+    const all = await asked.once(`${name} parts`, async () => {
+      const found = await db.listCollections({}, { nameOnly: true }).toArray();
+      return found.flatMap((each) =>
+        each.name.startsWith(`${name}.`) ? (readPart(each.name.slice(name.length + 1)) ?? []) : [],
+      );
+    });
+    return all
+      .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
+      .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
+  }
+
+  /** What a correlation id is found by: a digest for every producer and day that has records in the collection. */
+  async function digests(name: string, part: Part, id: string): Promise<readonly number[]> {
+    const keepings = await asked.once(`${name} keepings`, () =>
+      db.collection<KeepingRow>(`${name}.${KEEPINGS}`).find().toArray(),
+    );
+    const found = keepings.filter(({ parts }) => parts?.includes(part.name));
+    const made = await Promise.all(found.map(({ _id }) => correlationDigester(vault, _id)));
+    return made.flatMap((digest) => (digest ? [digest(id)] : []));
+  }
+
+  /**
+   * Blocks that still gather come from one look, the others in order from later ones: a block that fills up in
+   * between is in the first, and one that moves on while the others are read is not missed.
+   */
+  async function* headers(name: string, part: Part, filter: Filter, order: Order, pace: Pace) {
+    const rows = db.collection<BlockRow>(`${name}.${part.name}`);
+    const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
+    const any = conditionOf(part, filter);
+    const { correlationId } = filter;
+    // Correlations of blocks that gather are not indexed: their terms say whether they are worth a look.
+    const indexed =
+      correlationId === undefined
+        ? any
+        : { ...any, correlations: { $in: await digests(name, part, correlationId) } };
+    const find = (condition: object, more: object, limit: number) => {
+      const question = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([condition, more])}`;
+      const all = { $and: [condition, more] };
+      return asked.once(question, () =>
+        rows.find<Header>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
+      );
+    };
+    const boundOf = (header: Header) => (order === 'desc' ? header.to : header.from);
+    const gathering = await find(any, { gathering: true }, 0);
+    const seen = new Set(gathering.map(({ _id }) => _id));
+    async function* others() {
+      let last: number | undefined;
+      for (let limit = HEADERS_AT_ONCE; ; ) {
+        await pace();
+        const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
+        const page = await find(indexed, last === undefined ? {} : beyond, limit);
+        const fresh = page.filter(({ _id }) => !seen.has(_id));
+        for (const header of fresh) seen.add(header._id);
+        yield* screened(name, part, fresh, filter, pace);
+        if (page.length < limit) return;
+        const end = boundOf(page.at(-1)!);
+        // All of one bound: the next page must be longer to get beyond it.
+        limit = end === last ? limit * 2 : HEADERS_AT_ONCE;
+        last = end;
+      }
+    }
+    const sources = [
+      {
+        bound: gathering[0] ? boundOf(gathering[0]) : part.from,
+        items: screened(name, part, gathering, filter, pace),
+      },
+      { bound: order === 'desc' ? part.to : part.from, items: others() },
+    ];
+    for await (const header of merged(sources, order, boundOf)) yield { name, part, header };
+  }
+
+  /** Without those that their levels or their terms rule out. */
+  async function* screened(name: string, part: Part, all: readonly Header[], filter: Filter, pace: Pace) {
+    const terms = termsOfFilter(filter);
+    const wanted = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
+    const some = wanted === undefined ? all : all.filter(({ levels }) => levels & wanted);
+    for (let from = 0; from < some.length; from += HEADERS_AT_ONCE) {
+      const page = some.slice(from, from + HEADERS_AT_ONCE);
+      const held = terms.length > 0 ? await opened.filters(name, part, page) : undefined;
+      for (const [at, header] of page.entries()) {
+        await pace();
+        if (!held || maybeIn(held[at], terms)) yield header;
+      }
+    }
+  }
+
+  return async function* (name, filter, order, pace) {
+    const boundOf = ({ header }: Located) => (order === 'desc' ? header.to : header.from);
+    const sources = (await parts(name, filter, order)).map((part) => ({
+      bound: order === 'desc' ? part.to : part.from,
+      items: headers(name, part, filter, order, pace),
+    }));
+    const rare = filter.correlationId !== undefined;
+    yield* merged(sources, order, boundOf, rare);
+  };
+}
+
+const maybeIn = (filter: Uint8Array | undefined, terms: readonly number[]) =>
+  filter !== undefined && terms.every((term) => mayHold(filter, term));
+
+function conditionOf(part: Part, { from, to, producerId }: Filter): MongoFilter<BlockRow> {
+  return {
+    ...(from !== undefined && from > part.from && { to: { $gte: from } }),
+    ...(to !== undefined && to < part.to && { from: { $lte: to } }),
+    ...(producerId !== undefined && { producerId }),
+  };
+}

@@ -1,0 +1,38 @@
+/** How the rows of the index hold what may not stand in clear: packed, sealed, or digested, under the key of a subject. */
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import { Binary } from 'mongodb';
+import type { Vault } from '../../application/ports.js';
+
+/** Off the event loop: a block takes some ms. */
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** Undefined when the key is destroyed. */
+export async function sealPacked(vault: Vault, subject: string, text: string): Promise<Binary | undefined> {
+  return sealed(vault, subject, await deflate(text, { level: 1 }));
+}
+
+/** Undefined when the key is destroyed. */
+export async function openPacked(vault: Vault, subject: string, from: Binary): Promise<Buffer | undefined> {
+  const packed = await vault.openBytes(subject, from.buffer);
+  return packed && inflate(packed);
+}
+
+export async function sealed(vault: Vault, subject: string, bytes: Uint8Array): Promise<Binary | undefined> {
+  const some = await vault.sealBytes(subject, bytes);
+  return some && new Binary(some);
+}
+
+/** Digests of correlation ids, short as they are only looked for: now and then a block is opened in vain. */
+export async function correlationDigester(
+  vault: Vault,
+  subject: string,
+): Promise<((id: string) => number) | undefined> {
+  const digest = await vault.digester(subject, 'logs.correlation');
+  if (!digest) return undefined;
+  return (id) => {
+    const { buffer, byteOffset } = digest(id);
+    return new DataView(buffer, byteOffset).getInt32(0);
+  };
+}

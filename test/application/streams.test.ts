@@ -1,0 +1,140 @@
+/** What is remembered of streams: within its bound, and beyond it found in the log. */
+import { randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { createHandle, type Handled } from '../../application/handle.js';
+import { heldBytes } from '../../application/held-bytes.js';
+import { createStreams } from '../../application/streams.js';
+import type { Kernel } from '../../bin/kernel.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import { quiet, type Servers, startServers } from '../support/engines.js';
+import { box, context, startToys } from '../support/toys.js';
+
+const LIMIT = 20_000;
+
+describe('remembered streams', () => {
+  let servers: Servers;
+  let kernel: Kernel;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await startToys(servers, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await kernel?.close();
+    await servers?.stop();
+  });
+
+  const fresh = () => {
+    const streams = createStreams(kernel.log, kernel.reveal, LIMIT);
+    const options = { log: kernel.log, streams, release: 'test', logger: quiet };
+    const handle = createHandle({ ...options, appended() {}, conflicted() {} });
+    return { streams, handle };
+  };
+
+  /** A box that so many toys were put into at once, by events of one append each of 100. */
+  async function fullBox(toys: number) {
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    for (let revision = -1; revision + 1 < toys; revision += 100) {
+      const events = Array.from({ length: 100 }, (_, index) => ({
+        id: randomUUID(),
+        event: {
+          type: 'ToyPut',
+          data: { box: id, toy: `toy-${revision + 1 + index}`, secret: { note: '' } },
+        },
+        metadata: {},
+      }));
+      await kernel.log.append(stream, revision < 0 ? 'none' : revision, events);
+    }
+    return stream;
+  }
+
+  it('stay within their bound, and a command that is remembered no longer is found in the log', async () => {
+    const { streams, handle } = fresh();
+    const commands = [];
+    for (let index = 0; index < 60; index++) {
+      const id = randomUUID();
+      await kernel.vault.create(`toys.box-${id}`);
+      const put = () =>
+        handle(
+          box,
+          `toys.box-${id}`,
+          { box: id, toy: 'bear', note: 'n'.repeat(500) },
+          context(`command-${id}`, 'same'),
+        ) as Promise<Handled<unknown>>;
+      commands.push({ put, first: await put() });
+      expect(streams.cache.bytes()).to.be.at.most(streams.cache.limitBytes);
+    }
+    expect(streams.cache.bytes()).to.be.greaterThan(LIMIT / 2);
+    for (const { put, first } of commands) {
+      const again = await put();
+      expect(again).to.include({ repeated: true, position: first.position });
+      expect(await again.state()).to.deep.equal(await first.state());
+    }
+  });
+
+  it('that are larger than the bound are read, each time', async () => {
+    const { streams } = fresh();
+    const stream = await fullBox(1000);
+    expect((await streams.load(box, stream)).state.toys).to.have.length(1000);
+    expect(streams.cache.bytes()).to.equal(0);
+    expect((await streams.load(box, stream)).revision).to.equal(999);
+  });
+
+  it('are read to their end, and no further than to a revision that is asked for', async () => {
+    const { streams } = fresh();
+    for (const length of [200, 500]) {
+      const stream = await fullBox(length);
+      const { state, revision } = await streams.refresh(box, stream);
+      expect(state.toys).to.deep.equal(Array.from({ length }, (_, index) => `toy-${index}`));
+      expect(revision).to.equal(length - 1);
+      const then = await streams.asOf(box, stream, 150);
+      expect(then.state.toys).to.have.length(151);
+      expect(then.revision).to.equal(150);
+    }
+  });
+
+  it('know the commands whose events the log still keeps, and no others', async () => {
+    const { streams, handle } = fresh();
+    const kept = { ...box, keeps: 3 };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
+      handle(kept, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
+    for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
+    const commands = async (each: typeof streams) => [...(await each.load(kept, stream)).keyed.keys()];
+    const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
+    expect(await commands(streams)).to.deep.equal(newest);
+    expect(await commands(fresh().streams)).to.deep.equal(newest);
+    expect(await put('d')).to.include({ repeated: true });
+  });
+
+  it('are counted as what they take in memory', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const lists = (index: number) => ({
+      digests: Array.from({ length: 40 }, (_, each) => `${index}-${each}-`.padEnd(22, 'x')),
+      recent: Array.from({ length: 40 }, (_, each) => ({
+        at: 1.7e12 + each,
+        by: `${index}`.padEnd(22, 'y'),
+      })),
+    });
+    const texts = Array.from({ length: 2000 }, (_, index) => JSON.stringify(lists(index)));
+    const commands = (index: number) =>
+      Array.from(
+        { length: 40 },
+        (_, each) => [`${index}.${each}`.padEnd(22, 'z'), { first: each, last: each }] as const,
+      );
+    gc();
+    const before = process.memoryUsage().heapUsed;
+    const copies = texts.map((text, index) => ({ ...JSON.parse(text), keyed: new Map(commands(index)) }));
+    gc();
+    const taken = process.memoryUsage().heapUsed - before;
+    const counted = copies.reduce((sum: number, each: unknown) => sum + heldBytes(each), 0);
+    expect(counted / taken).to.be.within(0.6, 1.7);
+  });
+});

@@ -1,0 +1,84 @@
+/** What a vault remembers: no more than its bounds, and nothing of a key that is gone. */
+import { expect } from 'chai';
+import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { createVault, type KeyStore } from '../../application/vault.js';
+
+/** Keys in memory; `held` makes the next read wait until it is released. */
+function keyStore() {
+  const keys = new Map<string, Buffer>();
+  let hold: Promise<void> | undefined;
+  const store: KeyStore = {
+    async create(subject, fresh) {
+      if (!keys.has(subject)) keys.set(subject, fresh);
+      return keys.get(subject);
+    },
+    async read(subject) {
+      const key = keys.get(subject);
+      await hold;
+      return key;
+    },
+    async destroy(subject) {
+      keys.delete(subject);
+    },
+  };
+  return {
+    store,
+    destroyElsewhere: (subject: string) => keys.delete(subject),
+    hold() {
+      let release = () => {};
+      hold = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+  };
+}
+
+const text = (length: number) => 'x'.repeat(length);
+
+describe('the vault', () => {
+  it('holds no more than it may, however much is sealed and opened, and opens all of it', async () => {
+    const vault = createVault(keyStore().store, aes256gcm);
+    const first = [];
+    for (let index = 0; index < 30_000; index++) {
+      const subject = `toys.box-${index}`;
+      await vault.create(subject);
+      const sealed = await vault.seal(subject, { note: text(index % 3 === 0 ? 5000 : 500), index });
+      if (index < 20) first.push({ subject, sealed: sealed ?? '' });
+    }
+    for (const { name, limitBytes, bytes } of vault.caches) {
+      expect(bytes(), name).to.be.within(limitBytes * 0.5, limitBytes);
+    }
+    for (const [index, { subject, sealed }] of first.entries()) {
+      expect(await vault.open(subject, sealed)).to.deep.include({ index });
+    }
+  });
+
+  it('forgets what it opened, and takes nothing from memory that holds more than a key', async () => {
+    const vault = createVault(keyStore().store, aes256gcm);
+    for (const subject of ['toys.box-1', 'toys.box-2']) await vault.create(subject);
+    const sealed = (await vault.seal('toys.box-1', { note: 'for Ada' })) ?? '';
+    const kept = (await vault.seal('toys.box-2', { note: 'for Bob' })) ?? '';
+    const held = () => vault.caches.reduce((sum, { bytes }) => sum + bytes(), 0);
+    const both = held();
+    await vault.destroy('toys.box-1');
+    expect(held()).to.be.closeTo(both / 2, both / 100);
+    expect(await vault.open('toys.box-1', sealed)).to.equal(undefined);
+    expect(await vault.open('toys.box-2', kept)).to.deep.equal({ note: 'for Bob' });
+  });
+
+  it('does not keep a key that was on its way when it was destroyed elsewhere', async () => {
+    const keys = keyStore();
+    const [here, elsewhere] = [createVault(keys.store, aes256gcm), createVault(keys.store, aes256gcm)];
+    await elsewhere.create('toys.box-1');
+    const sealed = (await elsewhere.seal('toys.box-1', { note: 'for Ada' })) ?? '';
+    const release = keys.hold();
+    const opening = here.open('toys.box-1', sealed);
+    keys.destroyElsewhere('toys.box-1');
+    here.forget('toys.box-1');
+    release();
+    await opening;
+    expect(await here.open('toys.box-1', sealed)).to.equal(undefined);
+    expect(here.caches.reduce((sum, { bytes }) => sum + bytes(), 0)).to.equal(0);
+  });
+});

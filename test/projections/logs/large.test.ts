@@ -1,0 +1,170 @@
+/** What is large or many in its kinds goes into the index as well: no row of it outgrows what a document may be. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
+import { unhurried } from '../../../application/logs/pace.js';
+import type { RecordIndex } from '../../../application/logs/record-index.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { logs } from '../../../domain/logs/catalog.js';
+import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
+import { createRecordIndex } from '../../../projections/logs/reader.js';
+import { records } from '../../../projections/logs/records.js';
+import { NOON } from '../../domain/logs/arbitrary.js';
+import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { foundIn, recordText } from '../../support/logs.js';
+
+const MOST_ROW_BYTES = 4 * 1024 * 1024;
+
+describe('the index of large records', function () {
+  this.timeout(120_000);
+  let servers: Servers;
+  let kernel: Kernel;
+  let position = 100n;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await createKernel({
+      eventStoreUrl: servers.eventStoreUrl,
+      mongoUrl: servers.mongoUrl,
+      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
+      node: 'test',
+      release: 'test',
+      catalogs: [logs],
+      projections: [records],
+      logger: quiet,
+    });
+  });
+  after(async () => {
+    await kernel?.close();
+    await servers?.stop();
+  });
+
+  async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
+    const given = all.map(recordText);
+    const batches = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
+    return Promise.all(
+      batches.map(async ({ data }) => {
+        const subject = keepingSubject(data);
+        await kernel.vault.create(subject);
+        position += 17n;
+        const sealed = { ...data, secret: await kernel.vault.seal(subject, data.secret) };
+        const common = {
+          id: randomUUID(),
+          stream: 'logs.batch-x',
+          revision: 0,
+          version: 1,
+          recordedAt: NOON,
+        };
+        return { ...common, position, type: 'RecordsIngested', data: { ...sealed }, metadata: {} };
+      }),
+    );
+  }
+
+  async function build(...requests: readonly (readonly JsonObject[])[]): Promise<string> {
+    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const apply = await kernel.builds.open(records, name);
+    for (const request of requests) await apply(await events(request));
+    return name;
+  }
+
+  const indexOf = (name: string): RecordIndex =>
+    createRecordIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: () => name,
+      version: () => position,
+    });
+
+  const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
+    const room = { left: Number.POSITIVE_INFINITY };
+    return aggregate(
+      indexOf(name),
+      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, room },
+      2000,
+    );
+  };
+
+  const rowsIn = async (name: string, part: string) =>
+    kernel.mongo.models.collection(`${name}.${part}`, { raw: true }).find().toArray() as unknown as Buffer[];
+
+  /** Does not shrink when it is packed. */
+  const noise = (length: number) => {
+    let text = '';
+    while (text.length < length) text += randomUUID();
+    return text.slice(0, length);
+  };
+
+  it('is cut into blocks that are bounded in bytes, however few records come at once', async () => {
+    const requests = Array.from({ length: 40 }, (_, n) =>
+      Array.from({ length: 8 }, (_, m) => ({ n: n * 8 + m, message: noise(60_000), timestamp: NOON })),
+    );
+    const name = await build(...requests);
+    const rows = await rowsIn(name, 'd20261121');
+    expect(rows.length).to.be.greaterThan(4);
+    expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(MOST_ROW_BYTES);
+    const found = await foundIn(indexOf(name), EVERYTHING, 'asc');
+    expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
+  });
+
+  it('cuts what one event brought, and finds all of it', async () => {
+    const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
+    // As an event would be whose records were counted smaller than they are.
+    const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
+    const [batch] = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
+    const [event] = await events([{ n: 0 }]);
+    const subject = keepingSubject(batch!.data);
+    const data = { ...event!.data, secret: await kernel.vault.seal(subject, batch!.data.secret) };
+    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const apply = await kernel.builds.open(records, name);
+    await apply([{ ...event!, data }]);
+    await apply([{ ...event!, data }]);
+    const rows = await rowsIn(name, 'd20261121');
+    expect(rows.length).to.be.greaterThan(1);
+    expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(MOST_ROW_BYTES);
+    for (const order of ['asc', 'desc'] as const) {
+      const numbers = (await foundIn(indexOf(name), EVERYTHING, order)).map((each) => each.data.n);
+      expect(order === 'asc' ? numbers : numbers.toReversed()).to.deep.equal(some.map(({ n }) => n));
+    }
+  });
+
+  it('counts thousands of distinct, long levels rightly, in small rows', async () => {
+    const some = Array.from({ length: 1500 }, (_, n) => ({
+      level: n % 3 === 0 ? 'error' : `level ${n} ${'x'.repeat(200)}`,
+      event: `event ${n}`,
+      timestamp: NOON,
+    }));
+    const name = await build(some, some, some);
+    const rows = await rowsIn(name, 'hours');
+    expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(64 * 1024);
+    const { buckets, total } = await counted(name, { by: 'level' });
+    expect(total).to.equal(4500);
+    expect(buckets[0]).to.deep.equal({ key: 'ERROR', count: 1500 });
+    expect(buckets).to.have.length(1001);
+    expect(buckets.slice(1).every(({ count }) => count === 3)).to.equal(true);
+    const one = some[1]!.level.toUpperCase();
+    expect((await counted(name, { by: 'level' }, { levels: [one] })).buckets).to.deep.equal([
+      { key: one, count: 3 },
+    ]);
+    expect(
+      (await counted(name, { by: 'time', intervalMs: 3_600_000 }, { levels: ['ERROR', one] })).total,
+    ).to.equal(1503);
+    expect((await counted(name, { by: 'time', intervalMs: 3_600_000 })).total).to.equal(4500);
+    expect((await counted(name, { by: 'event' }, { event: 'event 7' })).buckets).to.deep.equal([
+      { key: 'event 7', count: 3 },
+    ]);
+  });
+
+  it('counts usual levels from the rows of the hours alone, however many others there are', async () => {
+    const some = Array.from({ length: 900 }, (_, n) => ({
+      level: n % 3 ? `l${n}` : 'fatal',
+      timestamp: NOON,
+    }));
+    const name = await build(some);
+    await kernel.mongo.models.dropCollection(`${name}.d20261121`);
+    const { total } = await counted(name, { by: 'level' }, { levels: ['ERROR', 'FATAL'] });
+    expect(total).to.equal(300);
+  });
+});
