@@ -35,7 +35,7 @@ export const logs: Service = {
   catalog,
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, logger, signal }) {
+  connect({ kernel, values, release, metrics, logger, signal, horizon }) {
     const { log, vault, settled, served, handle, mongo } = kernel;
     const clock = Date;
     const closing = new AbortController();
@@ -51,8 +51,10 @@ export const logs: Service = {
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
-      from: kernel.head(),
-      failed: (err) => logger.error({ err }, 'the live tail has left out a batch'),
+      from: horizon,
+      head: kernel.head,
+      observe: metrics.relay('logs'),
+      failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
     });
     const admission = createAdmission({
       apiToken: values['logs.apiToken'],
@@ -131,6 +133,7 @@ export const logs: Service = {
           ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
       ],
+      kept: tail.kept,
       close() {
         closing.abort();
         tail.close();

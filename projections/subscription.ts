@@ -52,6 +52,7 @@ interface Target {
   collection: string;
   apply: Apply;
   position: Position;
+  readonly lease: Lease;
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
@@ -89,13 +90,15 @@ export function runProjector(options: ProjectorOptions): Projector {
     const fenced = new AbortController();
     const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
     try {
-      const targets = await Promise.all(projections.map(target));
+      const targets = await Promise.all(projections.map((each) => target(each, lease)));
       await removeRetired();
       status = 'catching-up';
       const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
       const saver = keepSaved(targets, lease, () => fenced.abort());
       try {
         const prefixes = [`${service}.`];
+        // What the checkpoints say is there: nobody need wait for the next event to know.
+        if (from > 0n) reached(service, from);
         const start = from === 0n ? 'start' : from;
         for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
           await apply(batch, targets, stop);
@@ -144,11 +147,11 @@ export function runProjector(options: ProjectorOptions): Projector {
     };
   }
 
-  async function target(projection: ReadModel): Promise<Target> {
+  async function target(projection: ReadModel, lease: Lease): Promise<Target> {
     const collection = served.collection(projection.name);
     if (!collection) throw new Error(`nothing is served of ${projection.name}`);
-    const apply = await builds.open(projection, collection);
-    return { projection, collection, apply, position: (await checkpoints.read(collection)) ?? 0n };
+    const apply = await builds.open(projection, collection, lease);
+    return { projection, collection, apply, lease, position: (await checkpoints.read(collection)) ?? 0n };
   }
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
@@ -209,7 +212,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
     const old = from.collection;
-    from.apply = await builds.open(from.projection, collection);
+    from.apply = await builds.open(from.projection, collection, from.lease);
     from.collection = collection;
     from.position = event.position;
     served.adopt({ ...build, revision: event.revision });

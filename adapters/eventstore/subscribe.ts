@@ -17,9 +17,9 @@ const BATCH = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
 
 /** The position of the last event of the whole log. */
-export async function headOf(client: EventStoreDBClient, back = 1): Promise<Position | undefined> {
+export async function headOf(client: EventStoreDBClient): Promise<Position | undefined> {
   let position: Position | undefined;
-  for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: back })) {
+  for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
     position = event?.position?.commit ?? position;
   }
   return position;
