@@ -34,6 +34,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly bodyLimit?: number;
   /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
   readonly room?: BodyRoom;
+  /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
+  readonly slow?: boolean;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */

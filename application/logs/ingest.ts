@@ -9,15 +9,7 @@ import {
 } from '../../domain/logs/batch.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { newEvent } from '../new-event.js';
-import {
-  type Clock,
-  type CommandContext,
-  type EventLog,
-  type Position,
-  type Settled,
-  Unavailable,
-  type Vault,
-} from '../ports.js';
+import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
 import type { Appender, Waiting } from './appender.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
 import { createRequests, lastOf } from './requests.js';
@@ -108,7 +100,7 @@ export function createIngest(ports: IngestPorts) {
             request,
             repeated: false,
           }));
-      const stored = await inTime(storing);
+      const stored = await storing;
       if (isRejection(stored)) return stored;
       const { request: told, receivedAt, position } = stored;
       if (!stored.repeated) count(told);
@@ -181,17 +173,6 @@ export function createIngest(ports: IngestPorts) {
     latest: () => latest,
     totals: () => ({ ...totals, waitingBytes: room.used() }),
   };
-}
-
-/** What takes longer is answered as unavailable; together with waiting for the index it stays below 10 s. */
-const ANSWER_MS = 7500;
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable('the records are not stored yet')), ANSWER_MS);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 const sizeOf = (secret: object) => Buffer.byteLength('lines' in secret ? String(secret.lines) : '');
