@@ -1,5 +1,5 @@
 /** The log service, put together. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
@@ -173,7 +173,7 @@ const answers = (asked: Promise<unknown>) =>
   );
 
 function reindexOf(
-  { lifecycle, served }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
@@ -193,7 +193,10 @@ function reindexOf(
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
     clock: Date,
-    newId: randomUUID,
+    handle,
+    streams,
+    derivation,
+    context: systemContext,
   });
 }
 
