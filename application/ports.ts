@@ -171,10 +171,10 @@ export interface RowQuery {
 /** Read-your-writes: waits until the projections of a service have seen a position. */
 export interface Settled {
   /**
-   * True once this, and all that was in the log when the node started, is seen; false when 2 s have passed first
-   * (the answer then says `Consistency: pending`).
+   * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
+   * passed first: the answer then says `Consistency: pending`.
    */
-  wait(service: string, position: Position): Promise<boolean>;
+  wait(service: string, position: Position, mostMs?: number): Promise<boolean>;
   /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
@@ -226,6 +226,11 @@ export interface Lease {
   readonly fence: bigint;
   /** Aborted when the lease is lost or released. */
   readonly lost: AbortSignal;
+  /**
+   * To be called just before whatever only the holder may do. Throws when the lease is lost, or would be by the
+   * clock: a process that was paused comes back in the middle of its work, before any timer has told it.
+   */
+  assertHeld(): void;
   release(): Promise<void>;
 }
 

@@ -98,7 +98,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       });
     },
 
-    async wait(service, asked) {
+    async wait(service, asked, mostMs = PATIENCE_MS) {
       const beginning = beginnings.get(service) ?? 0n;
       const position = asked > beginning ? asked : beginning;
       if (has(service, position)) return true;
@@ -107,7 +107,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       poll(service, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const patience = setTimeout(() => done(), PATIENCE_MS);
+        const patience = setTimeout(() => done(), mostMs);
         const done = () => {
           clearTimeout(patience);
           group.delete(waiter);

@@ -19,6 +19,7 @@ import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../applicati
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
+import { within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import { alertHistory } from '../projections/logs/alerts.js';
@@ -77,11 +78,14 @@ export const logs: Service = {
       ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
       serviceUrl: () => values['logs.appUrl'] ?? `http://${values.host}:${values['logs.port']}`,
     });
+    const storage = async () => {
+      const [eventStore, models] = await Promise.all([answers(kernel.head()), answers(mongo.ping())]);
+      return { eventStore, mongo: models };
+    };
     const sections = async () => ({
-      storage: { eventStore: await answers(kernel.head()), mongo: await answers(mongo.ping()) },
       ingest: ingest.totals(),
       auth: admission.mode,
-      ...(await alerting.alerts.health()),
+      ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
     const asking = { admit: admission.query, security: LOG_SECURITY };
@@ -93,7 +97,7 @@ export const logs: Service = {
       latest: ingest.latest,
       tail,
       reindex: reindexOf(kernel, build, receipts.count, closing.signal),
-      health: { version: release, index: health, sections },
+      health: { version: release, index: health, storage, sections },
     });
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, {
@@ -164,8 +168,11 @@ const watchName = (directories: readonly string[]) =>
     .digest('hex')
     .slice(0, 16)}`;
 
+/** Health is answered within 2 s, with frozen stores too. */
+const HEALTH_MS = 1500;
+
 const answers = (asked: Promise<unknown>) =>
-  asked.then(
+  within(HEALTH_MS, asked, 'it').then(
     () => 'ok',
     () => 'does not answer',
   );

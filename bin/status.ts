@@ -1,19 +1,15 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
 import type { Feed } from '../application/feed.js';
+import { within } from '../application/within.js';
+import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
-const ANSWER_MS = 2000;
+/** Health is answered within 2 s, with frozen stores too. */
+const ANSWER_MS = 1500;
 
-/** Rejects when there is no answer within 2 s. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, ANSWER_MS, new Error('no answer'));
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
+const inTime = <T>(asked: Promise<T>): Promise<T> => within(ANSWER_MS, asked, 'a store');
 
 export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
@@ -48,21 +44,35 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
     },
 
     async projections() {
-      const head = await kernel.head();
-      const found = parts.map(async ({ service, projector }) => {
-        const owner = await kernel.leases.holder(`projector:${service.name}`);
-        const { status } = projector.status();
-        return Promise.all(
-          service.projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
-            const collection = kernel.served.collection(name) ?? '';
-            const position = (await kernel.checkpoints.read(collection)) ?? 0n;
-            // Between the last event of a service and the head there may be events of others only.
-            const lag = status === 'live' ? 0n : head - position;
-            return { name, version, collection, position, lag, status, ...(owner ? { owner } : {}) };
-          }),
-        );
+      const head = told(kernel.head());
+      const found = parts.flatMap(({ service, projector }) => {
+        const owner = told(kernel.leases.holder(`projector:${service.name}`));
+        return service.projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
+          const collection = kernel.served.collection(name) ?? '';
+          const position = await told(kernel.checkpoints.read(collection).then((at = 0n) => at));
+          const { status } = projector.status();
+          const lag = lagOf(status, await head, position);
+          return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };
+        });
       });
-      return (await Promise.all(found)).flat();
+      return Promise.all(found);
     },
+  };
+}
+
+/** What a store says, undefined when it does not say it in time. */
+const told = <T>(asked: Promise<T>): Promise<T | undefined> => inTime(asked).catch(() => undefined);
+
+/** Between the last event of a service and the head there may be events of others only. */
+function lagOf(status: ProjectorStatus, head: bigint | undefined, position: bigint | undefined) {
+  if (status === 'live') return 0n;
+  return head === undefined || position === undefined ? undefined : head - position;
+}
+
+function defined({ position, lag, owner }: Partial<ProjectionStatus>) {
+  return {
+    ...(position === undefined ? {} : { position }),
+    ...(lag === undefined ? {} : { lag }),
+    ...(owner === undefined ? {} : { owner }),
   };
 }

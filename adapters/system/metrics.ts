@@ -121,8 +121,11 @@ export function createMetrics(): Metrics {
     appended: (stream, events) => appended.inc({ service: serviceOf(stream) }, events),
     conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
     projection(projection, { position, lag }) {
-      if (position !== undefined) positions.set({ projection }, Number(position));
-      if (lag !== undefined) lags.set({ projection }, Number(lag));
+      // What can't be asked now is left out: an old figure would look like a new one.
+      if (position === undefined) positions.remove({ projection });
+      else positions.set({ projection }, Number(position));
+      if (lag === undefined) lags.remove({ projection });
+      else lags.set({ projection }, Number(lag));
     },
     relay: (service) => ({
       connected: (total) => connections.set({ service }, total),

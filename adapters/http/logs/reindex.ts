@@ -18,6 +18,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
   const start: Route<LogCaller, unknown, { async: boolean }> = {
     ...common,
     method: 'POST',
+    slow: true,
     summary: 'Rebuild the search index from the logs',
     description:
       'Built beside the served index, which answers until the end; then switched. Answers when it is done, or ' +
