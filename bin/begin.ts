@@ -4,6 +4,7 @@ import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapter
 import { listen } from '../adapters/http/server.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
+import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
@@ -91,6 +92,7 @@ export async function begin(
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }

@@ -1,5 +1,5 @@
 /** The log service, put together. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
@@ -16,6 +16,7 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
+import { createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
@@ -46,15 +47,9 @@ export const logs: Service = {
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     const health = createIndexHealth({ settled, clock });
-    const ingest = createIngest({
-      appender,
-      vault,
-      settled,
-      clock,
-      release,
-      earlier: receipts.request,
-      heard: health.latest,
-    });
+    const room = createRoom(INTAKE_BYTES);
+    const { appended } = kernel;
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,
@@ -134,7 +129,7 @@ export const logs: Service = {
         health.note(event.position);
         tail.publish(event);
       },
-      reactions: [eraseReaction({ vault, log }), alerting.reaction],
+      reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
         { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
@@ -178,7 +173,7 @@ const answers = (asked: Promise<unknown>) =>
   );
 
 function reindexOf(
-  { lifecycle, served }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
@@ -198,7 +193,10 @@ function reindexOf(
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
     clock: Date,
-    newId: randomUUID,
+    handle,
+    streams,
+    derivation,
+    context: systemContext,
   });
 }
 
