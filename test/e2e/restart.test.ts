@@ -1,5 +1,5 @@
 /** What a node owes its readers after a start: all that was acknowledged, streams without a hole, whatever the log holds. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
@@ -8,6 +8,7 @@ import { createKernel, type Kernel } from '../../bin/kernel.js';
 import { services } from '../../bin/services.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
 import { logClient, tailed } from '../support/log-client.js';
+import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
 import { freePort, type Server, startServer } from '../support/server.js';
 
@@ -221,6 +222,32 @@ describe('after a start', function () {
     ]);
     room.source.close();
     tail.source.close();
+  });
+
+  it('brings a large import to whoever follows, over one connection', async () => {
+    const count = 20_000;
+    await serve();
+    let connected = () => {};
+    const connection = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    const tailing = tailed(
+      `${server.urls.logs}/api/logs/tail?event=imported`,
+      (all) => all.length === count,
+      { connected },
+    );
+    await connection;
+    const lines = Array.from({ length: count }, (_, n) =>
+      JSON.stringify({ n, event: 'imported', noise: randomBytes(180).toString('base64') }),
+    );
+    const { code, stderr } = await run(
+      ['logs', 'import', '-', '--url', server.urls.logs ?? ''],
+      `${lines.join('\n')}\n`,
+    );
+    expect(code, stderr).to.equal(0);
+    const { entries, reset } = await tailing;
+    expect(entries.map(({ data }) => data.n)).to.deep.equal(Array.from({ length: count }, (_, n) => n));
+    expect(reset).to.equal(false);
   });
 
   it('passes what can never be opened, and tells of it in log, metrics and health', async () => {
