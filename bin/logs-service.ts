@@ -34,7 +34,7 @@ export const logs: Service = {
   catalog,
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, logger, signal }) {
+  connect({ kernel, values, release, metrics, logger, signal }) {
     const { log, vault, settled, served, handle, mongo } = kernel;
     const clock = Date;
     const closing = new AbortController();
@@ -44,6 +44,7 @@ export const logs: Service = {
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
+    for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
     const ingest = createIngest({
       appender,
