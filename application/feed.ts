@@ -1,15 +1,17 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
 import type { Catalog } from '../domain/shared/catalog.js';
 import { pause } from './pause.js';
-import type { Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+import type { Checkpoints, Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 import type { Streams } from './streams.js';
 import type { CachingVault } from './vault.js';
+import { createWindow, saveWindows, type WindowStart } from './window.js';
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
+  /** By service: where its window begins, so that streams can be resumed across a restart of this node. */
+  readonly windows: ReadonlyMap<string, WindowStart>;
+  readonly checkpoints: Checkpoints;
   readonly follow: Follow;
-  /** A little before the head of the log, so that streams can be resumed across a restart of this node. */
-  readonly from: Position | 'start';
   readonly reveal: Reveal;
   readonly streams: Streams;
   readonly vault: CachingVault;
@@ -21,32 +23,47 @@ export interface FeedOptions {
   readonly signal: AbortSignal;
 }
 
-const RETRY_MS = 1000;
-
-/** `ready` resolves when the feed has been at the head of the log; `stopped` when the signal has ended it. */
-export function runFeed(options: FeedOptions): {
-  readonly ready: Promise<void>;
+export interface Feed {
+  /** Resolves when the feed has been at the head of the log, with the last event of each service up to there. */
+  readonly ready: Promise<ReadonlyMap<string, Position>>;
+  /** `waiting`: for a key store that is away. */
+  status(): 'catching-up' | 'live' | 'waiting';
+  /** Settles when the signal has ended it. */
   readonly stopped: Promise<void>;
-} {
-  const { catalogs, follow, from, reveal, streams, vault, publish, switched, logger, signal } = options;
+}
+
+const RETRY_MS = 1000;
+const SAVE_EVERY_MS = 1000;
+/** A window goes back over so many stretches of the log, each of so many events at least, whosever they are. */
+const STRETCHES = 50;
+const STRETCH = 1000;
+
+export function runFeed(options: FeedOptions): Feed {
+  const { catalogs, checkpoints, follow, reveal, streams, vault, publish, switched, logger, signal } =
+    options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
-  let atHead = () => {};
-  const ready = new Promise<void>((resolve) => {
+  const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
+  const stretches: Position[] = [];
+  let inStretch = 0;
+  let status: ReturnType<Feed['status']> = 'catching-up';
+  let atHead = (_: ReadonlyMap<string, Position>) => {};
+  const ready = new Promise<ReadonlyMap<string, Position>>((resolve) => {
     atHead = resolve;
   });
 
-  const catalogFor = ({ stream }: RecordedEvent) => catalogOf.get(stream.slice(0, stream.indexOf('.')));
+  const serviceOf = ({ stream }: RecordedEvent) => stream.slice(0, stream.indexOf('.'));
 
   /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
   async function opened(event: RecordedEvent): Promise<RevealedEvent | undefined> {
-    const catalog = catalogFor(event);
+    const catalog = catalogOf.get(serviceOf(event));
     if (!catalog || event.type.startsWith('$')) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
     while (!signal.aborted) {
       try {
         return await reveal(catalog, event);
       } catch (error) {
+        status = 'waiting';
         logger.error({ err: error, event: event.id, type: event.type }, 'the live feed waits');
         await pause(RETRY_MS, signal);
       }
@@ -55,25 +72,70 @@ export function runFeed(options: FeedOptions): {
   }
 
   function tell(event: RecordedEvent, revealed: RevealedEvent | undefined) {
+    const service = serviceOf(event);
     if (event.type === 'ProjectionSwitched') switched(event);
-    const catalog = catalogFor(event);
-    const erased = catalog?.events[event.type]?.erases?.(event.data as never);
+    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data as never);
     if (erased !== undefined) {
       vault.forget(erased);
       for (const stream of [erased, event.stream]) streams.forget(stream);
     }
-    if (catalog && revealed) publish(catalog.service, revealed);
+    windows.get(service)?.pass(event.position);
+    if (revealed) publish(service, revealed);
+  }
+
+  /** Leaves behind what is too far back; a batch without events stands for a stretch that held none of ours. */
+  function pass(events: number, position: Position) {
+    inStretch += events || STRETCH;
+    if (inStretch < STRETCH) return;
+    inStretch = 0;
+    stretches.push(position);
+    const left = stretches.length > STRETCHES ? stretches.shift() : undefined;
+    if (left !== undefined) for (const window of windows.values()) window.leave(left);
   }
 
   async function loop() {
-    for await (const { events, caughtUp } of follow({ prefixes, from, signal })) {
+    const [from = 0n] = [...windows.values()].map((window) => window.from).sort((a, b) => (a < b ? -1 : 1));
+    for await (const batch of follow({ prefixes, from: from === 0n ? 'start' : from, signal })) {
+      const { events, position, caughtUp } = batch;
       for (const event of events) streams.observe(event);
       // Keys come from another server: they are asked for together, and the events told in their order.
       const opening = events.map(opened);
-      for (const [index, event] of events.entries()) tell(event, await opening[index]);
-      if (caughtUp) atHead();
+      for (const [index, event] of events.entries()) {
+        const revealed = await opening[index];
+        try {
+          tell(event, revealed);
+        } catch (error) {
+          logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to clients');
+        }
+      }
+      if (signal.aborted) return;
+      if (status === 'waiting') status = 'catching-up';
+      if (position !== undefined) pass(events.length, position);
+      if (!caughtUp) continue;
+      status = 'live';
+      atHead(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
     }
   }
 
-  return { ready, stopped: loop() };
+  /** Keeps the windows for the next start, from the moment that anybody can resume in them. */
+  async function keepSaved() {
+    let saved = '';
+    const save = async () => {
+      const now = Array.from(windows.values(), (window) => window.from).join();
+      if (now === saved) return;
+      try {
+        if (await saveWindows(checkpoints, windows)) saved = now;
+      } catch (error) {
+        logger.warn({ err: error }, 'the windows of the live feed were not saved, trying again');
+      }
+    };
+    await Promise.race([ready, pause(2 ** 31 - 1, signal)]);
+    while (!signal.aborted) {
+      await save();
+      await pause(SAVE_EVERY_MS, signal);
+    }
+  }
+
+  const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
+  return { ready, status: () => status, stopped };
 }

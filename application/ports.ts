@@ -77,6 +77,19 @@ export class Unavailable extends Error {
   override readonly name = 'Unavailable';
 }
 
+/** Something sealed that nobody can open ever again: damaged, or its key is of another backup, or lost. */
+export class Unopenable extends Error {
+  override readonly name = 'Unopenable';
+  constructor(
+    readonly subject: string,
+    /** Tells one sealed thing from another. */
+    readonly sealed: string,
+    options?: ErrorOptions,
+  ) {
+    super(`something sealed for ${subject} can't be opened`, options);
+  }
+}
+
 /** The log: streams of events with optimistic concurrency. Every method rejects with `Unavailable` when the
  * store is away. */
 export interface EventLog {
@@ -102,7 +115,10 @@ export interface Vault {
   destroy(subject: string): Promise<void>;
   /** Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). */
   seal(subject: string, secret: object): Promise<string | undefined>;
-  /** Opens what `seal` made; undefined when the key is destroyed. Throws on a forged or damaged text. */
+  /**
+   * Opens what `seal` made; undefined when the key is destroyed. Rejects with `Unopenable` where trying again will
+   * not help: the text is damaged or sealed under another key, or its key was lost.
+   */
   open(subject: string, sealed: string): Promise<object | undefined>;
   /** The same for a text that nobody asks for again soon: it is not remembered. */
   sealText(subject: string, text: string): Promise<string | undefined>;
@@ -154,8 +170,11 @@ export interface RowQuery {
 
 /** Read-your-writes: waits until the projections of a service have seen a position. */
 export interface Settled {
-  /** True once seen; false when 2 s have passed first (the answer then says `Consistency: pending`). */
-  wait(service: string, position: Position): Promise<boolean>;
+  /**
+   * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
+   * passed first: the answer then says `Consistency: pending`.
+   */
+  wait(service: string, position: Position, mostMs?: number): Promise<boolean>;
   /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
   position(service: string): Position;
   /** The last position this node appended to any of these streams and that may not be projected yet. */
@@ -207,6 +226,11 @@ export interface Lease {
   readonly fence: bigint;
   /** Aborted when the lease is lost or released. */
   readonly lost: AbortSignal;
+  /**
+   * To be called just before whatever only the holder may do. Throws when the lease is lost, or would be by the
+   * clock: a process that was paused comes back in the middle of its work, before any timer has told it.
+   */
+  assertHeld(): void;
   release(): Promise<void>;
 }
 

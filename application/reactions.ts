@@ -54,18 +54,24 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
   const types = Object.keys(reaction.on);
   for await (const { events, position } of follow({ service, types, from, signal: stop })) {
     let reacted = false;
-    for (const event of events) reacted = (await react(options, event, stop)) || reacted;
+    for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
     if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;
     saved = Date.now();
     if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
   }
 }
 
-async function react(options: ReactionOptions, event: RecordedEvent, stop: AbortSignal): Promise<boolean> {
+async function react(
+  options: ReactionOptions,
+  event: RecordedEvent,
+  lease: Lease,
+  stop: AbortSignal,
+): Promise<boolean> {
   const { reaction, reacted, logger } = options;
   const work = reaction.on[event.type];
   if (!work) return false;
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    lease.assertHeld();
     try {
       await work(event);
       reacted(reaction.name);

@@ -1,17 +1,65 @@
-/** Opens the secret of a recorded event, or puts the catalog's fallback in its place once the key is gone. */
+/** Opens the secret of a recorded event, or puts the catalog's fallback in its place once nobody can open it. */
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
-import type { RecordedEvent, Reveal, RevealedEvent, Vault } from './ports.js';
+import { type Log, type RecordedEvent, type Reveal, type RevealedEvent, Unopenable } from './ports.js';
+import type { CachingVault } from './vault.js';
 
-export function createReveal(vault: Vault): Reveal {
+/** Is told of everything that can never be opened, and where it is known of the event that holds it. */
+export type Told = (error: Unopenable, event?: RecordedEvent) => void;
+
+/**
+ * A vault that takes what can never be opened for erased, once it has told so: one damaged event must not keep a
+ * node from starting, nor a reader from the rest. What can get better (the key store is away) still rejects.
+ */
+export function asErased(vault: CachingVault, told: Told): CachingVault {
+  const erased = (error: unknown) => unopenable(error, told);
+  return {
+    ...vault,
+    open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
+    openText: (subject, sealed) => vault.openText(subject, sealed).catch(erased),
+    openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
+  };
+}
+
+/** Give it a vault that tells what can't be opened: here it is known of which event that was. */
+export function createReveal(vault: CachingVault, told: Told): Reveal {
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
     const sealing = catalog.events[event.type]?.sealed;
     if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
-    const secret = await vault.open(sealing.subject(event.data as never), event.data.secret);
+    const secret = await vault
+      .open(sealing.subject(event.data as never), event.data.secret)
+      .catch((error) => unopenable(error, told, event));
     return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
   };
+}
+
+function unopenable(error: unknown, told: Told, event?: RecordedEvent): undefined {
+  if (!(error instanceof Unopenable)) throw error;
+  told(error, event);
 }
 
 /** The one place where a decoded event is taken for the domain's: the codec has matched it to the catalog. */
 const revealed = <E extends DomainEvent>(event: RecordedEvent, data: object, erased: boolean) =>
   ({ ...event, data, erased }) as RevealedEvent<E>;
+
+const REMEMBERED = 10_000;
+
+/** Keeps count of what could not be opened: each thing once, however often it is met, and a log line a subject. */
+export function countUnopened(logger: Log, counted: () => void) {
+  const met = new Set<string>();
+  const subjects = new Set<string>();
+  let count = 0;
+  const told: Told = (error, event) => {
+    const { subject, sealed } = error;
+    const thing = `${subject} ${sealed}`;
+    if (met.has(thing) || met.size >= REMEMBERED) return;
+    met.add(thing);
+    count++;
+    counted();
+    if (subjects.has(subject)) return;
+    subjects.add(subject);
+    const where = event && { event: event.id, stream: event.stream, position: String(event.position) };
+    logger.error({ err: error, subject, ...where }, "can't be opened, now or later: shown as erased");
+  };
+  return { told, count: () => count };
+}

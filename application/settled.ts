@@ -8,6 +8,12 @@ const POLL_MS = 25;
 export interface SettledTracker extends Settled {
   /** An append of this node was acknowledged. */
   appended(stream: string, position: Position): void;
+  /** The last event of a service when this node began: what every reader of the node has been told. */
+  began(service: string, position: Position): void;
+  /** How far the projections of a service are by their checkpoints, whichever node keeps them up. */
+  stored(service: string): Promise<Position | undefined>;
+  /** Whether the projections of a service have come to where the log was when this node began. */
+  caughtUp(service: string): Promise<boolean>;
   /** The projections of a service have seen everything up to here. */
   reached(service: string, position: Position): void;
   /**
@@ -21,11 +27,12 @@ export interface SettledTracker extends Settled {
 export function createSettled(stored: (service: string) => Promise<Position | undefined>): SettledTracker {
   const pending = new Map<string, Position>();
   const seen = new Map<string, Position>();
+  const beginnings = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
   const wanted = new Map<string, () => void>();
   const polling = new Set<string>();
 
-  const has = (service: string, position: Position) => (seen.get(service) ?? -1n) >= position;
+  const has = (service: string, position: Position) => (seen.get(service) ?? 0n) >= position;
 
   const reached: SettledTracker['reached'] = (service, position) => {
     if (has(service, position)) return;
@@ -54,6 +61,16 @@ export function createSettled(stored: (service: string) => Promise<Position | un
 
   return {
     reached,
+    stored,
+    began: (service, position) => void beginnings.set(service, position),
+
+    async caughtUp(service) {
+      const beginning = beginnings.get(service);
+      if (beginning === undefined) return false;
+      if (!has(service, beginning)) reached(service, (await stored(service)) ?? 0n);
+      return has(service, beginning);
+    },
+
     position: (service) => seen.get(service) ?? 0n,
     appended(stream, position) {
       if (position > (pending.get(stream) ?? 0n)) pending.set(stream, position);
@@ -81,14 +98,16 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       });
     },
 
-    async wait(service, position) {
-      if (position === 0n || has(service, position)) return true;
+    async wait(service, asked, mostMs = PATIENCE_MS) {
+      const beginning = beginnings.get(service) ?? 0n;
+      const position = asked > beginning ? asked : beginning;
+      if (has(service, position)) return true;
       const group = waiting.get(service) ?? new Set();
       waiting.set(service, group);
       poll(service, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const patience = setTimeout(() => done(), PATIENCE_MS);
+        const patience = setTimeout(() => done(), mostMs);
         const done = () => {
           clearTimeout(patience);
           group.delete(waiter);

@@ -2,13 +2,14 @@
 import { LRUCache } from 'lru-cache';
 import { heldBytes } from './held-bytes.js';
 import { createOpenedSecrets } from './opened-secrets.js';
-import type { Cache, Digester, Vault } from './ports.js';
+import { type Cache, type Digester, Unopenable, type Vault } from './ports.js';
 
 /** Where keys are kept: outside the log and its backups. */
 export interface KeyStore {
   /** The subject's key, made now if it never had one; undefined when it was destroyed. */
   create(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
-  read(subject: string): Promise<Buffer | undefined>;
+  /** Undefined when it never had one, or this is a backup from before. */
+  read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
   destroy(subject: string): Promise<void>;
 }
 
@@ -38,6 +39,9 @@ const OPENED_BYTES = 16 * 1024 * 1024;
 const MOST_CACHED_CHARACTERS = 4096;
 const FRESH_BYTES = 6 * 1024 * 1024;
 
+/** What is sealed begins with a nonce of its own: enough to tell it from all else. */
+const MARK = 18;
+
 export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const known = new LRUCache<string, Buffer>({
     maxSize: KEYS_BYTES,
@@ -58,11 +62,26 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
   const keyOf = async (subject: string) => {
     const before = forgotten;
     const key = await keys.read(subject);
-    if (key && forgotten === before) learn(subject, key);
+    if (key && key !== 'destroyed' && forgotten === before) learn(subject, key);
     return key;
   };
 
-  const currentKey = async (subject: string) => known.get(subject) ?? (await keyOf(subject));
+  const currentKey = async (subject: string) => {
+    const key = known.get(subject) ?? (await keyOf(subject));
+    return key === 'destroyed' ? undefined : key;
+  };
+
+  /** What was sealed had a key: that there is none is not the same as its end. */
+  async function opening<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
+    const key = known.get(subject) ?? (await keyOf(subject));
+    if (key === 'destroyed') return undefined;
+    try {
+      if (!key) throw new Error('its key is missing');
+      return open(key);
+    } catch (cause) {
+      throw new Unopenable(subject, Buffer.from(sealed.slice(0, MARK)).toString('base64'), { cause });
+    }
+  }
 
   const remember = (subject: string, sealed: string, secret: object, text: string) => {
     if (known.has(subject))
@@ -74,10 +93,8 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
     return key && cipher.seal(key, text);
   };
 
-  const open = async (subject: string, sealed: string) => {
-    const key = await currentKey(subject);
-    return key && cipher.open(key, sealed);
-  };
+  const open = (subject: string, sealed: string) =>
+    opening(subject, sealed, (key) => cipher.open(key, sealed));
 
   const forget = (subject: string) => {
     forgotten++;
@@ -127,10 +144,7 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
       return key && cipher.sealBytes(key, bytes);
     },
 
-    async openBytes(subject, sealed) {
-      const key = await currentKey(subject);
-      return key && cipher.openBytes(key, sealed);
-    },
+    openBytes: (subject, sealed) => opening(subject, sealed, (key) => cipher.openBytes(key, sealed)),
 
     async digester(subject, purpose) {
       const key = await currentKey(subject);

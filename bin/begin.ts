@@ -2,14 +2,17 @@
 import { resolve } from 'node:path';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
 import { listen } from '../adapters/http/server.js';
+import { RING_BYTES } from '../adapters/relay/ring.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
+import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
-import { runFeed } from '../application/feed.js';
+import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
-import type { Log, Position, RecordedEvent } from '../application/ports.js';
+import type { Log, RecordedEvent } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
+import { readWindow, type WindowStart } from '../application/window.js';
 import { buildIn } from '../domain/shared/served.js';
 import { built, type Progress } from '../projections/catch-up.js';
 import { runProjector } from '../projections/subscription.js';
@@ -45,6 +48,7 @@ export async function begin(
     logger: log,
     onAppended: metrics.appended,
     onConflict: metrics.conflicted,
+    onUnopened: metrics.unopened,
   });
   opened('drivers', kernel.close);
   for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
@@ -54,10 +58,17 @@ export async function begin(
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });
   const context = { kernel, values, release, metrics, logger: log, signal };
-  const parts = chosen.map((service) => start(service, service.connect(context), context, signal));
-  const feed = startFeed(kernel, parts, log, signal, await kernel.headOf(RESUMABLE_EVENTS));
+  const windows = await readWindows(kernel, chosen);
+  const parts = chosen.map((service) => {
+    const { horizon } = windows.get(service.name)!;
+    return start(service, service.connect({ ...context, horizon }), context, signal);
+  });
+  for (const { service, connected } of parts)
+    metrics.cache({ name: `relay ${service.name}`, limitBytes: RING_BYTES, bytes: connected.kept });
+  const feed = startFeed(kernel, parts, windows, log, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
-  await feed.ready;
+  // From here on this node's readers are owed whatever was in the log before.
+  for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
 
   const clientAddress = createClientAddress(values['server.trustedProxies']);
   const http = {
@@ -77,10 +88,11 @@ export async function begin(
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts);
+  const status = statusOf(kernel, parts, feed);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
@@ -123,22 +135,33 @@ function start(
   };
 }
 
-/** Some events before the head are published too, so that streams can be resumed across a restart of this node. */
-const RESUMABLE_EVENTS = 500;
+/** Where the streams of each service can be resumed from, as the last node left it. */
+async function readWindows(
+  { checkpoints, settled, head }: Kernel,
+  chosen: readonly Service[],
+): Promise<ReadonlyMap<string, WindowStart>> {
+  const last = await head();
+  const found = chosen.map(async ({ name }) => {
+    const projected = await settled.stored(name);
+    return [name, await readWindow(checkpoints, name, last, projected)] as const;
+  });
+  return new Map(await Promise.all(found));
+}
 
 function startFeed(
   kernel: Kernel,
   parts: readonly Part[],
+  windows: ReadonlyMap<string, WindowStart>,
   logger: Log,
   signal: AbortSignal,
-  from: Position = 0n,
-) {
-  const { catalogs, follow, reveal, streams, vault } = kernel;
+): Feed {
+  const { catalogs, checkpoints, follow, reveal, streams, vault } = kernel;
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
   return runFeed({
     catalogs,
+    windows,
+    checkpoints,
     follow,
-    from: from === 0n ? 'start' : from,
     reveal,
     streams,
     vault,

@@ -13,7 +13,7 @@ import { createLeases } from '../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createHandle } from '../application/handle.js';
 import type { CommandContext, Log, Position } from '../application/ports.js';
-import { createReveal } from '../application/reveal.js';
+import { asErased, countUnopened, createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
 import { createStreams } from '../application/streams.js';
 import { createVault } from '../application/vault.js';
@@ -38,6 +38,8 @@ export interface KernelOptions {
   readonly logger: Log;
   readonly onAppended?: (stream: string, events: number) => void;
   readonly onConflict?: (stream: string) => void;
+  /** Something sealed can never be opened again, and is shown as erased. */
+  readonly onUnopened?: () => void;
 }
 
 /** A kernel for a command that works with all services and serves none. */
@@ -59,6 +61,9 @@ export const openKernel = (
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
+const least = (positions: readonly Position[]): Position | undefined =>
+  [...positions].sort((a, b) => (a < b ? -1 : 1))[0];
+
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
   const { logger, node } = options;
@@ -73,11 +78,13 @@ export async function createKernel(options: KernelOptions) {
   const installation = await keys.create('installation', randomBytes(32));
   if (!installation) throw new Error('the key of this installation was destroyed');
 
-  const vault = createVault(keys, aes256gcm);
+  const unopened = countUnopened(logger, () => options.onUnopened?.());
+  const telling = createVault(keys, aes256gcm);
+  const vault = asErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec);
   const follow = createFollow(client, codec, logger);
-  const reveal = createReveal(vault);
+  const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
   const served = createServed();
   const checkpoints = createCheckpoints(mongo.models);
@@ -89,9 +96,9 @@ export async function createKernel(options: KernelOptions) {
     const positions = await Promise.all(
       mine.map(({ name }) => checkpoints.read(served.collection(name) ?? '')),
     );
-    return positions.reduce((least, each) =>
-      least === undefined || each === undefined || each > least ? least : each,
-    );
+    // One that has no checkpoint yet shows nothing.
+    const known = positions.filter((each) => each !== undefined);
+    return known.length < positions.length ? undefined : least(known);
   });
 
   /** To be told of every append before its command is answered. */
@@ -139,6 +146,8 @@ export async function createKernel(options: KernelOptions) {
     follow,
     vault,
     reveal,
+    /** How many things this process has met that can never be opened. */
+    unopened: unopened.count,
     streams,
     handle,
     appended,
@@ -151,7 +160,6 @@ export async function createKernel(options: KernelOptions) {
     lifecycle,
     derivation: createDerivation(installation),
     head,
-    headOf: (back: number) => headOf(client, back),
     systemContext,
     async close() {
       await client.dispose();

@@ -1,5 +1,5 @@
 /** The log service, put together. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
@@ -19,6 +19,7 @@ import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../applicati
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
+import { within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import { alertHistory } from '../projections/logs/alerts.js';
@@ -34,7 +35,7 @@ export const logs: Service = {
   catalog,
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, metrics, logger, signal }) {
+  connect({ kernel, values, release, metrics, logger, signal, horizon }) {
     const { log, vault, settled, served, handle, mongo } = kernel;
     const clock = Date;
     const closing = new AbortController();
@@ -57,8 +58,10 @@ export const logs: Service = {
     });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
-      from: kernel.head(),
-      failed: (err) => logger.error({ err }, 'the live tail has left out a batch'),
+      from: horizon,
+      head: kernel.head,
+      observe: metrics.relay('logs'),
+      failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
     });
     const admission = createAdmission({
       apiToken: values['logs.apiToken'],
@@ -76,11 +79,14 @@ export const logs: Service = {
       ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
       serviceUrl: () => values['logs.appUrl'] ?? `http://${values.host}:${values['logs.port']}`,
     });
+    const storage = async () => {
+      const [eventStore, models] = await Promise.all([answers(kernel.head()), answers(mongo.ping())]);
+      return { eventStore, mongo: models };
+    };
     const sections = async () => ({
-      storage: { eventStore: await answers(kernel.head()), mongo: await answers(mongo.ping()) },
       ingest: ingest.totals(),
       auth: admission.mode,
-      ...(await alerting.alerts.health()),
+      ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
     const asking = { admit: admission.query, security: LOG_SECURITY };
@@ -92,7 +98,7 @@ export const logs: Service = {
       latest: ingest.latest,
       tail,
       reindex: reindexOf(kernel, build, receipts.count, closing.signal),
-      health: { version: release, index: health, sections },
+      health: { version: release, index: health, storage, sections },
     });
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, {
@@ -137,6 +143,7 @@ export const logs: Service = {
           ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
       ],
+      kept: tail.kept,
       close() {
         closing.abort();
         tail.close();
@@ -162,14 +169,17 @@ const watchName = (directories: readonly string[]) =>
     .digest('hex')
     .slice(0, 16)}`;
 
+/** Health is answered within 2 s, with frozen stores too. */
+const HEALTH_MS = 1500;
+
 const answers = (asked: Promise<unknown>) =>
-  asked.then(
+  within(HEALTH_MS, asked, 'it').then(
     () => 'ok',
     () => 'does not answer',
   );
 
 function reindexOf(
-  { lifecycle, served }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
@@ -189,7 +199,10 @@ function reindexOf(
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
     clock: Date,
-    newId: randomUUID,
+    handle,
+    streams,
+    derivation,
+    context: systemContext,
   });
 }
 

@@ -21,9 +21,14 @@ export const rooms: Service = {
   catalog,
   projections: [state],
   port: (values) => values['rooms.port'],
-  connect({ kernel, values, release, metrics }) {
+  connect({ kernel, values, release, metrics, horizon }) {
     const ports = { ...kernel, clock: Date, context: kernel.systemContext };
-    const relay = createRelay({ audience, observe: metrics.relay('rooms') });
+    const relay = createRelay({
+      audience,
+      from: horizon,
+      head: kernel.head,
+      observe: metrics.relay('rooms'),
+    });
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
       admission: createAdmission(ports),

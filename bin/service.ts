@@ -3,7 +3,7 @@ import type { ServicePolicy } from '../adapters/http/policy.js';
 import type { Route } from '../adapters/http/route.js';
 import type { Relay } from '../adapters/relay/relay.js';
 import type { Metrics } from '../adapters/system/metrics.js';
-import type { Log, RevealedEvent } from '../application/ports.js';
+import type { Log, Position, RevealedEvent } from '../application/ports.js';
 import type { Reaction } from '../application/reactions.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { ReadModel } from '../projections/projection.js';
@@ -28,6 +28,8 @@ export interface ServiceContext {
   readonly logger: Log;
   /** Aborted when the process stops: ends what goes on in the background. */
   readonly signal: AbortSignal;
+  /** Every event of the service after this position will be published: streams can be resumed from here on. */
+  readonly horizon: Position;
 }
 
 export interface RunningService {
@@ -39,6 +41,8 @@ export interface RunningService {
   publish(event: RevealedEvent): void;
   readonly reactions: readonly Reaction[];
   readonly periodic: readonly Periodic[];
+  /** What its relay keeps for clients that come back, in bytes. */
+  kept(): number;
   /** Tells all streams to come back. */
   close(): void;
 }
@@ -51,8 +55,9 @@ export interface Periodic {
 }
 
 /** The relay's part of a running service. */
-export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'close'> => ({
+export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'kept' | 'close'> => ({
   publish: relay.publish,
+  kept: relay.kept,
   close: relay.close,
 });
 

@@ -1,15 +1,20 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
+import type { Feed } from '../application/feed.js';
+import { within } from '../application/within.js';
+import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
-const ANSWER_MS = 2000;
+/** Health is answered within 2 s, with frozen stores too. */
+const ANSWER_MS = 1500;
 
-export function statusOf(kernel: Kernel, parts: readonly Part[]): Status {
+const inTime = <T>(asked: Promise<T>): Promise<T> => within(ANSWER_MS, asked, 'a store');
+
+export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
-    const late = new Promise((_, reject) => setTimeout(reject, ANSWER_MS, new Error('no answer')).unref());
     try {
-      await Promise.race([ask(), late]);
+      await inTime(ask());
       return { name, ok: true };
     } catch {
       return { name, ok: false, detail: 'does not answer' };
@@ -17,33 +22,57 @@ export function statusOf(kernel: Kernel, parts: readonly Part[]): Status {
   };
   return {
     async ready() {
+      const live = feed.status();
       const checks = await Promise.all([
         check('event store', kernel.head),
         check('MongoDB', kernel.mongo.ping),
-        ...parts.map(async ({ service, projector }): Promise<Check> => {
+        { name: 'feed', ok: live === 'live', detail: live },
+        ...parts.map(async ({ service: { name }, projector }): Promise<Check> => {
           const { status } = projector.status();
-          return { name: `projector ${service.name}`, ok: status !== 'failing', detail: status };
+          // This node's or another's: what was in the log when this one began must be in the rows.
+          const caughtUp = await inTime(kernel.settled.caughtUp(name)).catch(() => false);
+          const detail = caughtUp ? status : `${status}, behind the start of this node`;
+          return { name: `projector ${name}`, ok: caughtUp && status !== 'failing', detail };
         }),
       ]);
+      const unopened = kernel.unopened();
+      if (unopened > 0) {
+        const detail = `${unopened} can't be opened and are shown as erased: the log tells which`;
+        checks.push({ name: 'sealed events', ok: true, detail });
+      }
       return { ok: checks.every(({ ok }) => ok), checks };
     },
 
     async projections() {
-      const head = await kernel.head();
-      const found = parts.map(async ({ service, projector }) => {
-        const owner = await kernel.leases.holder(`projector:${service.name}`);
-        const { status } = projector.status();
-        return Promise.all(
-          service.projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
-            const collection = kernel.served.collection(name) ?? '';
-            const position = (await kernel.checkpoints.read(collection)) ?? 0n;
-            // Between the last event of a service and the head there may be events of others only.
-            const lag = status === 'live' ? 0n : head - position;
-            return { name, version, collection, position, lag, status, ...(owner ? { owner } : {}) };
-          }),
-        );
+      const head = told(kernel.head());
+      const found = parts.flatMap(({ service, projector }) => {
+        const owner = told(kernel.leases.holder(`projector:${service.name}`));
+        return service.projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
+          const collection = kernel.served.collection(name) ?? '';
+          const position = await told(kernel.checkpoints.read(collection).then((at = 0n) => at));
+          const { status } = projector.status();
+          const lag = lagOf(status, await head, position);
+          return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };
+        });
       });
-      return (await Promise.all(found)).flat();
+      return Promise.all(found);
     },
+  };
+}
+
+/** What a store says, undefined when it does not say it in time. */
+const told = <T>(asked: Promise<T>): Promise<T | undefined> => inTime(asked).catch(() => undefined);
+
+/** Between the last event of a service and the head there may be events of others only. */
+function lagOf(status: ProjectorStatus, head: bigint | undefined, position: bigint | undefined) {
+  if (status === 'live') return 0n;
+  return head === undefined || position === undefined ? undefined : head - position;
+}
+
+function defined({ position, lag, owner }: Partial<ProjectionStatus>) {
+  return {
+    ...(position === undefined ? {} : { position }),
+    ...(lag === undefined ? {} : { lag }),
+    ...(owner === undefined ? {} : { owner }),
   };
 }

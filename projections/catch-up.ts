@@ -1,6 +1,6 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Checkpoints, Follow, Leases, Position } from '../application/ports.js';
+import type { Checkpoints, Follow, Lease, Leases, Position } from '../application/ports.js';
 import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 
 export interface Progress {
@@ -13,8 +13,8 @@ export interface CatchUpOptions {
   readonly collection: string;
   /** Stops when everything up to here is in the rows and the checkpoint says so. */
   readonly until: Position;
-  /** Of the builder's lease: what a builder that lost it writes to the checkpoint is refused. */
-  readonly fence: bigint;
+  /** The builder's: without it nothing is written, and a checkpoint of an older one is refused. */
+  readonly lease: Pick<Lease, 'fence' | 'assertHeld'>;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -30,11 +30,11 @@ export const buildLease = (projection: string): string => `build:${projection}`;
 /** Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it. */
 export async function catchUp(
   { follow, builds, checkpoints }: CatchUpPorts,
-  { projection, collection, until, fence, signal, onProgress }: CatchUpOptions,
+  { projection, collection, until, lease, signal, onProgress }: CatchUpOptions,
 ): Promise<void> {
   const from = (await checkpoints.read(collection)) ?? 'start';
   if (from !== 'start' && from >= until) return;
-  const apply = await builds.open(projection, collection);
+  const apply = await builds.open(projection, collection, lease);
   let events = 0;
   for await (const batch of follow({
     prefixes: [`${serviceOf(projection)}.`],
@@ -47,7 +47,7 @@ export async function catchUp(
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await checkpoints.advance({ [collection]: position }, fence)))
+    if (!(await checkpoints.advance({ [collection]: position }, lease.fence)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;
@@ -61,7 +61,7 @@ export async function catchUp(
  */
 export async function built(
   ports: CatchUpPorts & { readonly leases: Leases },
-  { projection, collection, until, signal }: Omit<CatchUpOptions, 'fence' | 'onProgress'>,
+  { projection, collection, until, signal }: Omit<CatchUpOptions, 'lease' | 'onProgress'>,
 ): Promise<void> {
   while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
     signal.throwIfAborted();
@@ -72,7 +72,7 @@ export async function built(
     }
     try {
       const stop = AbortSignal.any([signal, lease.lost]);
-      await catchUp(ports, { projection, collection, until, fence: lease.fence, signal: stop });
+      await catchUp(ports, { projection, collection, until, lease, signal: stop });
     } finally {
       await lease.release();
     }

@@ -1,7 +1,7 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Handle } from '../application/handle.js';
-import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
+import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
 import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
 import {
@@ -87,7 +87,7 @@ export function createLifecycle(ports: LifecyclePorts) {
    * answers all queries meanwhile. Rejects with `BuildInProgress` when another process is at it.
    */
   async function rebuild(projection: ReadModel, { signal, onProgress }: BuildOptions): Promise<string> {
-    return asBuilder(projection, signal, async (fence, stop) => {
+    return asBuilder(projection, signal, async (lease, stop) => {
       const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
       let events = 0;
       const to = async (until: Position) => {
@@ -96,9 +96,10 @@ export function createLifecycle(ports: LifecyclePorts) {
           events = before + at.events;
           onProgress?.({ ...at, events }, until);
         };
-        await catchUp(ports, { projection, collection, until, fence, signal: stop, onProgress: progress });
+        await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
       };
       await to(await head());
+      lease.assertHeld();
       await to(await switchTo(projection, collection));
       return collection;
     });
@@ -109,7 +110,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     projection: ReadModel,
     { signal, onProgress }: BuildOptions,
   ): Promise<readonly Difference[]> {
-    return asBuilder(projection, signal, async (fence, stop) => {
+    return asBuilder(projection, signal, async (lease, stop) => {
       const { state } = await current(projection);
       if (!state) return [];
       const collection = `${checkPrefix(projection)}${ports.newRun()}`;
@@ -120,7 +121,7 @@ export function createLifecycle(ports: LifecyclePorts) {
         for (let round = 0; round < 4 && (differences === undefined || differences.length > 0); round++) {
           const until = await head();
           const progress = (at: Progress) => onProgress?.(at, until);
-          await catchUp(ports, { projection, collection, until, fence, signal: stop, onProgress: progress });
+          await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
           const found = await compare(
             builds.scan(projection, state.collection),
             builds.scan(projection, collection),
@@ -140,12 +141,12 @@ export function createLifecycle(ports: LifecyclePorts) {
   async function asBuilder<T>(
     projection: ReadModel,
     signal: AbortSignal,
-    work: (fence: bigint, stop: AbortSignal) => Promise<T>,
+    work: (lease: Lease, stop: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const lease = await leases.acquire(buildLease(projection.name));
     if (!lease) throw new BuildInProgress(`${projection.name} is being built by another process`);
     try {
-      return await work(lease.fence, AbortSignal.any([signal, lease.lost]));
+      return await work(lease, AbortSignal.any([signal, lease.lost]));
     } finally {
       await lease.release();
     }

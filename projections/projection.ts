@@ -6,7 +6,7 @@ import {
   Long,
   type UpdateFilter,
 } from 'mongodb';
-import type { Position, RecordedEvent, Vault } from '../application/ports.js';
+import type { Lease, Position, RecordedEvent, Vault } from '../application/ports.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -126,8 +126,11 @@ export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: numb
 
 /** The collections that builds of read models stand in. */
 export interface Builds {
-  /** Makes the collections and indexes, if they are not there; answers what takes events into them. */
-  open(model: ReadModel, collection: string): Promise<Apply>;
+  /**
+   * Makes the collections and indexes, if they are not there; answers what takes events into them. Nothing is
+   * written without the lease: a leader that was paused would bring back rows that its successor has removed.
+   */
+  open(model: ReadModel, collection: string, lease: Pick<Lease, 'assertHeld'>): Promise<Apply>;
   /** All rows that are not gone, by `_id`. */
   scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;

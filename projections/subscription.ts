@@ -50,8 +50,11 @@ const BACKOFF_MS = { first: 100, most: 5000 };
 interface Target {
   readonly projection: ReadModel;
   collection: string;
+  /** Of the switch to this build: those up to it are history. */
+  revision: number;
   apply: Apply;
   position: Position;
+  readonly lease: Lease;
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
@@ -89,13 +92,15 @@ export function runProjector(options: ProjectorOptions): Projector {
     const fenced = new AbortController();
     const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
     try {
-      const targets = await Promise.all(projections.map(target));
+      const targets = await Promise.all(projections.map((each) => target(each, lease)));
       await removeRetired();
       status = 'catching-up';
       const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
       const saver = keepSaved(targets, lease, () => fenced.abort());
       try {
         const prefixes = [`${service}.`];
+        // What the checkpoints say is there: nobody need wait for the next event to know.
+        if (from > 0n) reached(service, from);
         const start = from === 0n ? 'start' : from;
         for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
           await apply(batch, targets, stop);
@@ -144,11 +149,13 @@ export function runProjector(options: ProjectorOptions): Projector {
     };
   }
 
-  async function target(projection: ReadModel): Promise<Target> {
-    const collection = served.collection(projection.name);
-    if (!collection) throw new Error(`nothing is served of ${projection.name}`);
-    const apply = await builds.open(projection, collection);
-    return { projection, collection, apply, position: (await checkpoints.read(collection)) ?? 0n };
+  async function target(projection: ReadModel, lease: Lease): Promise<Target> {
+    const known = served.known(projection.name);
+    if (!known) throw new Error(`nothing is served of ${projection.name}`);
+    const { collection, revision } = known;
+    const apply = await builds.open(projection, collection, lease);
+    const position = (await checkpoints.read(collection)) ?? 0n;
+    return { projection, collection, revision, apply, lease, position };
   }
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
@@ -195,10 +202,12 @@ export function runProjector(options: ProjectorOptions): Projector {
 
   function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
     const build = buildIn(event.data);
-    const known = served.known(build.projection);
-    if (known && event.revision <= known.revision) return undefined;
+    // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
     return targets.find(
-      ({ projection }) => projection.name === build.projection && projection.version === build.version,
+      ({ projection, revision }) =>
+        projection.name === build.projection &&
+        projection.version === build.version &&
+        revision < event.revision,
     );
   }
 
@@ -209,8 +218,9 @@ export function runProjector(options: ProjectorOptions): Projector {
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
     const old = from.collection;
-    from.apply = await builds.open(from.projection, collection);
+    from.apply = await builds.open(from.projection, collection, from.lease);
     from.collection = collection;
+    from.revision = event.revision;
     from.position = event.position;
     served.adopt({ ...build, revision: event.revision });
     logger.info({ projection: build.projection, collection, old }, 'projection switched');

@@ -11,18 +11,17 @@ import {
 } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Log, Position, Selection } from '../../application/ports.js';
+import { readAll } from './asked.js';
 import type { Codec } from './codec.js';
 
 const BATCH = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
 
 /** The position of the last event of the whole log. */
-export async function headOf(client: EventStoreDBClient, back = 1): Promise<Position | undefined> {
-  let position: Position | undefined;
-  for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: back })) {
-    position = event?.position?.commit ?? position;
-  }
-  return position;
+export async function headOf(client: EventStoreDBClient): Promise<Position | undefined> {
+  const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
+  const found = await readAll(() => client.readAll(options));
+  return found[0]?.event?.position?.commit;
 }
 
 /**
@@ -121,7 +120,8 @@ async function* connect(
   } finally {
     signal.removeEventListener('abort', abort);
     subscription.on('error', () => {});
-    await subscription.unsubscribe().catch(() => {});
+    // Not waited for: a server that is silent would keep a process from stopping.
+    subscription.unsubscribe().catch(() => {});
   }
 }
 

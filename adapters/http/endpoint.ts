@@ -1,5 +1,6 @@
 /** The way of one request through one route: query, admission, body, handler. */
 import type { Context } from 'koa';
+import { within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { createBodyReader } from './body.js';
 import type { FieldError } from './invalid.js';
@@ -15,6 +16,9 @@ export type Endpoint = (
   requestId: string,
 ) => Promise<Answer>;
 
+/** The last resort where a store is silent, ms: admission and handler together; the client sends its body in between. */
+const ANSWER_MS = 9000;
+
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const checkQuery = route.query && queryValidator(route.query);
@@ -26,7 +30,11 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const request = createRequest(ctx, params, requestId, deps);
     if (isProblem(request)) return request;
 
-    const caller = route.admit ? await route.admit(request) : undefined;
+    const started = performance.now();
+    const inTime = <T>(work: Promise<T> | T, spentMs: number) =>
+      route.slow ? work : within(ANSWER_MS - spentMs, work, 'what the request needs');
+    const caller = route.admit ? await inTime(route.admit(request), 0) : undefined;
+    const admittedMs = performance.now() - started;
     if (isProblem(caller) || isRejection(caller)) return caller;
 
     const wrong = checkQuery?.(request.query);
@@ -40,6 +48,6 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       request.bytes = read.bytes;
       request.body = route.rawBody ? read.bytes : read.json;
     }
-    return route.handle(request, caller);
+    return inTime(route.handle(request, caller), admittedMs);
   };
 }

@@ -32,6 +32,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly rawBody?: boolean;
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
+  /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
+  readonly slow?: boolean;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */

@@ -1,5 +1,9 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
 import { type Db, MongoClient } from 'mongodb';
+import { CALL_MS } from '../../application/within.js';
+import { answered, guarded } from './guard.js';
+
+const CONNECT_MS = 10_000;
 
 export interface Mongo {
   /** Read models, checkpoints, leases. */
@@ -10,23 +14,35 @@ export interface Mongo {
   close(): Promise<void>;
 }
 
-/** Connects and waits until the server answers. Every write is flushed to its journal before it counts. */
+/**
+ * Connects and waits until the server answers. Every write is flushed to its journal before it counts. Everything
+ * asked through it has a deadline and rejects with `Unavailable` when the server is away.
+ */
 export async function connectMongo(url: string, database: string): Promise<Mongo> {
   const client = new MongoClient(url, {
     appName: 'annals',
     writeConcern: { w: 'majority', journal: true },
-    serverSelectionTimeoutMS: 10_000,
+    serverSelectionTimeoutMS: CONNECT_MS,
+    // A server that is silent for so long is taken for gone, and the connections to it are cut.
+    connectTimeoutMS: CONNECT_MS,
     maxPoolSize: 32,
+    // What has waited until nobody asks for it any more must not be done later.
+    waitQueueTimeoutMS: CALL_MS,
     // Rows carry positions as Long: read back as numbers they would lose their last digits.
     promoteLongs: false,
     ignoreUndefined: true,
   });
-  await client.connect();
+  await answered(client.connect(), CONNECT_MS + CALL_MS).catch((error) => {
+    // Not waited for either; what goes on in it would keep the process from ending.
+    client.close().catch(() => {});
+    throw error;
+  });
+  const admin = guarded(client.db('admin'));
   return {
-    models: client.db(database),
-    keys: client.db(`${database}_keys`),
+    models: guarded(client.db(database)),
+    keys: guarded(client.db(`${database}_keys`)),
     ping: async () => {
-      await client.db('admin').command({ ping: 1 });
+      await admin.command({ ping: 1 });
     },
     close: () => client.close(),
   };

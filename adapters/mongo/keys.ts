@@ -21,7 +21,10 @@ export function createKeyStore(db: Db): KeyStore {
       );
       return keyIn(row);
     },
-    read: async (subject) => keyIn(await keys.findOne({ _id: subject })),
+    async read(subject) {
+      const row = await keys.findOne({ _id: subject });
+      return row && !row.key ? 'destroyed' : keyIn(row);
+    },
     async destroy(subject) {
       await keys.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
     },

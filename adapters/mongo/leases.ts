@@ -1,6 +1,14 @@
 /** Leases in MongoDB: of many nodes one is the active projector, reaction runner, builder or sweeper. */
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
-import type { Lease, Leases } from '../../application/ports.js';
+import type { Clock, Lease, Leases } from '../../application/ports.js';
+
+export interface LeaseOptions {
+  /** How long a lease lasts that is not renewed, in ms; it is renewed three times as often. */
+  readonly leaseMs?: number;
+  readonly clock?: Clock;
+  /** Runs work after so many ms; returns what calls it off. */
+  readonly after?: (ms: number, work: () => void) => () => void;
+}
 
 const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
@@ -12,8 +20,15 @@ interface LeaseRow {
   readonly until: Date;
 }
 
+type Times = Required<LeaseOptions>;
+
 /** `owner` names this node; a node that restarts under its old name takes its leases up again at once. */
-export function createLeases(db: Db, owner: string): Leases {
+export function createLeases(
+  db: Db,
+  owner: string,
+  { leaseMs = LEASE_MS, clock = Date, after = afterAll }: LeaseOptions = {},
+): Leases {
+  const times: Times = { leaseMs, clock, after };
   const rows = db.collection<LeaseRow>('leases');
   // Within this process a lease is as exclusive as between nodes, though the owner is the same.
   const held = new Set<string>();
@@ -21,32 +36,38 @@ export function createLeases(db: Db, owner: string): Leases {
     async acquire(name) {
       if (held.has(name)) return undefined;
       held.add(name);
+      const from = clock.now();
       try {
-        const fence = await claim(rows, name, owner);
+        const fence = await claim(rows, name, owner, from, leaseMs);
         if (fence === undefined) held.delete(name);
-        else return lease(rows, name, owner, fence, () => held.delete(name));
+        else return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
       } catch (error) {
         held.delete(name);
         throw error;
       }
     },
     holder: async (name) => {
-      const row = await rows.findOne({ _id: name, until: { $gt: new Date() } });
+      const row = await rows.findOne({ _id: name, until: { $gt: new Date(clock.now()) } });
       return row?.owner;
     },
   };
 }
 
-async function claim(rows: Collection<LeaseRow>, name: string, owner: string): Promise<bigint | undefined> {
-  const now = Date.now();
+async function claim(
+  rows: Collection<LeaseRow>,
+  name: string,
+  owner: string,
+  now: number,
+  leaseMs: number,
+): Promise<Long | undefined> {
   const free = { _id: name, $or: [{ until: { $lte: new Date(now) } }, { owner }] };
   try {
     const row = await rows.findOneAndUpdate(
       free,
-      { $set: { owner, until: new Date(now + LEASE_MS) }, $inc: { fence: Long.ONE } },
+      { $set: { owner, until: new Date(now + leaseMs) }, $inc: { fence: Long.ONE } },
       { upsert: true, returnDocument: 'after' },
     );
-    return row?.fence.toBigInt();
+    return row?.fence;
   } catch (error) {
     // The lease is another's: the upsert met its row.
     if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return undefined;
@@ -54,36 +75,60 @@ async function claim(rows: Collection<LeaseRow>, name: string, owner: string): P
   }
 }
 
-function lease(
+/** Renews the lease until it is released, taken by another, or not renewed in its time. */
+function keep(
   rows: Collection<LeaseRow>,
-  name: string,
-  owner: string,
-  fence: bigint,
+  mine: Pick<LeaseRow, '_id' | 'owner' | 'fence'>,
+  from: number,
+  { leaseMs, clock, after }: Times,
   ended: () => void,
 ): Lease {
-  const mine = { _id: name, owner, fence: Long.fromBigInt(fence) };
   const lost = new AbortController();
-  lost.signal.addEventListener('abort', ended, { once: true });
-  let held = Date.now() + LEASE_MS;
-  const renewal = setInterval(async () => {
-    const until = Date.now() + LEASE_MS;
+  const renewMs = Math.floor(leaseMs / 3);
+  let until = from + leaseMs;
+  const end = () => {
+    if (lost.signal.aborted) return;
+    callOffEnd();
+    callOffRenewal();
+    lost.abort();
+    ended();
+  };
+  const isHeld = () => !lost.signal.aborted && clock.now() < until;
+  // A timer of its own: while the database does not answer, nothing else would notice that the time is up.
+  let callOffEnd = after(until - clock.now(), end);
+  let callOffRenewal = after(renewMs, renew);
+
+  async function renew() {
+    const next = clock.now() + leaseMs;
     try {
-      const { matchedCount } = await rows.updateOne(mine, { $set: { until: new Date(until) } });
-      if (matchedCount === 1) held = until;
-      else lost.abort();
+      const { matchedCount } = await rows.updateOne(mine, { $set: { until: new Date(next) } });
+      if (lost.signal.aborted) return;
+      if (matchedCount === 0) return end();
+      until = next;
+      callOffEnd();
+      callOffEnd = after(until - clock.now(), end);
     } catch {
       // Unreachable for now: the lease is only lost when its time is up.
     }
-    if (Date.now() >= held) lost.abort();
-    if (lost.signal.aborted) clearInterval(renewal);
-  }, LEASE_MS / 3);
+    if (!lost.signal.aborted) callOffRenewal = after(renewMs, renew);
+  }
+
   return {
-    fence,
+    fence: mine.fence.toBigInt(),
     lost: lost.signal,
+    assertHeld() {
+      if (isHeld()) return;
+      end();
+      throw new Error(`the lease of ${mine._id} is lost`);
+    },
     async release() {
-      clearInterval(renewal);
-      lost.abort();
+      end();
       await rows.updateOne(mine, { $set: { until: new Date(0) } });
     },
   };
+}
+
+function afterAll(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
 }

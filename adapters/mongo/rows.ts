@@ -1,6 +1,6 @@
 /** Rows of the served read models, and the collections they stand in. */
 import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
-import type { Rows, Vault } from '../../application/ports.js';
+import type { Lease, Rows, Vault } from '../../application/ports.js';
 import {
   type Build,
   type Builds,
@@ -45,23 +45,24 @@ export function createBuilds(db: Db, vault: Vault): Builds {
         if (error.code !== NAMESPACE_NOT_FOUND) throw error;
       });
 
-  const buildOf = (build: string): Build => ({
+  const buildOf = (build: string, lease?: Pick<Lease, 'assertHeld'>): Build => ({
     vault,
     collection: (part) => db.collection(build + PART + part),
-    write: (part, writes) => write(db.collection<Row>(build + PART + part), writes),
+    write: (part, writes) => write(db.collection<Row>(build + PART + part), writes, lease),
     parts: async () => (await namesOf(build + PART)).map((name) => name.slice(build.length + PART.length)),
     drop: (part) => dropCollection(build + PART + part),
   });
 
   return {
-    async open(model, collection) {
-      if ('open' in model) return model.open(buildOf(collection));
+    async open(model, collection, lease) {
+      if ('open' in model) return model.open(buildOf(collection, lease));
       const rows = db.collection<Row>(collection);
       await rows.createIndexes([...model.indexes, GONE_INDEX]);
       return (events) =>
         write(
           rows,
           events.flatMap((event) => writesOf(model, event)),
+          lease,
         );
     },
 
@@ -85,9 +86,14 @@ export function createBuilds(db: Db, vault: Vault): Builds {
   };
 }
 
-async function write(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<void> {
+async function write(
+  rows: Collection<Row>,
+  writes: readonly RowWrite[],
+  lease?: Pick<Lease, 'assertHeld'>,
+): Promise<void> {
   let rest = writes;
   while (rest.length > 0) {
+    lease?.assertHeld();
     try {
       await rows.bulkWrite([...rest], { ordered: true });
       return;

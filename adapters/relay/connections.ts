@@ -1,8 +1,10 @@
-/** The open streams of a relay by key: fan-out, heartbeat, and every way a stream ends. */
+/** The open streams of a service by key: where each begins, fan-out, heartbeat, and every way a stream ends. */
 import type { Position } from '../../application/ports.js';
 import type { Message } from './audience.js';
-import { inSequence, type Kept } from './kept.js';
-import { type Frame, frame, type Sink } from './sink.js';
+import { resumption } from './resume.js';
+import type { Ring, RingItem } from './ring.js';
+import { type Frame, frame } from './sink.js';
+import { type Connection, createStream, type Stream } from './stream.js';
 
 export interface RelayObserver {
   /** How many streams are open now. */
@@ -13,113 +15,157 @@ export interface RelayObserver {
   cut(): void;
 }
 
-export interface Connection {
-  readonly keys: readonly string[];
-  readonly sink: Sink;
-  /** Where the client began: what came before is not for it. */
-  readonly since: Position;
+export interface Beginning {
+  /** The client's cursor. */
+  readonly after?: Position | undefined;
+  /** Sent first. */
+  readonly greeting?: Message | undefined;
+  /** The stream's authority ends at this Unix ms: the message is sent and the stream ends. */
+  readonly until?: { readonly at: number; readonly message?: Message } | undefined;
 }
 
-export interface Until {
-  /** Unix ms. */
-  readonly at: number;
-  readonly message?: Message;
+export interface ConnectionsOptions<Item extends RingItem> {
+  readonly ring: Ring<Item>;
+  /** The position of the log's last event: a cursor beyond it is of another log. */
+  readonly head: () => Promise<Position>;
+  /** What could not be picked just now; it is tried again. */
+  readonly failed?: ((error: unknown) => void) | undefined;
+  readonly observe?: RelayObserver | undefined;
+  readonly beatMs?: number | undefined;
 }
 
-/** A client that leaves this many bytes unread is cut, and resumes with its cursor (design section 11). */
+/** What is told outside the log can't wait: a client that leaves this many bytes unread is cut. */
 const MAX_BUFFERED = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
+/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (design section 11). */
+const MOST_IN_VAIN = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export function createConnections(observe?: RelayObserver) {
-  const open = new Set<Connection>();
-  const byKey = new Map<string, Set<Connection>>();
+export function createConnections<Item extends RingItem>(options: ConnectionsOptions<Item>) {
+  const { ring, head, failed = () => {}, observe, beatMs = HEARTBEAT_MS } = options;
+  const open = new Set<Stream>();
+  const byKey = new Map<string, Set<Stream>>();
   let closed = false;
-  let latest: Position = -1n;
-  // The cursor moves on with the log even where a client is told nothing, or it would fall out of the ring.
+  let latest: Position = ring.horizon;
+
   const heartbeat = setInterval(() => {
-    for (const { sink, since } of open) {
-      const seen = since > latest ? since : latest;
-      sink.beat(seen < 0n ? undefined : seen);
-    }
-  }, HEARTBEAT_MS).unref();
+    for (const stream of open) if (stream.beat() >= MOST_IN_VAIN) cut(stream);
+  }, beatMs).unref();
 
   return {
-    add(connection: Connection, until?: Until) {
-      const { keys, sink } = connection;
+    /** Of the last item told. */
+    latest: () => latest,
+    /** How many streams are open. */
+    count: () => open.size,
+
+    connect(connection: Connection<Item>, { after, greeting, until }: Beginning) {
+      const { sink } = connection;
       if (closed) return sink.end('resume');
-      open.add(connection);
-      for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(connection));
-      observe?.connected(open.size);
-      const disarm = until && arm(until.at, () => finish(connection, until.message && frame(until.message)));
+      const how = resumption(after, { horizon: ring.horizon, latest });
+      const since = how === 'missed' ? beforeFirst(connection, after!) : how === 'ahead' ? after! : latest;
+      const missing = how === 'too-old' || since < latest;
+      const sent = () => observe?.sent(1);
+      const stream = createStream(connection, { ring, latest: () => latest, since, sent, failed });
+      join(stream);
+      if (greeting) sink.send(frame(greeting, missing ? undefined : since));
+      else if (how !== 'too-old') sink.beat(since);
+      if (how === 'too-old') stream.reset();
+      const disarm = until && arm(until.at, () => finish(stream, until.message && frame(until.message)));
       sink.onClose(() => {
         disarm?.();
-        remove(connection);
+        remove(stream);
       });
+      if (how === 'ahead') void doubt(stream, after!);
+      else if (open.has(stream)) stream.pump();
     },
 
-    /** Sends the deliveries of one event, at once and in order. */
-    fanOut(kept: readonly Kept[], position: Position) {
+    /** Keeps an item and sends it at once, in order, to those streams under these keys, or to all. */
+    publish(item: Item, keys?: readonly string[]) {
+      ring.push(item);
+      latest = item.position;
+      for (const stream of keys ? under(keys) : open) stream.offer(item.position);
+    },
+
+    /** The log has moved on with nothing to tell. */
+    pass(position: Position) {
       latest = position;
-      for (const [connection, mine] of recipients(kept)) {
-        if (connection.since >= position) continue;
-        for (const each of inSequence(mine)) send(connection, each);
-        if (mine.some(({ ends }) => ends)) finish(connection);
-      }
     },
 
     tell(keys: readonly string[], told: Frame): number {
-      const listeners = new Set(keys.flatMap((key) => [...(byKey.get(key) ?? [])]));
-      for (const connection of listeners) send(connection, told);
+      const listeners = under(keys);
+      for (const stream of listeners) {
+        stream.send(told);
+        if (stream.sink.buffered() > MAX_BUFFERED) cut(stream);
+      }
       return listeners.size;
     },
 
-    end(key: string, last?: Frame) {
-      for (const connection of [...(byKey.get(key) ?? [])]) finish(connection, last);
+    /** Ends the streams under a key, after a last message for those that have not got what is at `position`. */
+    end(key: string, last?: Frame, position?: Position) {
+      for (const stream of under([key]))
+        finish(stream, position !== undefined && stream.since() >= position ? undefined : last);
     },
 
     close() {
       closed = true;
       clearInterval(heartbeat);
-      for (const { sink } of open) sink.end('resume');
+      for (const stream of open) {
+        remove(stream);
+        stream.sink.end('resume');
+      }
     },
   };
 
-  function recipients(kept: readonly Kept[]): Map<Connection, Kept[]> {
-    const found = new Map<Connection, Kept[]>();
-    for (const each of kept) {
-      for (const key of each.to) {
-        for (const connection of byKey.get(key) ?? []) {
-          const mine = found.get(connection);
-          if (!mine) found.set(connection, [each]);
-          else if (mine.at(-1) !== each) mine.push(each);
-        }
-      }
+  function under(keys: readonly string[]): ReadonlySet<Stream> {
+    return new Set(keys.flatMap((key) => [...(byKey.get(key) ?? [])]));
+  }
+
+  /** Just before the first item that may be for the stream. */
+  function beforeFirst({ pick }: Connection<Item>, after: Position): Position {
+    for (const item of ring.since(after)) {
+      const frames = pick(item, true);
+      if (frames instanceof Promise) return after;
+      if (frames.length > 0) return item.position - 1n;
     }
-    return found;
+    return latest;
   }
 
-  function send(connection: Connection, frame: Frame) {
-    const { sink } = connection;
-    sink.send(frame);
-    observe?.sent(1);
-    if (sink.buffered() <= MAX_BUFFERED || !open.has(connection)) return;
+  /** A cursor ahead of us comes from a node that has seen more of the log; unless the log itself ends before it. */
+  async function doubt(stream: Stream, after: Position) {
+    try {
+      if ((await head()) < after && latest < after && open.has(stream)) stream.reset();
+    } catch {
+      // It is not known whether it will miss anything: it asks again.
+      remove(stream);
+      stream.sink.end('resume');
+    }
+  }
+
+  function join(stream: Stream) {
+    open.add(stream);
+    for (const key of stream.keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(stream));
+    observe?.connected(open.size);
+  }
+
+  function cut(stream: Stream) {
     observe?.cut();
-    remove(connection);
-    sink.cut();
+    remove(stream);
+    stream.sink.cut();
   }
 
-  function finish(connection: Connection, last?: Frame) {
-    remove(connection);
-    if (last) connection.sink.send(last);
-    connection.sink.end('over');
+  function finish(stream: Stream, last?: Frame) {
+    if (!open.has(stream)) return;
+    remove(stream);
+    if (last) stream.send(last);
+    stream.sink.end('over');
   }
 
-  function remove(connection: Connection) {
-    if (!open.delete(connection)) return;
-    for (const key of connection.keys) {
+  function remove(stream: Stream) {
+    if (!open.delete(stream)) return;
+    stream.stop();
+    for (const key of stream.keys) {
       const group = byKey.get(key);
-      if (group?.delete(connection) && group.size === 0) byKey.delete(key);
+      if (group?.delete(stream) && group.size === 0) byKey.delete(key);
     }
     observe?.connected(open.size);
   }

@@ -1,10 +1,15 @@
-/** A delivery with its frame, as the ring keeps it and the connections get it. */
+/** What one event told, with its frames, as the ring keeps it and the connections get it. */
+import { heldBytes } from '../../application/held-bytes.js';
 import type { Position } from '../../application/ports.js';
 import type { Delivery } from './audience.js';
+import type { RingItem } from './ring.js';
 import { type Frame, frame } from './sink.js';
 
+export interface Told extends RingItem {
+  readonly deliveries: readonly Kept[];
+}
+
 export interface Kept {
-  readonly position: Position;
   readonly delivery: Delivery;
   readonly to: readonly string[];
   readonly ends: boolean;
@@ -14,16 +19,26 @@ export interface Kept {
   readonly more: Frame;
 }
 
-export function keep(delivery: Delivery, position: Position): Kept {
-  const last = frame(delivery.frame, position);
-  const more: Frame = {
-    get json() {
-      return last.json;
-    },
-  };
-  return { position, delivery, to: delivery.to, ends: delivery.ends ?? false, last, more };
+export function keep(deliveries: readonly Delivery[], position: Position): Told {
+  const kept = deliveries.map((delivery) => ({
+    delivery,
+    to: delivery.to,
+    ends: delivery.ends ?? false,
+    last: frame(delivery.frame, position),
+    more: frame(delivery.frame),
+  }));
+  return told(kept, position);
 }
+
+const OVERHEAD = 500;
+
+/** Each delivery is held as it came, and once more as it is sent. */
+export const told = (deliveries: readonly Kept[], position: Position): Told => ({
+  position,
+  deliveries,
+  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD + 2 * heldBytes(delivery), 0),
+});
 
 /** The frames for one stream: of several from one event only the last carries the cursor. */
 export const inSequence = (kept: readonly Kept[]): readonly Frame[] =>
-  kept.map((each, index) => (kept[index + 1]?.position === each.position ? each.more : each.last));
+  kept.map((each, index) => (index < kept.length - 1 ? each.more : each.last));

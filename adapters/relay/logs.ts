@@ -1,11 +1,13 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
-
+import { LRUCache } from 'lru-cache';
 import type { Batch } from '../../application/logs/batches.js';
 import { entryOf } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
+import { createConnections, type RelayObserver } from './connections.js';
+import { createRing, RING_BYTES, type RingItem } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
 export interface Tail {
@@ -15,126 +17,76 @@ export interface Tail {
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
   /** How many streams are open. */
   streams(): number;
+  /** What is kept for clients that come back, in bytes. */
+  kept(): number;
   close(): void;
 }
 
 export interface TailOptions {
-  /** The records of a batch with their places; none once they are erased. */
+  /** The records of a batch with their places; none once they are erased. Rejects when it can't be known now. */
   readonly recordsOf: (event: Batch) => Promise<readonly PlacedRecord[]>;
-  /** A position after which every batch will be published. */
-  readonly from: Promise<Position>;
+  /** Every batch after this position will be published. */
+  readonly from: Position;
+  /** The position of the log's last event. */
+  readonly head: () => Promise<Position>;
+  /** A batch could not be opened just now. */
   readonly failed: (error: unknown) => void;
+  readonly observe?: RelayObserver;
 }
 
-interface Connection {
-  readonly filter: Filter;
-  readonly sink: Sink;
-  since: Position;
+interface Kept extends RingItem {
+  readonly event: Batch;
 }
 
-/** Batches kept, still sealed, for clients that come back. */
-const KEPT = { batches: 2000, characters: 16 * 1024 * 1024 };
-const MAX_BUFFERED = 1024 * 1024;
-const HEARTBEAT_MS = 15_000;
+interface Shown {
+  readonly record: PlacedRecord;
+  readonly frame: Frame;
+}
 
-export function createTail({ recordsOf, from, failed }: TailOptions): Tail {
-  /** All streams, and those of them that have got what they missed. */
-  const open = new Set<Connection>();
-  const live = new Set<Connection>();
-  const kept: Batch[] = [];
-  let keptCharacters = 0;
-  /** Everything up to here has been forgotten, or was never seen. */
-  let forgotten: Position = -1n;
-  let last: Position = -1n;
-  let closed = false;
-  // One after the other: opening takes its time, and the order of the log is kept.
-  let working: Promise<void> = Promise.resolve();
-  const then = (work: () => Promise<void>) => {
-    working = working.then(work).catch(failed);
-  };
-  from.then((position) => {
-    const [first] = kept;
-    if (forgotten < 0n) forgotten = first && first.position < position ? first.position - 1n : position;
-  }, failed);
-  const heartbeat = setInterval(() => {
-    for (const { sink, since } of open) sink.beat(since < 0n ? undefined : since);
-  }, HEARTBEAT_MS).unref();
+/** Batches kept, still sealed, for clients that come back or are slow. */
+const KEPT = { items: 2000, bytes: RING_BYTES };
+/** Batches kept open, for the many who are at the same place. */
+const KEPT_OPEN = 3;
+const OVERHEAD = 1000;
 
-  function keep(event: Batch) {
-    kept.push(event);
-    keptCharacters += sizeOf(event);
-    while (kept.length > KEPT.batches || keptCharacters > KEPT.characters) {
-      const gone = kept.shift()!;
-      keptCharacters -= sizeOf(gone);
-      forgotten = gone.position;
-    }
-  }
+export function createTail({ recordsOf, from, head, failed, observe }: TailOptions): Tail {
+  const ring = createRing<Kept>({ ...KEPT, from });
+  const connections = createConnections({ ring, head, failed, observe });
+  const opened = new LRUCache<Kept, Promise<readonly Shown[]>>({ max: KEPT_OPEN });
 
-  async function deliver(event: Batch, to: Iterable<Connection>) {
-    const waiting = [...to].filter(({ since }) => since < event.position);
-    if (waiting.length === 0) return;
-    const records = await recordsOf(event);
-    const frames = new Map<PlacedRecord, Frame>();
-    for (const connection of waiting) {
-      const passing = records.filter((record) => matches(connection.filter, record));
-      for (const record of passing) {
-        const shared = frames.get(record) ?? frame(entryOf(record));
-        frames.set(record, shared);
-        // Only behind its last record a batch is through: who breaks off before gets it again.
-        const isLast = record === passing.at(-1);
-        send(connection, isLast ? { ...shared, position: event.position } : shared);
-      }
-      connection.since = event.position;
-    }
-  }
-
-  function send(connection: Connection, each: Frame) {
-    connection.sink.send(each);
-    if (connection.sink.buffered() <= MAX_BUFFERED || !open.delete(connection)) return;
-    live.delete(connection);
-    connection.sink.cut();
+  function open(kept: Kept): Promise<readonly Shown[]> {
+    const known = opened.get(kept);
+    if (known) return known;
+    const opening = recordsOf(kept.event).then((records) =>
+      records.map((record) => ({ record, frame: frame(entryOf(record)) })),
+    );
+    opened.set(kept, opening);
+    opening.catch(() => opened.delete(kept));
+    return opening;
   }
 
   return {
     publish(event) {
-      if (event.position <= last) return;
-      last = event.position;
-      if (event.type !== 'RecordsIngested') return;
-      keep(event);
-      then(() => deliver(event, live));
+      const { type, position } = event;
+      if (position <= connections.latest()) return;
+      if (type !== 'RecordsIngested') return connections.pass(position);
+      const bytes = OVERHEAD + (event.data as SealedBatch).secret.length;
+      connections.publish({ position, bytes, event });
     },
 
     connect(filter, after, sink) {
-      if (closed) return sink.end('resume');
-      const connection = { filter, sink, since: after ?? last };
-      const missed = kept.filter(({ position }) => position > connection.since);
-      const tooOld = after !== undefined && after < forgotten;
-      if (tooOld) {
-        connection.since = last;
-        sink.send(frame({ type: 'RESET' }, last < 0n ? undefined : last));
-      } else sink.beat(connection.since < 0n ? undefined : connection.since);
-      open.add(connection);
-      sink.onClose(() => {
-        open.delete(connection);
-        live.delete(connection);
-      });
-      // In its turn: batches that are still being opened for others are among those it missed.
-      then(async () => {
-        if (!tooOld) for (const event of missed) if (open.has(connection)) await deliver(event, [connection]);
-        if (open.has(connection)) live.add(connection);
-      });
+      const pick = async (kept: Kept) => {
+        const passing = (await open(kept)).filter(({ record }) => matches(filter, record));
+        // Only behind its last record a batch is through: who breaks off before gets it again.
+        return passing.map(({ frame }, index) =>
+          index < passing.length - 1 ? frame : { json: frame.json, position: kept.position },
+        );
+      };
+      connections.connect({ keys: [], sink, pick }, { after });
     },
 
-    streams: () => open.size,
-
-    close() {
-      closed = true;
-      clearInterval(heartbeat);
-      for (const { sink } of open) sink.end('resume');
-      open.clear();
-      live.clear();
-    },
+    streams: connections.count,
+    kept: () => ring.bytes,
+    close: connections.close,
   };
 }
-
-const sizeOf = ({ data }: Batch) => (data as SealedBatch).secret.length;

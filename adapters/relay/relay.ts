@@ -3,15 +3,15 @@ import type { Position, RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { Audience, Delivery, Message } from './audience.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { inSequence, type Kept, keep } from './kept.js';
-import { createRing } from './ring.js';
-import { type Frame, frame, type Sink } from './sink.js';
+import { inSequence, keep, type Told, told } from './kept.js';
+import { createRing, RING_BYTES } from './ring.js';
+import { frame, type Sink } from './sink.js';
 
 export interface Connect<State> {
   /** The stream gets what is delivered to any of these. */
   readonly keys: readonly string[];
-  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago (or
-   * negative: a cursor that nobody gave). */
+  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago, a
+   * position that the log has not come to, or negative: a cursor that nobody gave. */
   readonly after?: Position;
   /** Whether the client may still see what it was entitled to then. Asked only for what it missed. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
@@ -36,79 +36,84 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   state(): State;
   /** Of the last event published. */
   position(): Position;
+  /** What is kept for clients that come back, in bytes. */
+  kept(): number;
   /** Tells every stream to come back, and takes no more. */
   close(): void;
 }
 
 export interface RelayOptions<State, Event extends DomainEvent> {
   readonly audience: Audience<State, Event>;
-  /** How many deliveries are kept for clients that come back. */
+  /** The position of the log's last event. */
+  readonly head: () => Promise<Position>;
+  /** How many events that told something are kept for clients that come back; fewer where they are large. */
   readonly ringSize?: number;
   /** Events up to here were never published, so nobody can resume from before. */
   readonly from?: Position;
   readonly observe?: RelayObserver;
+  readonly beatMs?: number;
 }
-
-/** More than this at once is told as a RESET: it would take a client that comes back for a slow one. */
-const MAX_REPLAY_CHARS = 256 * 1024;
 
 export function createRelay<State, Event extends DomainEvent>({
   audience,
+  head,
   ringSize = 10_000,
-  from = -1n,
+  from = 0n,
   observe,
+  beatMs,
 }: RelayOptions<State, Event>): Relay<State, Event> {
-  const ring = createRing<Kept>(ringSize, from);
-  const connections = createConnections(observe);
+  const ring = createRing<Told>({ items: ringSize, bytes: RING_BYTES, from });
+  const connections = createConnections({ ring, head, observe, beatMs });
   let state = audience.initialState;
-  let position = from;
 
   return {
     publish(event) {
-      if (event.position <= position) return;
+      const { position } = event;
+      if (position <= connections.latest()) return;
       const before = state;
       state = audience.evolve(before, event);
-      position = event.position;
-      const kept = audience.deliver(event, state, before).map((delivery) => keep(delivery, position));
-      for (const each of kept) ring.push(position, each);
-      connections.fanOut(kept, position);
-      for (const { ends, to } of kept) if (ends) forget(to);
+      const deliveries = audience.deliver(event, state, before);
+      if (deliveries.length === 0) return connections.pass(position);
+      const item = keep(deliveries, position);
+      connections.publish(
+        item,
+        deliveries.flatMap(({ to }) => to),
+      );
+      for (const { ends, to, last } of item.deliveries) {
+        if (!ends) continue;
+        for (const key of to) connections.end(key, last, position);
+        forget(to);
+      }
     },
 
-    connect(options, sink) {
-      const { keys, after, until, greeting } = options;
-      // A cursor ahead of us comes from a node that has seen more of the log.
-      const start = after !== undefined && after > position ? after : position;
-      const missed = after === undefined || after >= position ? [] : replay(after, options);
-      if (greeting) sink.send(frame(greeting, missed.length > 0 ? undefined : start));
-      for (const each of missed) sink.send(each);
-      connections.add({ keys, sink, since: start }, until);
+    connect({ keys, after, entitled, until, greeting }, sink) {
+      const mine = new Set(keys);
+      const pick = ({ deliveries }: Told, missed: boolean) =>
+        inSequence(
+          deliveries.filter(
+            ({ to, delivery }) =>
+              to.some((key) => mine.has(key)) && (!missed || (entitled?.(delivery, state) ?? true)),
+          ),
+        );
+      connections.connect({ keys, sink, pick }, { after, greeting, until });
     },
 
     tell: (keys, message) => connections.tell(keys, frame(message)),
     end: (key, message) => connections.end(key, message && frame(message)),
     state: () => state,
-    position: () => position,
-    close: () => connections.close(),
+    position: connections.latest,
+    kept: () => ring.bytes,
+    close: connections.close,
   };
-
-  function replay(after: Position, { keys, entitled }: Connect<State>): readonly Frame[] {
-    const reset = [frame({ type: 'RESET' }, position)];
-    const items = after < 0n ? 'too-old' : ring.since(after);
-    if (items === 'too-old') return reset;
-    const mine = new Set(keys);
-    const frames = inSequence(
-      items.filter(
-        (kept) => kept.to.some((key) => mine.has(key)) && (entitled?.(kept.delivery, state) ?? true),
-      ),
-    );
-    const chars = frames.reduce((sum, { json }) => sum + json.length, 0);
-    return chars > MAX_REPLAY_CHARS ? reset : frames;
-  }
 
   /** What has ended is not to be seen again, and its content need not stay in memory. */
   function forget(keys: readonly string[]) {
     const ended = new Set(keys);
-    ring.forget(({ to }) => to.every((key) => ended.has(key)));
+    const isOver = ({ to }: { readonly to: readonly string[] }) => to.every((key) => ended.has(key));
+    ring.revise((item) => {
+      if (!item.deliveries.some(isOver)) return item;
+      const left = item.deliveries.filter((each) => !isOver(each));
+      return left.length > 0 ? told(left, item.position) : undefined;
+    });
   }
 }

@@ -1,55 +1,83 @@
-/** The newest deliveries, for clients that come back: a ring of fixed size, ordered by position. */
+/** What was told last, for clients that come back or read slowly: bounded in number and bytes, by position. */
 import type { Position } from '../../application/ports.js';
 
-export interface Ring<Item> {
-  push(position: Position, item: Item): void;
-  /** Everything after a position, oldest first; `too-old` when some of it may have been let go. */
-  since(after: Position): readonly Item[] | 'too-old';
-  /** Lets go of single items before their time. */
-  forget(which: (item: Item) => boolean): void;
+/** What a ring holds at most, whatever its items are. */
+export const RING_BYTES = 16 * 1024 * 1024;
+
+export interface RingItem {
+  readonly position: Position;
+  /** What it holds in memory, roughly. */
+  readonly bytes: number;
 }
 
-/** `from` is the position up to which nothing was seen; what comes after it will all be pushed. */
-export function createRing<Item>(size: number, from: Position = -1n): Ring<Item> {
-  const slots: ({ position: Position; item: Item | undefined } | undefined)[] = new Array(size);
-  let pushed = 0;
-  /** Position of the newest item that is no longer here. */
-  let horizon = from;
+export interface Ring<Item extends RingItem> {
+  /** Up to here something may have been let go, or was never here. */
+  readonly horizon: Position;
+  /** What is kept, in bytes. */
+  readonly bytes: number;
+  /** Positions must grow. */
+  push(item: Item): void;
+  /** The oldest item after a position. */
+  after(position: Position): Item | undefined;
+  /** Everything after a position, oldest first. */
+  since(position: Position): readonly Item[];
+  /** Lets go of items, or parts of them, before their time. */
+  revise(change: (item: Item) => Item | undefined): void;
+}
 
-  const slot = (index: number) => slots[index % size];
+export interface RingOptions {
+  /** The most that is kept. */
+  readonly items: number;
+  readonly bytes: number;
+  /** The position up to which nothing was seen; what comes after it will all be pushed. */
+  readonly from: Position;
+}
 
-  return {
-    push(position, item) {
-      const evicted = slots[pushed % size];
-      if (evicted) horizon = evicted.position;
-      slots[pushed % size] = { position, item };
-      pushed++;
-    },
+export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item> {
+  let kept: Item[] = [];
+  /** Index of the oldest: those before it are gone, and cut off now and then. */
+  let first = 0;
+  let bytes = 0;
+  let horizon = most.from;
 
-    since(after) {
-      if (after < horizon) return 'too-old';
-      const items: Item[] = [];
-      for (let index = firstAfter(after); index < pushed; index++) {
-        const item = slot(index)?.item;
-        if (item !== undefined) items.push(item);
-      }
-      return items;
-    },
-
-    forget(which) {
-      for (const entry of slots) if (entry?.item !== undefined && which(entry.item)) entry.item = undefined;
-    },
-  };
-
-  /** Binary search: positions never fall. */
-  function firstAfter(after: Position): number {
-    let low = Math.max(0, pushed - size);
-    let high = pushed;
+  /** Index of the first item after a position, by binary search. */
+  function indexAfter(position: Position): number {
+    let [low, high] = [first, kept.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((slot(middle)?.position ?? -1n) <= after) low = middle + 1;
+      if (kept[middle]!.position <= position) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+
+  return {
+    get horizon() {
+      return horizon;
+    },
+    get bytes() {
+      return bytes;
+    },
+
+    push(item) {
+      kept.push(item);
+      bytes += item.bytes;
+      while (kept.length - first > most.items || (bytes > most.bytes && kept.length - first > 1)) {
+        const gone = kept[first]!;
+        kept[first++] = item;
+        bytes -= gone.bytes;
+        horizon = gone.position;
+      }
+      if (first > most.items) [kept, first] = [kept.slice(first), 0];
+    },
+
+    after: (position) => kept[indexAfter(position)],
+    since: (position) => kept.slice(indexAfter(position)),
+
+    revise(change) {
+      kept = kept.slice(first).flatMap((item) => change(item) ?? []);
+      first = 0;
+      bytes = kept.reduce((sum, item) => sum + item.bytes, 0);
+    },
+  };
 }

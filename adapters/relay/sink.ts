@@ -1,7 +1,7 @@
 /** Where frames go: one connection of one client, whatever the protocol (SSE now, WebSocket as well). */
 import type { Position } from '../../application/ports.js';
 
-/** What a client is told, serialised once for everyone who gets it. */
+/** What a client is told, the same for everyone who gets it. */
 export interface Frame {
   /** One JSON document on one line. */
   readonly json: string;
@@ -16,6 +16,8 @@ export interface Sink {
   beat(position?: Position): void;
   /** Bytes taken from us that the network has not taken yet. */
   buffered(): number;
+  /** Runs whenever the network has taken everything after `ROOM` or more had been waiting for it. */
+  onDrain(listener: () => void): void;
   /** Ends once everything sent is delivered. With `resume`, the client is told to come back. */
   end(how: 'over' | 'resume'): void;
   /** Cuts the connection now: the client does not read what it is sent. */
@@ -24,13 +26,14 @@ export interface Sink {
   onClose(listener: () => void): void;
 }
 
-/** The frame of a message; serialised when it is first sent, for nobody listens to most of the log. */
+/** What can wait is sent only while fewer bytes than this wait for the network. */
+export const ROOM = 64 * 1024;
+
+/** The frame of a message; serialised when it is sent, for nobody listens to most of the log. */
 export function frame(message: object, position?: Position): Frame {
-  let json: string | undefined;
   return {
     get json() {
-      json ??= JSON.stringify(message);
-      return json;
+      return JSON.stringify(message);
     },
     ...(position === undefined ? {} : { position }),
   };

@@ -22,6 +22,7 @@ export function openSse(response: ServerResponse, headers: { readonly [name: str
     send: (frame) => write(encode(frame)),
     beat: (position) => write(position === undefined ? ':\n\n' : `:\nid: ${position}\n\n`),
     buffered: () => response.writableLength,
+    onDrain: (listener) => void response.on('drain', listener),
     end(how) {
       if (how === 'resume') write(`retry: ${retryMs()}\n\n`);
       response.end();

@@ -13,6 +13,8 @@ export interface Metrics {
   projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
   /** For the relay of a service. */
   relay(service: string): RelayObserver;
+  /** Something sealed can never be opened again, and is shown as erased. */
+  unopened(): void;
   /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
   /** What it holds is measured whenever it is asked for. */
@@ -88,6 +90,11 @@ export function createMetrics(): Metrics {
     labelNames: ['reaction', 'outcome'],
     registers,
   });
+  const unopened = new Counter({
+    name: 'annals_unopened_total',
+    help: 'Sealed things that can never be opened (damaged, or their key is lost), shown as erased',
+    registers,
+  });
 
   const caches: Cache[] = [];
   new Gauge({
@@ -114,14 +121,18 @@ export function createMetrics(): Metrics {
     appended: (stream, events) => appended.inc({ service: serviceOf(stream) }, events),
     conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
     projection(projection, { position, lag }) {
-      if (position !== undefined) positions.set({ projection }, Number(position));
-      if (lag !== undefined) lags.set({ projection }, Number(lag));
+      // What can't be asked now is left out: an old figure would look like a new one.
+      if (position === undefined) positions.remove({ projection });
+      else positions.set({ projection }, Number(position));
+      if (lag === undefined) lags.remove({ projection });
+      else lags.set({ projection }, Number(lag));
     },
     relay: (service) => ({
       connected: (total) => connections.set({ service }, total),
       sent: (count) => frames.inc({ service }, count),
       cut: () => cuts.inc({ service }),
     }),
+    unopened: () => unopened.inc(),
     cache(cache) {
       caches.push(cache);
       limits.set({ cache: cache.name }, cache.limitBytes);

@@ -3,6 +3,8 @@ import type { Clock, Position, Settled } from '../ports.js';
 
 /** An index that does not move for so long while the log does stands still. */
 const STANDSTILL_MS = 10_000;
+/** Health is answered within 2 s. */
+const PATIENCE_MS = 1000;
 
 export interface IndexState {
   readonly position: string;
@@ -29,7 +31,7 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
     latest: () => latest,
 
     async state(): Promise<IndexState> {
-      const caughtUp = await settled.wait('logs', latest);
+      const caughtUp = await settled.wait('logs', latest, PATIENCE_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
       return { position: String(settled.position('logs')), lag, standsStill: lag > STANDSTILL_MS };
     },

@@ -1,6 +1,13 @@
-/** Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. */
-import type { Rejection } from '../../domain/shared/decider.js';
-import type { Clock, Position } from '../ports.js';
+/**
+ * Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. That it was
+ * begun and what came of it stands in the log, so that the same request again finds it.
+ */
+import { logs } from '../../domain/logs/catalog.js';
+import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../domain/logs/rebuild.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, CommandContext, Derivation, Position } from '../ports.js';
+import type { Streams } from '../streams.js';
 
 export interface ReindexReport {
   readonly report: {
@@ -40,8 +47,26 @@ export interface ReindexPorts {
   /** Whether an error says that another process is at it. */
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
-  readonly newId: () => string;
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly derivation: Derivation;
+  /** For what the program itself notes. */
+  readonly context: (actor: string) => CommandContext;
 }
+
+export interface Started {
+  readonly id: string;
+  /** Rejects when the build fails. */
+  readonly done: Promise<ReindexReport | Rejection>;
+}
+
+const kind = { catalog: logs, decider: rebuildDecider };
+
+export const RUNNING: Rejection = {
+  rejected: 'logs/reindex-running',
+  kind: 'conflict',
+  detail: 'A reindex is running',
+};
 
 const ELSEWHERE: Rejection = {
   rejected: 'logs/reindex-running',
@@ -51,11 +76,13 @@ const ELSEWHERE: Rejection = {
 
 export type Reindex = ReturnType<typeof createReindex>;
 
-export function createReindex({ rebuild, serving, count, isElsewhere, clock, newId }: ReindexPorts) {
+export function createReindex(ports: ReindexPorts) {
+  const { rebuild, serving, count, isElsewhere, clock, handle, streams, derivation, context } = ports;
   let current: Reindexing | undefined;
+  let done: Started['done'] | undefined;
 
   async function run(begun: Reindexing): Promise<ReindexReport | Rejection> {
-    const started = clock.now();
+    const startedAt = Date.parse(begun.startedAt);
     const tell = (news: Partial<Reindexing>) => {
       current = { ...(current ?? begun), ...news };
     };
@@ -66,21 +93,19 @@ export function createReindex({ rebuild, serving, count, isElsewhere, clock, new
       );
       await serving(build);
       const recordsInserted = await count();
-      const finished = clock.now();
-      const done: ReindexReport = {
-        report: {
-          mode: 'full',
-          recordsInserted,
-          recordsSkipped: Math.max(0, before - recordsInserted),
-          parseErrors: 0,
-          startedAt: begun.startedAt,
-          finishedAt: new Date(finished).toISOString(),
-          durationMs: finished - started,
-        },
-        reset: { entriesDeleted: before },
+      const rebuilt: Rebuilt = {
+        startedAt,
+        finishedAt: Math.max(startedAt, clock.now()),
+        recordsInserted,
+        recordsSkipped: Math.max(0, before - recordsInserted),
+        entriesDeleted: before,
       };
-      tell({ state: 'done', ...done });
-      return done;
+      const finish = { type: 'FinishRebuild' as const, id: begun.id, ...rebuilt };
+      const noted = await handle(kind, rebuildStream(begun.id), finish, context('logs.reindex'));
+      if (isRejection(noted)) throw new Error(noted.rejected);
+      const report = reportOf(rebuilt);
+      tell({ state: 'done', ...report });
+      return report;
     } catch (error) {
       const elsewhere = isElsewhere(error);
       tell({
@@ -96,20 +121,64 @@ export function createReindex({ rebuild, serving, count, isElsewhere, clock, new
     /** The running or last one of this process. */
     progress: () => current,
 
-    /** Undefined while one is running. */
-    start(): { readonly begun: Reindexing; readonly done: Promise<ReindexReport | Rejection> } | undefined {
-      if (current?.state === 'running') return undefined;
-      const startedAt = new Date(clock.now()).toISOString();
+    /** Refused while another one is running. The same command again is told of its first run, wherever that was. */
+    async start(command: CommandContext): Promise<Started | Rejection> {
+      const id = derivation.id('logs.reindex', command.commandId);
+      const startedAt = clock.now();
+      const previous = current;
       const begun: Reindexing = {
-        id: newId(),
+        id,
         state: 'running',
-        startedAt,
+        startedAt: new Date(startedAt).toISOString(),
         events: 0,
         position: '0',
         until: '0',
       };
-      current = begun;
-      return { begun, done: run(begun) };
+      const begin = async () => {
+        if (current?.state === 'running') return RUNNING;
+        current = begun;
+        return undefined;
+      };
+      try {
+        const intention = { type: 'BeginRebuild' as const, id, startedAt };
+        const outcome = await handle(kind, rebuildStream(id), intention, command, begin);
+        if (isRejection(outcome)) {
+          if (current === begun) current = previous;
+          return outcome;
+        }
+        if (outcome.repeated && current !== begun) {
+          if (current?.id === id && current.state !== 'failed' && done) return { id, done };
+          const { rebuilt } = (await streams.refresh(kind, rebuildStream(id))).state;
+          if (rebuilt) return { id, done: Promise.resolve(reportOf(rebuilt)) };
+          // Whoever began it never finished.
+          const refusal = await begin();
+          if (refusal) return refusal;
+        }
+      } catch (error) {
+        if (current === begun) current = previous;
+        throw error;
+      }
+      done = run(begun);
+      return { id, done };
     },
   };
 }
+
+const reportOf = ({
+  startedAt,
+  finishedAt,
+  recordsInserted,
+  recordsSkipped,
+  entriesDeleted,
+}: Rebuilt): ReindexReport => ({
+  report: {
+    mode: 'full',
+    recordsInserted,
+    recordsSkipped,
+    parseErrors: 0,
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
+    durationMs: finishedAt - startedAt,
+  },
+  reset: { entriesDeleted },
+});

@@ -56,6 +56,42 @@ export const logs: Catalog = {
         },
       ],
     },
+    RebuildBegun: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: ['id', 'startedAt'],
+            properties: { id: text, startedAt: instant },
+          },
+        },
+      ],
+    },
+    RebuildFinished: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: [
+              'id',
+              'startedAt',
+              'finishedAt',
+              'recordsInserted',
+              'recordsSkipped',
+              'entriesDeleted',
+            ],
+            properties: {
+              id: text,
+              startedAt: instant,
+              finishedAt: instant,
+              recordsInserted: count,
+              recordsSkipped: count,
+              entriesDeleted: count,
+            },
+          },
+        },
+      ],
+    },
     BatchesErased: {
       versions: [
         { schema: { type: 'object', required: ['producerId', 'day', 'audit'], properties: keeping } },

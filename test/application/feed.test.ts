@@ -1,17 +1,19 @@
 /** The live feed of a node: what it tells, what it makes the node forget, and what it does not stumble over. */
 import { randomUUID } from 'node:crypto';
+import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { runFeed } from '../../application/feed.js';
-import type { RevealedEvent } from '../../application/ports.js';
+import { type Position, type Reveal, type RevealedEvent, Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
-import { box, context, startToys, toys } from '../support/toys.js';
+import { box, context, startToys, type ToyPut, toys } from '../support/toys.js';
 
 describe('the live feed', () => {
   let servers: Servers;
   let kernel: Kernel;
   let stop: AbortController;
   let feeds: { stopped: Promise<void> }[];
+  let begun: Position;
   let id: string;
   let stream: string;
 
@@ -21,6 +23,7 @@ describe('the live feed', () => {
   after(() => servers?.stop());
   beforeEach(async () => {
     kernel = await startToys(servers, `test_${randomUUID().slice(0, 8)}`);
+    begun = await kernel.head();
     stop = new AbortController();
     feeds = [];
     id = randomUUID();
@@ -44,7 +47,7 @@ describe('the live feed', () => {
     const feed = runFeed({
       ...each,
       catalogs: [toys],
-      from: 'start',
+      windows: new Map([['toys', { horizon: begun, from: begun }]]),
       publish(_, event) {
         events.push(event);
         woken();
@@ -78,5 +81,77 @@ describe('the live feed', () => {
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();
+  });
+
+  /** An event that nobody has sealed. */
+  const damage = () => {
+    const data = { box: id, toy: 'ghost', secret: 'bm90IHNlYWxlZCBieSBhbnlib2R5IGhlcmUgYXQgYWxs' };
+    return kernel.client.appendToStream(stream, [jsonEvent({ type: 'toys.ToyPut.v1', data })]);
+  };
+
+  it('shows a damaged event as erased, tells of it once, and goes on', async () => {
+    await damage();
+    await put('bear');
+    const { ready, told, events, status } = follow(kernel);
+    await ready;
+    await told('ToyPut');
+    const shown = events.filter((event) => event.stream === stream) as RevealedEvent<ToyPut>[];
+    expect(shown.map(({ erased, data }) => [erased, data.secret.note])).to.deep.equal([
+      [true, 'erased'],
+      [false, 'note on bear'],
+    ]);
+    expect(status()).to.equal('live');
+    expect((await kernel.streams.refresh(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
+    expect(kernel.unopened()).to.equal(1);
+  });
+
+  it('shows what a lost key has sealed as erased and tells of it; a destroyed key is nothing to tell', async () => {
+    await put('bear');
+    await kernel.mongo.keys.collection<{ _id: string }>('keys').deleteOne({ _id: stream });
+    const restored = await startToys(servers, kernel.mongo.models.databaseName);
+    const { told } = follow(restored);
+    expect((await told('ToyPut')).erased).to.equal(true);
+    expect(restored.unopened()).to.equal(1);
+
+    await restored.vault.destroy(stream);
+    const after = await startToys(servers, kernel.mongo.models.databaseName);
+    const { told: toldAfter } = follow(after);
+    expect((await toldAfter('ToyPut')).erased).to.equal(true);
+    expect(after.unopened()).to.equal(0);
+    stop.abort();
+    await Promise.all(feeds.map(({ stopped }) => stopped));
+    await Promise.all([restored.close(), after.close()]);
+  });
+
+  it('shows what was sealed under another key as erased', async () => {
+    await put('bear');
+    await kernel.mongo.keys.collection<{ _id: string }>('keys').deleteOne({ _id: stream });
+    const restored = await startToys(servers, kernel.mongo.models.databaseName);
+    await restored.vault.create(stream);
+    expect((await follow(restored).told('ToyPut')).erased).to.equal(true);
+    expect(restored.unopened()).to.equal(1);
+    stop.abort();
+    await feeds[0]?.stopped;
+    await restored.close();
+  });
+
+  it('waits while a key can not be fetched, and says so', async () => {
+    await put('bear');
+    let away = true;
+    let asked = () => {};
+    const asking = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const reveal: Reveal = async (...event) => {
+      if (!away) return kernel.reveal(...event);
+      asked();
+      throw new Unavailable('the key store is away');
+    };
+    const { told, status, events } = follow({ ...kernel, reveal });
+    await asking;
+    await new Promise(setImmediate);
+    expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
+    away = false;
+    expect((await told('ToyPut')).erased).to.equal(false);
   });
 });

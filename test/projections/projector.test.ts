@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Kernel } from '../../bin/kernel.js';
+import { buildIn } from '../../domain/shared/served.js';
 import { type Projector, runProjector } from '../../projections/subscription.js';
+import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
@@ -19,8 +21,9 @@ describe('a projection', () => {
   let database: string;
   let stop: AbortController;
   let running: Projector[];
+  let others: Kernel[];
 
-  const project = (each: Kernel) => {
+  const project = (each: Kernel, signal = stop.signal) => {
     const { follow, builds, checkpoints, leases, served, settled } = each;
     const ports = {
       follow,
@@ -36,7 +39,7 @@ describe('a projection', () => {
       projections: [contents],
       ...ports,
       logger: quiet,
-      signal: stop.signal,
+      signal,
     });
     running.push(projector);
     return projector;
@@ -61,6 +64,7 @@ describe('a projection', () => {
     database = `test_${randomUUID().slice(0, 8)}`;
     stop = new AbortController();
     running = [];
+    others = [];
     kernel = await startToys(servers, database);
     await open(kernel);
   });
@@ -68,7 +72,7 @@ describe('a projection', () => {
     stop.abort();
     await Promise.all(running.map((projector) => projector.stopped));
     await kernel.mongo.models.dropDatabase();
-    await kernel.close();
+    await Promise.all([kernel, ...others].map((each) => each.close()));
   });
 
   it('shows a caller what it was told', async () => {
@@ -110,29 +114,54 @@ describe('a projection', () => {
     const id = randomUUID();
     const before = kernel.served.collection('toys.contents');
     let told = 0;
-    let writing = true;
+    const over = new AbortController();
+    // Also when the test fails on the way: a writer that went on would keep mocha for ever.
+    const ended = AbortSignal.any([over.signal, stop.signal]);
     const writer = (async () => {
-      while (writing) {
+      while (!ended.aborted) {
         await put(id, `toy-${told}`);
         told++;
       }
     })();
     const reader = (async () => {
-      while (writing) {
+      while (!ended.aborted) {
         const least = told;
         const row = least > 0 ? await rowOf(id) : undefined;
         expect(row?.count ?? 0).to.be.at.least(least);
         await delay(1);
       }
     })();
-    await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
-    while (kernel.served.collection('toys.contents') === before) await delay(10);
-    const told2 = told;
-    while (told < told2 + 20) await delay(5);
-    writing = false;
-    await Promise.all([writer, reader]);
+    const rebuild = async () => {
+      await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
+      await eventually(() => kernel.served.collection('toys.contents') !== before, stop.signal);
+      const then = told;
+      await eventually(() => told >= then + 20, stop.signal);
+    };
+    await Promise.all([rebuild().finally(() => over.abort()), writer, reader]);
     expect((await rowOf(id))?.count).to.equal(told);
     expect(await kernel.lifecycle.check(contents, { signal: stop.signal })).to.deep.equal([]);
+  });
+
+  it('goes over to a new build also when its node reads from it already', async () => {
+    const { follow, served } = kernel;
+    project({
+      ...kernel,
+      async *follow(options) {
+        for await (const batch of follow(options)) {
+          // As the live feed of the node does, which may be quicker.
+          for (const { type, data, revision } of batch.events)
+            if (type === 'ProjectionSwitched') served.adopt({ ...buildIn(data), revision });
+          yield batch;
+        }
+      },
+    });
+    const id = randomUUID();
+    await put(id, 'bear');
+    await rowOf(id);
+    const collection = await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
+    await eventually(() => served.collection('toys.contents') === collection, stop.signal);
+    await put(id, 'car');
+    expect(await rowOf(id)).to.deep.include({ count: 2 });
   });
 
   it('is found wanting by a check when a row was tampered with', async () => {
@@ -167,26 +196,11 @@ describe('a projection', () => {
 
   it('has one projector among many nodes, and another takes over', async () => {
     const second = await startToys(servers, database);
+    others.push(second);
     await open(second);
     const first = new AbortController();
-    const { follow, builds, checkpoints, leases, served, settled } = kernel;
-    const ports = {
-      follow,
-      builds,
-      checkpoints,
-      leases,
-      served,
-      reached: settled.reached,
-      untilWanted: settled.untilWanted,
-    };
-    const leader = runProjector({
-      service: 'toys',
-      projections: [contents],
-      ...ports,
-      logger: quiet,
-      signal: first.signal,
-    });
-    while (leader.status().status !== 'live') await delay(10);
+    const leader = project(kernel, AbortSignal.any([first.signal, stop.signal]));
+    await eventually(() => leader.status().status === 'live', stop.signal);
     const follower = project(second);
     await delay(0);
     expect(follower.status().status).to.equal('standby');
@@ -195,11 +209,8 @@ describe('a projection', () => {
     expect((await rowOf(id, second))?.count).to.equal(1);
     first.abort();
     await leader.stopped;
-    while (follower.status().status !== 'live') await delay(10);
+    await eventually(() => follower.status().status === 'live', stop.signal);
     await put(id, 'car');
     expect((await rowOf(id, second))?.count).to.equal(2);
-    stop.abort();
-    await follower.stopped;
-    await second.close();
   });
 });

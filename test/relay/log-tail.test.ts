@@ -14,17 +14,33 @@ import { NOON } from '../domain/logs/arbitrary.js';
 interface Client extends Sink {
   readonly frames: Frame[];
   readonly ended: string[];
+  /** While false, what it is sent stays unread. */
+  reading: boolean;
   unread: number;
+  /** Takes all that is unread. */
+  read(): void;
   leave(): void;
 }
 
 function client(): Client {
   let leave = () => {};
+  let drained = () => {};
   const self: Client = {
     frames: [],
     ended: [],
+    reading: true,
     unread: 0,
-    send: (frame) => void self.frames.push(frame),
+    read() {
+      self.unread = 0;
+      drained();
+    },
+    onDrain: (listener) => {
+      drained = listener;
+    },
+    send(frame) {
+      self.frames.push(frame);
+      if (!self.reading) self.unread += frame.json.length;
+    },
     beat: () => {},
     buffered: () => self.unread,
     end: (how) => void self.ended.push(how),
@@ -37,6 +53,8 @@ function client(): Client {
   return self;
 }
 
+const messageOf = (frame: Frame | undefined) =>
+  frame && (JSON.parse(frame.json) as { readonly message?: string }).message;
 const messages = ({ frames }: Client) => frames.map(({ json }) => (JSON.parse(json) as Entry).message);
 
 describe('the live tail', () => {
@@ -62,14 +80,17 @@ describe('the live tail', () => {
     tail.connect({ ...EVERYTHING, ...filter }, after, one);
     return one;
   };
-  /** Everything the tail does here is done before the next turn of the loop. */
-  const settle = () => new Promise(setImmediate);
+  /** Whoever has got this record has got all before it. */
+  const got = async (one: Client, message: string) => {
+    while (messageOf(one.frames.at(-1)) !== message) await new Promise(setImmediate);
+  };
 
   beforeEach(() => {
     slow = false;
     tail = createTail({
       recordsOf,
-      from: Promise.resolve(0n),
+      from: 0n,
+      head: async () => 10_000n,
       failed: (error) => {
         throw error;
       },
@@ -83,7 +104,7 @@ describe('the live tail', () => {
     tail.publish(batch(1n, { message: 'a' }, { message: 'b', level: 'error' }));
     tail.publish(batch(2n, { message: 'c', level: 'error' }));
     tail.publish(batch(2n, { message: 'again' }));
-    await settle();
+    await Promise.all([got(all, 'c'), got(errors, 'c')]);
     expect(messages(all)).to.deep.equal(['a', 'b', 'c']);
     expect(messages(errors)).to.deep.equal(['b', 'c']);
     expect(all.frames.map(({ position }) => position)).to.deep.equal([undefined, 1n, 2n]);
@@ -96,37 +117,88 @@ describe('the live tail', () => {
     const back = connect({}, 1n);
     const further = connect({}, 0n);
     tail.publish(batch(3n, { message: 'c' }));
-    await settle();
+    await Promise.all([got(back, 'c'), got(further, 'c')]);
     expect(messages(back)).to.deep.equal(['b', 'c']);
     expect(messages(further)).to.deep.equal(['a', 'b', 'c']);
     const fresh = connect();
-    await settle();
-    expect(messages(fresh)).to.deep.equal([]);
+    tail.publish(batch(4n, { message: 'd' }));
+    await got(fresh, 'd');
+    expect(messages(fresh)).to.deep.equal(['d']);
   });
 
   it('says when a client was away for too long', async () => {
     for (let position = 1n; position <= 2010n; position++) tail.publish(batch(position, { message: 'x' }));
     const late = connect({}, 3n);
     tail.publish(batch(3000n, { message: 'new' }));
-    await settle();
+    await got(late, 'new');
     expect(late.frames[0]).to.include({ json: '{"type":"RESET"}', position: 2010n });
     expect(messages(late).slice(1)).to.deep.equal(['new']);
     const intime = connect({}, 2005n);
-    await settle();
+    await got(intime, 'new');
     expect(messages(intime)).to.have.length(6);
   });
 
-  it('cuts a client that does not read, and forgets one that left', async () => {
-    const [stuck, gone] = [connect(), connect()];
-    stuck.unread = 2 * 1024 * 1024;
+  it('gives a batch of any size to whoever reads, in pieces, and cuts nobody who does', async () => {
+    const many = (from: number) =>
+      Array.from({ length: 5000 }, (_, index) => ({ message: `${from + index}`, text: 'x'.repeat(300) }));
+    const [slow, fast] = [connect(), connect()];
+    slow.reading = false;
+    for (let at = 0; at < 4; at++) tail.publish(batch(BigInt(at + 1), ...many(at * 5000)));
+    await got(fast, '19999');
+    while (messageOf(slow.frames.at(-1)) !== '19999') {
+      expect(slow.unread).to.be.below(80 * 1024);
+      slow.read();
+      await new Promise(setImmediate);
+    }
+    const all = Array.from({ length: 20_000 }, (_, index) => `${index}`);
+    expect(messages(slow)).to.deep.equal(all);
+    expect(messages(fast)).to.deep.equal(all);
+    expect(slow.frames.filter(({ position }) => position !== undefined)).to.have.length(4);
+    expect([slow.ended, fast.ended]).to.deep.equal([[], []]);
+  });
+
+  it('holds little for a client that does not read, and forgets one that left', async () => {
+    const [stuck, gone, fast] = [connect(), connect(), connect()];
+    stuck.reading = false;
     gone.leave();
-    tail.publish(batch(1n, { message: 'a' }));
-    await settle();
-    tail.publish(batch(2n, { message: 'b' }));
-    await settle();
-    expect([stuck.ended, messages(stuck)]).to.deep.equal([['cut'], ['a']]);
+    for (let position = 1n; position <= 2100n; position++) {
+      tail.publish(batch(position, { message: `${position}`, text: 'x'.repeat(3000) }));
+      if (position % 500n === 0n) await got(fast, `${position}`);
+    }
+    await got(fast, '2100');
+    expect(stuck.unread).to.be.within(1, 80 * 1024);
     expect(messages(gone)).to.deep.equal([]);
-    expect(tail.streams()).to.equal(0);
+    expect(tail.streams()).to.equal(2);
+    stuck.read();
+    expect(stuck.frames.at(-1)).to.include({ json: '{"type":"RESET"}', position: 2100n });
+  });
+
+  it('waits for a batch that can not be opened just now, and loses nothing', async () => {
+    tail.close();
+    let away = true;
+    tail = createTail({
+      recordsOf: (event) => (away ? Promise.reject(new Error('away')) : recordsOf(event)),
+      from: 0n,
+      head: async () => 10_000n,
+      failed: () => {
+        away = false;
+      },
+    });
+    const one = connect();
+    tail.publish(batch(1n, { message: 'a' }));
+    tail.publish(batch(2n, { message: 'b' }));
+    await got(one, 'b');
+    expect(messages(one)).to.deep.equal(['a', 'b']);
+  });
+
+  it('begins anew with one RESET where the log was set back', async () => {
+    tail.publish(batch(1n, { message: 'a' }));
+    const lost = connect({}, 20_000n);
+    while (lost.frames.length === 0) await new Promise(setImmediate);
+    tail.publish(batch(2n, { message: 'b' }));
+    await got(lost, 'b');
+    expect(lost.frames.map(({ json }) => JSON.parse(json).type)).to.deep.equal(['RESET', undefined]);
+    expect(lost.frames[0]?.position).to.equal(1n);
   });
 
   it('tells everyone to come back when the service stops', () => {

@@ -8,9 +8,12 @@ const entered = (person: string, ward = 'w'): WardEvent => ({ type: 'Entered', d
 const left = (person: string, ward = 'w'): WardEvent => ({ type: 'Left', data: { ward, person } });
 const said = (text: string, ward = 'w'): WardEvent => ({ type: 'Said', data: { ward, text } });
 
+/** The log is further than what was told here. */
+const head = async () => 1000n;
+
 /** A relay of wards with people in it; the events so far have positions 1, 2, ... */
 function relayWith(events: readonly WardEvent[], ringSize?: number) {
-  const relay = createRelay({ audience: wardAudience, ...(ringSize ? { ringSize } : {}) });
+  const relay = createRelay({ audience: wardAudience, head, ...(ringSize ? { ringSize } : {}) });
   let next = 1;
   const publish = (...more: readonly WardEvent[]) => {
     for (const event of more) relay.publish(at(next++, event));
@@ -105,7 +108,7 @@ describe('the relay', () => {
   });
 
   it('says RESET to a cursor from before it began, or that nobody ever gave', () => {
-    const relay = createRelay({ audience: wardAudience, from: 100n });
+    const relay = createRelay({ audience: wardAudience, head, from: 100n });
     relay.publish(at(101, entered('ann')));
     for (const after of [-1n, 0n, 99n]) {
       const client = record();
@@ -118,12 +121,64 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('says RESET instead of replaying more than a client can take at once', () => {
+  it('gives what was missed as fast as it is read, and then what is new', () => {
     const { relay, publish } = relayWith([entered('ann')]);
-    publish(...Array.from({ length: 30 }, () => said('x'.repeat(10_000))));
+    const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+    publish(...texts.map((text) => said(text)));
+    const slow = record();
+    slow.reading = false;
+    relay.connect({ ...connectAs('ann'), after: 1n }, slow);
+    for (let round = 0; slow.sent.length < 310; round++) {
+      expect(slow.unread).to.be.within(1, 128 * 1024);
+      if (round < 10) publish(said(`new ${round}`));
+      slow.read();
+    }
+    expect(slow.sent.map(({ message: { payload } }) => (payload as { text: string }).text)).to.deep.equal([
+      ...texts,
+      ...Array.from({ length: 10 }, (_, round) => `new ${round}`),
+    ]);
+    expect(slow.ended).to.equal(undefined);
+    relay.close();
+  });
+
+  it('keeps no more than a few megabytes, however large the messages are', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
+    expect(relay.kept()).to.be.within(8 * 1024 * 1024, 16 * 1024 * 1024);
+    const [late, inTime] = [record(), record()];
+    relay.connect({ ...connectAs('ann'), after: 10n }, late);
+    expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 3001n }]);
+    relay.connect({ ...connectAs('ann'), after: 2990n }, inTime);
+    expect(types(inTime)).to.deep.equal(Array.from({ length: 11 }, () => 'Said'));
+    relay.close();
+  });
+
+  it('says RESET once to a cursor that the log has not come to, as after a restored backup', async () => {
+    const relay = createRelay({ audience: wardAudience, head: async () => 5n });
+    relay.publish(at(5, entered('ann')));
     const client = record();
-    relay.connect({ ...connectAs('ann'), after: 1n }, client);
-    expect(types(client)).to.deep.equal(['RESET']);
+    const told = new Promise<void>((resolve) => {
+      const { send } = client;
+      client.send = (each) => {
+        send(each);
+        if (each.json.includes('RESET')) resolve();
+      };
+    });
+    relay.connect({ ...connectAs('ann'), after: 90n }, client);
+    await told;
+    relay.publish(at(6, said('new')));
+    expect(types(client)).to.deep.equal(['RESET', 'Said']);
+    expect(client.cursor()).to.equal(6n);
+    relay.close();
+  });
+
+  it('lets a client ask again when nobody knows where the log ends', async () => {
+    const relay = createRelay({ audience: wardAudience, head: () => Promise.reject(new Error('away')) });
+    const client = record();
+    const over = new Promise<void>((resolve) => client.onClose(resolve));
+    relay.connect({ ...connectAs('ann'), after: 90n }, client);
+    await over;
+    expect([client.ended, client.sent]).to.deep.equal(['resume', []]);
     relay.close();
   });
 
@@ -143,29 +198,85 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('gives nothing twice to a client that has seen more elsewhere', () => {
+  it('gives nothing twice to a client that has seen more elsewhere', async () => {
     const { relay, publish } = relayWith([entered('ann')]);
     const ahead = record();
     relay.connect({ ...connectAs('ann'), after: 3n, greeting: { type: 'CONNECTED' } }, ahead);
     publish(said('seen'), said('seen too'), said('new'));
     expect(ahead.sent.map(({ position }) => position)).to.deep.equal([3n, 4n]);
+    await new Promise(setImmediate);
+    expect(types(ahead)).to.deep.equal(['CONNECTED', 'Said']);
     relay.close();
   });
 
-  it('cuts a client that does not read, and nobody else', () => {
-    let cuts = 0;
-    const observe = { connected() {}, sent() {}, cut: () => void cuts++ };
-    const relay = createRelay({ audience: wardAudience, observe });
+  it('holds little for a client that does not read, and nothing up for others', () => {
+    const relay = createRelay({ audience: wardAudience, head, ringSize: 20 });
     relay.publish(at(1, entered('ann')));
     relay.publish(at(2, entered('bob')));
     const [ann, bob] = [record(), record()];
+    ann.reading = false;
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
-    ann.unread = 1024 * 1024 + 1;
-    relay.publish(at(3, said('1')));
-    relay.publish(at(4, said('2')));
-    expect([ann.ended, bob.ended, cuts]).to.deep.equal(['cut', undefined, 1]);
-    expect(types(bob)).to.deep.equal(['Said', 'Said']);
+    for (let index = 3; index < 100; index++) relay.publish(at(index, said('x'.repeat(10_000))));
+    expect(bob.sent).to.have.length(97);
+    expect(ann.unread).to.be.within(1, 128 * 1024);
+    const unread = ann.sent.length;
+    ann.read();
+    expect(types(ann).slice(unread)).to.deep.equal(['RESET']);
+    relay.publish(at(100, said('new')));
+    expect(ann.cursor()).to.equal(100n);
+    relay.close();
+  });
+
+  it('cuts a client that does not read what is told outside the log', () => {
+    const { relay } = relayWith([]);
+    const [ann, bob] = [record(), record()];
+    ann.reading = false;
+    relay.connect(connectAs('ann'), ann);
+    relay.connect(connectAs('bob'), bob);
+    const keys = ['person:ann', 'person:bob'];
+    for (let index = 0; index < 40; index++) relay.tell(keys, { type: 'x'.repeat(30_000) });
+    expect([ann.ended, bob.ended]).to.deep.equal(['cut', undefined]);
+    expect(bob.sent).to.have.length(40);
+    relay.close();
+  });
+
+  it('cuts a client that has read nothing for a while, whatever is told', async () => {
+    let cuts = 0;
+    const observe = { connected() {}, sent() {}, cut: () => void cuts++ };
+    const relay = createRelay({ audience: wardAudience, head, observe, beatMs: 1 });
+    relay.publish(at(1, entered('ann')));
+    const [stuck, idle] = [record(), record()];
+    stuck.reading = false;
+    const over = new Promise<void>((resolve) => stuck.onClose(resolve));
+    relay.connect(connectAs('ann'), stuck);
+    relay.connect(connectAs('bob'), idle);
+    for (let index = 2; index < 12; index++) relay.publish(at(index, said('x'.repeat(10_000))));
+    await over;
+    expect([stuck.ended, idle.ended, cuts]).to.deep.equal(['cut', undefined, 1]);
+    relay.close();
+  });
+
+  it('brings the end to a client that has still much to read, and nothing of what was before', () => {
+    const audience: Audience<null, DomainEvent<'Note' | 'Burned', object>> = {
+      initialState: null,
+      evolve: () => null,
+      deliver: ({ type, data }) => [
+        { to: ['room'], frame: { type, payload: data }, ends: type === 'Burned' },
+      ],
+    };
+    const relay = createRelay({ audience, head });
+    const slow = record();
+    slow.reading = false;
+    relay.connect({ keys: ['room'] }, slow);
+    const common = { ...at(0, said('')), data: { text: 'x'.repeat(30_000) } };
+    for (let position = 1n; position <= 5n; position++) {
+      relay.publish({ ...common, position, type: 'Note' });
+    }
+    relay.publish({ ...common, position: 6n, type: 'Burned', data: {} });
+    slow.read();
+    expect(types(slow)).to.deep.equal(['Note', 'Note', 'Note', 'Burned']);
+    expect(slow.ended).to.equal('over');
     relay.close();
   });
 
@@ -199,7 +310,7 @@ describe('the relay', () => {
       evolve: () => null,
       deliver: ({ type }) => [{ to: ['room'], frame: { type }, ends: type === 'Burned' }],
     };
-    const relay = createRelay({ audience });
+    const relay = createRelay({ audience, head });
     const common = {
       stream: 'r',
       revision: 0,
@@ -259,6 +370,7 @@ describe('the relay', () => {
     const totals: number[] = [];
     const relay = createRelay({
       audience: wardAudience,
+      head,
       observe: { connected: (total) => void totals.push(total), sent() {}, cut() {} },
     });
     const [ann, bob] = [record(), record()];

@@ -31,7 +31,7 @@ describe('server-sent events over HTTP', () => {
   beforeEach(async () => {
     next = 1;
     connected = () => {};
-    relay = createRelay({ audience: wardAudience });
+    relay = createRelay({ audience: wardAudience, head: async () => 1000n });
     publish({ type: 'Entered', data: { ward: 'w', person: 'ann' } });
     toys = await serveToys([
       echo({
@@ -105,9 +105,15 @@ describe('server-sent events over HTTP', () => {
     const before = process.memoryUsage.rss();
     for (let i = 0; i < 2000; i++) publish(said('x'.repeat(50_000)));
     expect(process.memoryUsage.rss() - before).to.be.below(150 * 1024 * 1024);
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.on('error', () => {});
+    let text = '';
+    const reset = new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => {
+        text = (text + chunk).slice(-1000);
+        if (text.includes('id: 2001\ndata: {"type":"RESET"}')) resolve();
+      });
+    });
     socket.resume();
-    await closed;
+    await reset;
+    socket.destroy();
   });
 });

@@ -82,19 +82,31 @@ export interface Recording extends Sink {
   /** The client goes away. */
   leave(): void;
   unread: number;
+  /** While false, what it is sent stays unread. */
+  reading: boolean;
+  /** Takes all that is unread. */
+  read(): void;
   cursor(): Position | undefined;
 }
 
 export function record(): Recording {
   const listeners: (() => void)[] = [];
+  const drains: (() => void)[] = [];
   let beaten: Position | undefined;
   const recording: Recording = {
     sent: [],
     frames: [],
     ended: undefined,
     unread: 0,
+    reading: true,
+    read() {
+      recording.unread = 0;
+      for (const drained of drains) drained();
+    },
+    onDrain: (listener) => void drains.push(listener),
     send(frame) {
       if (recording.ended) return;
+      if (!recording.reading) recording.unread += frame.json.length;
       recording.frames.push(frame);
       const { json, position } = frame;
       recording.sent.push({ message: JSON.parse(json), ...(position === undefined ? {} : { position }) });

@@ -10,6 +10,8 @@ export interface Server {
   readonly child: ChildProcess;
   /** By service, for example `http://127.0.0.1:3004`. */
   readonly urls: { readonly [service: string]: string };
+  /** The process id of each engine just now. */
+  readonly pids: { readonly [engine: string]: number };
   /** Process ids of the engines it started. */
   readonly enginePids: readonly number[];
   /** All that it has printed. */
@@ -31,6 +33,7 @@ export async function startServer(dataDir: string, flags: readonly string[] = []
   const lines: string[] = [];
   const urls: { [service: string]: string } = {};
   const enginePids: number[] = [];
+  const pids: { [engine: string]: number } = {};
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
   const ready = new Promise<number>((resolve) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -38,6 +41,7 @@ export async function startServer(dataDir: string, flags: readonly string[] = []
       const { service, url, msg, ms, engine, pid } = parsed(line);
       if (service && url) urls[service] = url;
       if (engine && pid) enginePids.push(pid);
+      if (engine && pid) pids[engine] = pid;
       if (msg === 'ready') resolve(ms ?? 0);
     });
   });
@@ -49,6 +53,7 @@ export async function startServer(dataDir: string, flags: readonly string[] = []
   return {
     child,
     urls,
+    pids,
     enginePids,
     lines,
     ms,

@@ -71,6 +71,7 @@ export function alertRoutes({
     ...common,
     method: 'POST',
     path: '/api/alerts/test-webhook',
+    slow: true,
     summary: 'Send a test to the webhook',
     description:
       'Posts what an alert would, with the rule `test`, to the given URL or the one of the policy; signed, and ' +

@@ -6,28 +6,34 @@ import { healthBody } from './schemas.js';
 export interface HealthDeps {
   readonly version: string;
   readonly index: IndexHealth;
-  /** Sections by name: `storage`, `ingest`, `auth`, `alerting`, `alertPolicy`. */
+  /** By store: `ok`, or why not. */
+  readonly storage: () => Promise<{ readonly [store: string]: string }>;
+  /** Sections by name: `ingest`, `auth`, `alerting`, `alertPolicy`; one that can't be told now is left out. */
   readonly sections: () => Promise<{ readonly [section: string]: object }>;
 }
 
-export function healthRoute({ version, index, sections }: HealthDeps): Route {
+/** When to ask again, seconds. */
+const AGAIN = { 'Retry-After': '5' };
+
+export function healthRoute({ version, index, storage, sections }: HealthDeps): Route {
   const startedAt = Date.now();
   return {
     method: 'GET',
     path: '/health',
     tags: ['Service'],
-    summary: 'Health of the service; 503 when the index stands still',
+    summary: 'Health of the service; 503 when the index stands still or storage does not answer',
     answers: {
       200: { description: 'Well', schema: healthBody },
       503: { description: 'The index stands still, or storage does not answer', schema: healthBody },
     },
     async handle(): Promise<Reply> {
-      const [state, more] = await Promise.all([index.state(), sections()]);
+      const [state, stores, more] = await Promise.all([index.state(), storage(), sections()]);
       const { standsStill, ...shown } = state;
-      const ok = !standsStill;
+      const ok = !standsStill && Object.values(stores).every((store) => store === 'ok');
       const memory = process.memoryUsage();
       return {
         status: ok ? 200 : 503,
+        ...(ok ? {} : { headers: AGAIN }),
         body: {
           ok,
           service: 'logs',
@@ -39,6 +45,7 @@ export function healthRoute({ version, index, sections }: HealthDeps): Route {
             heapUsedBytes: memory.heapUsed,
             externalBytes: memory.external,
           },
+          storage: stores,
           ...more,
           index: shown,
         },

@@ -1,5 +1,5 @@
 /** The routes of the rebuild (answers-logs, Reindex). */
-import type { Reindex } from '../../../application/logs/reindex.js';
+import { type Reindex, RUNNING } from '../../../application/logs/reindex.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
 import type { Route } from '../route.js';
@@ -18,6 +18,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
   const start: Route<LogCaller, unknown, { async: boolean }> = {
     ...common,
     method: 'POST',
+    slow: true,
     summary: 'Rebuild the search index from the logs',
     description:
       'Built beside the served index, which answers until the end; then switched. Answers when it is done, or ' +
@@ -28,12 +29,16 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       202: { description: 'Begun', schema: { type: 'object', properties: { id: { type: 'string' } } } },
       409: { description: 'One is running' },
     },
-    async handle({ query, log }) {
-      const started = reindex.start();
-      if (!started) return problem(409, 'A reindex is running', { extra: { progress: reindex.progress() } });
+    async handle({ query, log, context }, { actor }) {
+      const started = await reindex.start(context(actor, actor));
+      if (isRejection(started)) {
+        return started === RUNNING
+          ? problem(409, 'A reindex is running', { extra: { progress: reindex.progress() } })
+          : started;
+      }
       if (query.async) {
         started.done.catch((err) => log.error({ err }, 'reindex failed'));
-        return { status: 202, body: { id: started.begun.id } };
+        return { status: 202, body: { id: started.id } };
       }
       const done = await started.done;
       if (isRejection(done)) return done;

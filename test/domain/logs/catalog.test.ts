@@ -5,12 +5,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
+import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
-const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased'];
+const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun', 'RebuildFinished'];
 const ajv = new Ajv2020({ strict: false });
 
 const fits = (type: string, version: number, data: unknown): boolean =>
@@ -25,6 +26,17 @@ const expire = (before: number, auditBefore = 0): ExpireRecords => ({
   ended: [keeping],
 });
 
+const begin: RebuildCommand = { type: 'BeginRebuild', id: 'one', startedAt: DAY };
+const finish: RebuildCommand = {
+  type: 'FinishRebuild',
+  id: 'one',
+  startedAt: DAY,
+  finishedAt: DAY + 7,
+  recordsInserted: 3,
+  recordsSkipped: 1,
+  entriesDeleted: 4,
+};
+
 const emitted: readonly DomainEvent[] = [
   ...batchesOf({
     producerId: 'api',
@@ -34,6 +46,7 @@ const emitted: readonly DomainEvent[] = [
     source: { id: 'file', offset: 8 },
   }),
   ...specOf(retention).run([expire(5 * DAY)]).events,
+  ...specOf(rebuild).run([begin, finish]).events,
 ];
 
 describe('the events of the records', () => {
@@ -89,5 +102,25 @@ describe('retention', () => {
         { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 4 * DAY } },
         { type: 'BatchesErased', data: keeping },
       );
+  });
+});
+
+describe('a rebuild that was asked for', () => {
+  const { given, after } = specOf(rebuild);
+  const { type: _, ...finished } = finish;
+
+  it('is begun once, and finished once', () => {
+    given({ type: 'RebuildBegun', data: { id: 'one', startedAt: DAY } })
+      .when(begin)
+      .thenNothing();
+    given({ type: 'RebuildFinished', data: finished })
+      .when({ ...finish, recordsInserted: 9 })
+      .thenNothing();
+  });
+
+  it('keeps what came of it', () => {
+    expect(after([{ type: 'RebuildFinished', data: finished }]).rebuilt).to.deep.include({
+      recordsInserted: 3,
+    });
   });
 });

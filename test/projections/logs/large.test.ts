@@ -65,7 +65,7 @@ describe('the index of large records', function () {
 
   async function build(...requests: readonly (readonly JsonObject[])[]): Promise<string> {
     const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
-    const apply = await kernel.builds.open(records, name);
+    const apply = await kernel.builds.open(records, name, { assertHeld() {} });
     for (const request of requests) await apply(await events(request));
     return name;
   }
@@ -130,7 +130,7 @@ describe('the index of large records', function () {
     const subject = keepingSubject(batch!.data);
     const data = { ...event!.data, secret: await kernel.vault.seal(subject, batch!.data.secret) };
     const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
-    const apply = await kernel.builds.open(records, name);
+    const apply = await kernel.builds.open(records, name, { assertHeld() {} });
     await apply([{ ...event!, data }]);
     await apply([{ ...event!, data }]);
     const rows = await rowsIn(name, 'd20261121');

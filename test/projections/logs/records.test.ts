@@ -40,6 +40,8 @@ const requests: fc.Arbitrary<readonly Request[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
+const held = { assertHeld() {} };
+
 const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
   fc.constantFrom('tags', 'a.b', 'http.status', 'message').map((path): Grouping => ({ by: 'field', path })),
@@ -110,9 +112,9 @@ describe('the index of log records', function () {
   async function build(...batches: readonly (readonly RecordedEvent[])[]) {
     const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
     // The leader changes now and then: what it remembers goes with it.
-    let apply = await kernel.builds.open(records, name);
+    let apply = await kernel.builds.open(records, name, held);
     for (const [index, events] of batches.entries()) {
-      if (index % 3 === 2) apply = await kernel.builds.open(records, name);
+      if (index % 3 === 2) apply = await kernel.builds.open(records, name, held);
       await apply(events);
     }
     return name;

@@ -1,0 +1,66 @@
+/** The one place where a call to the event store gets its deadline and where "not now" becomes `Unavailable`. */
+import {
+  AccessDeniedError,
+  InvalidArgumentError,
+  MaxAppendSizeExceededError,
+  RequiredMetadataPropertyMissingError,
+  type ResolvedEvent,
+  StreamDeletedError,
+  type StreamingRead,
+  StreamNotFoundError,
+  UnsupportedError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { Unavailable } from '../../application/ports.js';
+import { CALL_MS, within } from '../../application/within.js';
+
+/** What the store says on purpose. All else means that it is away: a fail-over has many words, and often none. */
+const ANSWERS = [
+  WrongExpectedVersionError,
+  StreamDeletedError,
+  StreamNotFoundError,
+  MaxAppendSizeExceededError,
+  AccessDeniedError,
+  InvalidArgumentError,
+  RequiredMetadataPropertyMissingError,
+  UnsupportedError,
+];
+
+/**
+ * What the store answers, within the deadline of a call. The driver sends a deadline but does not enforce it: what
+ * it was asked may still be done later.
+ */
+export async function asked<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await within(CALL_MS, call(), 'the event store');
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+/** All events of a read. Its deadline is that of each event: a long stream may take long, but may not stand still. */
+export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise<readonly ResolvedEvent[]> {
+  const found: ResolvedEvent[] = [];
+  const reading = open();
+  // What becomes of a read that was given up is told to nobody.
+  reading.on('error', () => {});
+  const late = () => reading.destroy(new Unavailable(`the event store was silent for ${CALL_MS} ms`));
+  const deadline = setTimeout(late, CALL_MS);
+  try {
+    for await (const resolved of reading) {
+      found.push(resolved);
+      deadline.refresh();
+    }
+    return found;
+  } catch (error) {
+    reading.cancel().catch(() => {});
+    throw translated(error);
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+function translated(error: unknown): unknown {
+  if (error instanceof Unavailable || ANSWERS.some((answer) => error instanceof answer)) return error;
+  return new Unavailable('the event store is away', { cause: error });
+}

@@ -1,0 +1,111 @@
+/** The one place where a call to MongoDB gets its deadline and where the driver's "not now" becomes `Unavailable`. */
+import {
+  AbstractCursor,
+  Collection,
+  Db,
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoErrorLabel,
+  MongoExpiredSessionError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoSystemError,
+  MongoTopologyClosedError,
+} from 'mongodb';
+import { Unavailable } from '../../application/ports.js';
+import { CALL_MS, within } from '../../application/within.js';
+
+/** These work through all that is stored, and nobody's request waits for them. */
+const LONG: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes', 'drop', 'dropDatabase']);
+const LONG_MS = 60_000;
+
+/**
+ * The same database, collection or cursor, and so is whatever it hands out: every call answers within a deadline,
+ * and rejects with `Unavailable` when the server is away, stepping down, out of disk or silent. What the server
+ * refuses for another reason rejects with the driver's own error.
+ */
+export function guarded<Target extends object>(target: Target): Target {
+  const proxy: Target = new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: readonly unknown[]) => {
+        const given: unknown = member.apply(target, args);
+        if (given === target) return proxy;
+        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : CALL_MS);
+        return speaksToServer(given) ? guarded(given) : given;
+      };
+    },
+  });
+  return proxy;
+}
+
+const speaksToServer = (given: unknown): given is object =>
+  given instanceof Db ||
+  given instanceof Collection ||
+  given instanceof AbstractCursor ||
+  (typeof given === 'object' && given !== null && Symbol.asyncIterator in given);
+
+/** What the server answers to one call. */
+export async function answered<T>(call: Promise<T>, ms: number): Promise<T> {
+  try {
+    return await within(ms, call, 'MongoDB');
+  } catch (error) {
+    throw isAway(error) ? new Unavailable('MongoDB does not answer', { cause: error }) : error;
+  }
+}
+
+const AWAY = [
+  MongoNetworkError,
+  MongoSystemError,
+  MongoOperationTimeoutError,
+  MongoTopologyClosedError,
+  MongoServerClosedError,
+  MongoNotConnectedError,
+  MongoClientClosedError,
+  MongoExpiredSessionError,
+];
+
+/** Those that the driver keeps to itself. */
+const AWAY_NAMES: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
+
+/** Codes of a server that can't do now what it could do before or after. */
+const AWAY_CODES: ReadonlySet<unknown> = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  43, // CursorNotFound: it was opened on a server that is no longer the primary
+  50, // MaxTimeMSExpired
+  64, // WriteConcernFailed
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  133, // FailedToSatisfyReadPreference
+  134, // ReadConcernMajorityNotAvailableYet
+  175, // QueryPlanKilled
+  189, // PrimarySteppedDown
+  202, // NetworkInterfaceExceededTimeLimit
+  237, // CursorKilled
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10058, // LegacyNotPrimary
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11601, // Interrupted
+  11602, // InterruptedDueToReplStateChange
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+  14031, // OutOfDiskSpace
+]);
+
+function isAway(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return false;
+  if (AWAY.some((away) => error instanceof away)) return true;
+  if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
+  if (AWAY_NAMES.has(error.name)) return true;
+  // A bulk write wraps what ended it, whatever it was.
+  if (error instanceof MongoBulkWriteError && isAway(error.errorResponse)) return true;
+  return error instanceof MongoServerError && AWAY_CODES.has(error.code);
+}

@@ -1,0 +1,126 @@
+/** One stream: goes through the ring at its client's pace, and holds no more than the network has room for. */
+import type { Position } from '../../application/ports.js';
+import type { Ring, RingItem } from './ring.js';
+import { type Frame, frame, ROOM, type Sink } from './sink.js';
+
+export interface Connection<Item> {
+  readonly keys: readonly string[];
+  readonly sink: Sink;
+  /**
+   * What of an item is for this stream; `missed` when it was told before the stream began. What comes at once is
+   * sent whole; what comes later is large, is sent in pieces, and asked for again for the next.
+   */
+  pick(item: Item, missed: boolean): readonly Frame[] | Promise<readonly Frame[]>;
+}
+
+export interface StreamOptions<Item extends RingItem> {
+  readonly ring: Ring<Item>;
+  /** The position of the last item told, now. */
+  readonly latest: () => Position;
+  /** Everything up to here the client has seen, or it is not for it. */
+  readonly since: Position;
+  readonly sent: () => void;
+  /** An item could not be picked just now; it is tried again. */
+  readonly failed: (error: unknown) => void;
+}
+
+export type Stream = ReturnType<typeof createStream>;
+
+const RETRY_MS = 500;
+
+export function createStream<Item extends RingItem>(
+  { keys, sink, pick }: Connection<Item>,
+  options: StreamOptions<Item>,
+) {
+  const { ring, latest, sent, failed } = options;
+  const begun = latest();
+  let { since } = options;
+  /** Of the item after that, so many frames are sent. */
+  let frames = 0;
+  /** `live`: it has got everything. `reading`: an item is being picked. `full`: it waits for the network. */
+  let state: 'live' | 'reading' | 'full' | 'over' = 'live';
+  /** How often it was looked at since the network took anything. */
+  let looks = 0;
+
+  function send(each: Frame) {
+    sink.send(each);
+    sent();
+  }
+
+  /** The client can't be given all that it missed, and is told so. */
+  function reset() {
+    [since, frames] = [latest(), 0];
+    send(frame({ type: 'RESET' }, since));
+  }
+
+  /** Sends what is in the ring for as long as the network takes it. */
+  function pump() {
+    for (state = 'reading'; state === 'reading'; ) {
+      const item = ring.after(since);
+      if (item && since < ring.horizon) reset();
+      else if (!item) state = 'live';
+      else if (sink.buffered() >= ROOM) state = 'full';
+      else {
+        const picked = pick(item, item.position <= begun);
+        if (picked instanceof Promise) {
+          // Others get their turn between two items.
+          picked.then((all) => setImmediate(sendPiece, item, all), postpone);
+          break;
+        }
+        for (const each of picked) send(each);
+        since = item.position;
+      }
+    }
+  }
+
+  function sendPiece({ position }: Item, all: readonly Frame[]) {
+    while (state === 'reading' && frames < all.length) {
+      if (sink.buffered() >= ROOM) state = 'full';
+      else send(all[frames++]!);
+    }
+    if (state !== 'reading') return;
+    [since, frames] = [position, 0];
+    pump();
+  }
+
+  function postpone(error: unknown) {
+    failed(error);
+    setTimeout(() => state === 'reading' && pump(), RETRY_MS).unref();
+  }
+
+  sink.onDrain(() => {
+    looks = 0;
+    if (state === 'full') pump();
+  });
+
+  return {
+    keys,
+    sink,
+    send,
+    reset,
+    pump,
+    /** Everything up to here is sent, or is not for it. */
+    since: () => since,
+
+    /** What has just been told at a position is for it. */
+    offer(position: Position) {
+      if (state !== 'live') return;
+      if (since < position) since = position - 1n;
+      pump();
+    },
+
+    /** Shows that it lives; answers how often it was shown in vain. */
+    beat(): number {
+      // The cursor moves on with the log even where a client is told nothing, or it would fall out of the ring.
+      if (since < latest() && state === 'live') since = latest();
+      if (state === 'live') sink.beat(since);
+      looks = state === 'full' ? looks + 1 : 0;
+      return looks;
+    },
+
+    /** Nothing more comes out of the ring. */
+    stop() {
+      state = 'over';
+    },
+  };
+}

@@ -1,0 +1,191 @@
+/** Leases of several nodes on one MongoDB, in a time that the test lets pass. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
+import { createLeases } from '../../../adapters/mongo/leases.js';
+import type { Lease } from '../../../application/ports.js';
+import { until } from '../../support/eventstore-client.js';
+import { type HeldTime, heldTime } from '../../support/held-time.js';
+import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
+
+const LEASE_MS = 5000;
+
+describe('a lease', () => {
+  let server: MongoServer;
+  let mongo: Mongo;
+  let time: HeldTime;
+  let name: string;
+
+  before(async () => {
+    server = await mongoServer();
+    mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await mongo?.models.dropDatabase();
+    await mongo?.close();
+    await server?.stop();
+  });
+  beforeEach(() => {
+    time = heldTime();
+    name = `projector:${randomUUID()}`;
+  });
+
+  const node = (owner: string, clock = time) =>
+    createLeases(mongo.models, owner, { leaseMs: LEASE_MS, clock, after: clock.after });
+  const [ann, bob] = [(clock?: HeldTime) => node('ann', clock), (clock?: HeldTime) => node('bob', clock)];
+  const given = async (lease: Promise<Lease | undefined>): Promise<Lease> => {
+    const held = await lease;
+    if (!held) throw new Error('the lease was not given');
+    return held;
+  };
+  const lapsesAt = async () => {
+    const row = await mongo.models.collection<{ _id: string; until: Date }>('leases').findOne({ _id: name });
+    return row?.until.getTime() ?? 0;
+  };
+  const isHeld = (lease: Lease) => {
+    try {
+      lease.assertHeld();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('is one node at a time, until it lapses and not a moment before', async () => {
+    // This node's timers do not run: it has died.
+    const dead = heldTime(time.now());
+    await given(ann(dead).acquire(name));
+    time.pass(LEASE_MS - 1);
+    expect(await bob().acquire(name)).to.equal(undefined);
+    expect(await bob().holder(name)).to.equal('ann');
+    time.pass(1);
+    expect(await bob().holder(name)).to.equal(undefined);
+    await given(bob().acquire(name));
+    expect(await ann().holder(name)).to.equal('bob');
+  });
+
+  it('is kept for as long as it is renewed, and renewed while half of its time is left', async () => {
+    const lease = await given(ann().acquire(name));
+    for (let round = 0; round < 5; round++) {
+      const before = await lapsesAt();
+      time.pass(LEASE_MS / 2);
+      await until(async () => (await lapsesAt()) > before);
+      expect(await lapsesAt()).to.be.greaterThan(time.now() + LEASE_MS / 2);
+      expect(await bob().acquire(name)).to.equal(undefined);
+    }
+    expect(isHeld(lease)).to.equal(true);
+    expect(lease.lost.aborted).to.equal(false);
+    await lease.release();
+  });
+
+  it('has a higher fence with every holder', async () => {
+    const fences: bigint[] = [];
+    for (const each of [ann(), bob(), bob(), ann()]) {
+      const lease = await given(each.acquire(name));
+      fences.push(lease.fence);
+      await lease.release();
+    }
+    expect(fences).to.deep.equal([...new Set(fences)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
+  it('is free at once when it is released, and its holder is told', async () => {
+    const lease = await given(ann().acquire(name));
+    await lease.release();
+    expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([true, false]);
+    expect(await bob().holder(name)).to.equal(undefined);
+    await given(bob().acquire(name));
+  });
+
+  it('is not taken from its new holder by the old one, whether that renews or releases it', async () => {
+    const paused = heldTime(time.now());
+    const old = await given(ann(paused).acquire(name));
+    time.pass(LEASE_MS);
+    const present = await given(bob().acquire(name));
+    const lapses = await lapsesAt();
+    paused.pass(LEASE_MS / 2);
+    await until(() => old.lost.aborted);
+    await old.release();
+    expect([await lapsesAt(), await bob().holder(name)]).to.deep.equal([lapses, 'bob']);
+    expect(isHeld(present)).to.equal(true);
+  });
+
+  it('is lost when another has it, at the next renewal', async () => {
+    const lease = await given(ann().acquire(name));
+    // Started again under its old name, it takes the lease up at once.
+    const again = await given(ann(heldTime(time.now())).acquire(name));
+    expect(again.fence > lease.fence).to.equal(true);
+    time.pass(LEASE_MS / 2);
+    await until(() => lease.lost.aborted);
+    expect(isHeld(lease)).to.equal(false);
+    expect(isHeld(again)).to.equal(true);
+  });
+
+  it('is not believed in by a node that was paused, before any timer tells it', async () => {
+    const lease = await given(ann().acquire(name));
+    time.sleep(LEASE_MS - 1);
+    expect(isHeld(lease)).to.equal(true);
+    time.sleep(1);
+    expect([lease.lost.aborted, isHeld(lease), lease.lost.aborted]).to.deep.equal([false, false, true]);
+  });
+
+  it('is exclusive within a process, and can be had again when it was lost', async () => {
+    const leases = ann();
+    const lease = await given(leases.acquire(name));
+    expect(await leases.acquire(name)).to.equal(undefined);
+    time.sleep(LEASE_MS);
+    expect(isHeld(lease)).to.equal(false);
+    const next = await given(leases.acquire(name));
+    await lease.release();
+    expect(await leases.acquire(name)).to.equal(undefined);
+    expect(isHeld(next)).to.equal(true);
+  });
+
+  it('survives a MongoDB that fails for a moment, and is lost at its time when it stays away', async () => {
+    const failing = { now: false };
+    const leases = createLeases(
+      {
+        collection: (collection: string) => {
+          const rows = mongo.models.collection(collection);
+          return Object.assign(Object.create(rows), {
+            updateOne: (...args: Parameters<typeof rows.updateOne>) =>
+              failing.now ? Promise.reject(new Error('not primary')) : rows.updateOne(...args),
+          });
+        },
+      } as unknown as Mongo['models'],
+      'ann',
+      { leaseMs: LEASE_MS, clock: time, after: time.after },
+    );
+    const lease = await given(leases.acquire(name));
+    failing.now = true;
+    time.pass(LEASE_MS / 2);
+    await new Promise(setImmediate);
+    failing.now = false;
+    const before = await lapsesAt();
+    time.pass(LEASE_MS / 2 - 1);
+    await until(async () => (await lapsesAt()) > before);
+    expect(isHeld(lease)).to.equal(true);
+    failing.now = true;
+    const lapses = await lapsesAt();
+    while (time.now() < lapses - 100) {
+      time.pass(100);
+      await new Promise(setImmediate);
+    }
+    expect(lease.lost.aborted).to.equal(false);
+    time.pass(lapses - time.now());
+    expect(lease.lost.aborted).to.equal(true);
+  });
+
+  it('is lost at its time while MongoDB is frozen and answers nothing', async function () {
+    if (isReal || server.pid === undefined) return this.skip();
+    const lease = await given(ann().acquire(name));
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      time.pass(LEASE_MS - 1);
+      expect(lease.lost.aborted).to.equal(false);
+      time.pass(1);
+      expect(lease.lost.aborted).to.equal(true);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+  });
+});

@@ -1,0 +1,143 @@
+/** Reactions: what must follow an event is done by one node, until it succeeds, and not by one that lost its turn. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createLeases } from '../../adapters/mongo/leases.js';
+import type { Leases, RecordedEvent } from '../../application/ports.js';
+import { runReaction } from '../../application/reactions.js';
+import type { Kernel } from '../../bin/kernel.js';
+import { quiet, type Servers, startServers } from '../support/engines.js';
+import { until } from '../support/eventstore-client.js';
+import { type HeldTime, heldTime } from '../support/held-time.js';
+import { box, context, startToys } from '../support/toys.js';
+
+describe('a reaction', () => {
+  let servers: Servers;
+  let kernel: Kernel;
+  let stop: AbortController;
+  let running: Promise<void>[];
+  let time: HeldTime;
+  let id: string;
+  let name: string;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await startToys(servers, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await kernel?.mongo.models.dropDatabase();
+    await kernel?.close();
+    await servers?.stop();
+  });
+  beforeEach(async () => {
+    [stop, running, time] = [new AbortController(), [], heldTime()];
+    [id, name] = [randomUUID(), `toys.react-${randomUUID()}`];
+    await kernel.vault.create(`toys.box-${id}`);
+    // It has run before: what is put from now on is for it.
+    await kernel.checkpoints.advance({ [checkpoint()]: await kernel.head() }, 0n);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running);
+  });
+
+  const checkpoint = () => `reaction:${name}`;
+  const saved = () => kernel.checkpoints.read(checkpoint());
+  const toyOf = ({ data }: RecordedEvent) => String(data.toy);
+  const put = async (toy: string) => {
+    const outcome = await kernel.handle(box, `toys.box-${id}`, { box: id, toy }, context());
+    if ('rejected' in outcome) throw new Error(outcome.rejected);
+    return outcome.position;
+  };
+  const run = (react: (event: RecordedEvent) => Promise<void>, leases: Leases = kernel.leases) => {
+    const reaction = { name, on: { ToyPut: react } };
+    const common = { ...kernel, leases, logger: quiet, signal: stop.signal };
+    running.push(runReaction({ ...common, service: 'toys', reaction, reacted: () => {} }));
+  };
+
+  it('begins now, not at the beginning of history', async () => {
+    await kernel.checkpoints.forget(checkpoint());
+    await put('history');
+    const done: string[] = [];
+    run(async (event) => void done.push(toyOf(event)));
+    await until(async () => (await saved()) !== undefined);
+    await put('news');
+    await until(() => done.length > 0);
+    expect(done).to.deep.equal(['news']);
+  });
+
+  it('is tried until it succeeds, and the next event waits for it', async () => {
+    const tried: string[] = [];
+    run(async (event) => {
+      tried.push(toyOf(event));
+      if (tried.length < 5) throw new Error('not yet');
+    });
+    await put('bear');
+    const last = await put('car');
+    await until(async () => (await saved()) === last);
+    expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'bear', 'car']);
+  });
+
+  it('goes on after a restart where it was, and does again only what it was at', async () => {
+    const done: string[] = [];
+    run(async (event) => void done.push(toyOf(event)));
+    const first = await put('bear');
+    await until(async () => (await saved()) === first);
+    stop.abort();
+    await Promise.all(running);
+    const missed = await put('car');
+    stop = new AbortController();
+    run(async (event) => void done.push(toyOf(event)));
+    await until(async () => (await saved()) === missed);
+    expect(done).to.deep.equal(['bear', 'car']);
+  });
+
+  it('is not gone on with by a node that was paused in the middle', async () => {
+    const leases = createLeases(kernel.mongo.models, 'paused', { clock: time, after: time.after });
+    const done: string[] = [];
+    await put('bear');
+    const last = await put('car');
+    let released = 0;
+    const counting: Leases = {
+      ...leases,
+      async acquire(each) {
+        const lease = await leases.acquire(each);
+        if (!lease) return undefined;
+        const release = () => lease.release().finally(() => released++);
+        return { ...lease, release };
+      },
+    };
+    run(async (event) => {
+      done.push(toyOf(event));
+      if (toyOf(event) === 'car') return;
+      time.sleep(6000);
+      // Another node has taken its place meanwhile, and keeps it.
+      await createLeases(kernel.mongo.models, 'other', { clock: time, after: time.after }).acquire(
+        checkpoint(),
+      );
+    }, counting);
+    await until(() => released > 0);
+    expect(done).to.deep.equal(['bear']);
+    expect(Number(await saved())).to.be.lessThan(Number(last));
+  });
+
+  it('is left when its checkpoint is refused: another has gone on with it', async () => {
+    let acquired = 0;
+    const leases: Leases = {
+      ...kernel.leases,
+      acquire: async (each) => {
+        const lease = await kernel.leases.acquire(each);
+        if (lease) acquired++;
+        return lease;
+      },
+    };
+    const done: string[] = [];
+    run(async (event) => void done.push(toyOf(event)), leases);
+    const first = await put('bear');
+    await until(async () => (await saved()) === first);
+    await kernel.checkpoints.advance({ [checkpoint()]: first }, 1000n);
+    await put('car');
+    await until(() => acquired > 1);
+    expect(done.slice(0, 2)).to.deep.equal(['bear', 'car']);
+    expect(await saved()).to.equal(first);
+  });
+});

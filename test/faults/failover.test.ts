@@ -1,0 +1,124 @@
+/** Connections to the stores that die in the middle of a request: 503 and never 500, and nothing is done twice. */
+import { expect } from 'chai';
+import { type Engines, startEngines } from '../../adapters/engines/start.js';
+import { eventually } from '../support/condition.js';
+import { quiet, temporaryDirectory } from '../support/engines.js';
+import { type CuttingProxy, startProxy } from '../support/proxy.js';
+import { call, createRoom, type RoomClient } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+const ADDRESS = /127\.0\.0\.1:(\d+)/;
+const portOf = (url: string) => Number(ADDRESS.exec(url)?.[1]);
+const through = ({ port }: CuttingProxy, url: string) => url.replace(ADDRESS, `127.0.0.1:${port}`);
+
+describe('a connection that dies in the middle', function () {
+  this.timeout(60_000);
+  const directory = temporaryDirectory();
+  const engineDirectory = temporaryDirectory();
+  let servers: Engines;
+  let log: CuttingProxy;
+  let models: CuttingProxy;
+  let server: Server;
+  let room: RoomClient;
+
+  before(async () => {
+    servers = await startEngines({ dataDir: engineDirectory.path, logger: quiet });
+    log = await startProxy(portOf(servers.eventStoreUrl));
+    models = await startProxy(portOf(servers.mongoUrl));
+    server = await startServer(directory.path, ['--log-level', 'info'], {
+      ANNALS_EVENT_STORE_URL: through(log, servers.eventStoreUrl),
+      // Else the driver asks the server for the addresses of its set, and goes there.
+      ANNALS_MONGO_URL: through(models, servers.mongoUrl).replace(/replicaSet=\w+/, 'directConnection=true'),
+    });
+    room = await createRoom(base('rooms'), 'Ada');
+  });
+  after(async () => {
+    await server?.stop();
+    await Promise.all([log?.close(), models?.close()]);
+    await servers?.stop();
+    directory.remove();
+    engineDirectory.remove();
+  });
+  afterEach(() => {
+    log.cutAfter();
+    models.cutAfter();
+  });
+
+  const base = (service: string) => server.urls[service] ?? '';
+  const token = () => ({ token: room.sessionToken });
+  const create = () => {
+    const { signingPublicKey } = room.participants[0]!;
+    const body = { participantName: 'Bob', signingPublicKey, ttlMs: 3_600_000 };
+    return call(base('rooms'), 'POST', '/rooms', { body });
+  };
+  const inRoom = (method: string, path: string, body?: object) =>
+    call<object>(base('rooms'), method, `/rooms/${room.roomId}${path}`, { ...token(), body });
+  const ask = async (method: string, path: string, body?: string) => {
+    const answer = await fetch(base('logs') + path, { method, ...(body && { body }) });
+    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  };
+
+  async function refused(asked: Promise<{ status: number; headers: Headers; body: unknown }>) {
+    const { status, headers, body } = await asked;
+    expect(status, JSON.stringify(body)).to.equal(503);
+    expect(Number(headers.get('retry-after'))).to.be.at.least(1);
+  }
+
+  describe('of MongoDB', () => {
+    for (const [what, mark, asked] of [
+      ['a create', 'findAndModify', create],
+      ['a read of the state', 'rooms_state', () => inRoom('GET', '/state')],
+      ['a query of records', 'listCollections', () => ask('GET', '/api/logs?q=nothing')],
+      ['an aggregate', 'hours', () => ask('GET', '/api/logs/aggregate?groupBy=level')],
+      ['a rebuild', 'build:', () => ask('POST', '/api/reindex')],
+    ] as const) {
+      it(`is 503 for ${what}`, async () => {
+        const before = models.cuts();
+        models.cutAfter(mark);
+        await refused(asked());
+        expect(models.cuts()).to.be.greaterThan(before);
+        models.cutAfter();
+        await eventually(async () => (await asked()).status < 300);
+      });
+    }
+
+    it('delays the rows of what was taken meanwhile, and loses none', async () => {
+      models.cutAfter('rooms_state', 'logs_records');
+      const taken = await room.post('meanwhile');
+      const ingested = await ask('POST', '/api/ingest', '{"message":"meanwhile"}');
+      expect(ingested.status).to.equal(200);
+      models.cutAfter();
+      await eventually(async () => (await room.state()).messages.some(({ id }) => id === taken.id));
+      await eventually(async () => (await ask('GET', '/api/logs?q=meanwhile')).body.includes('meanwhile'));
+    });
+  });
+
+  describe('of the event store', () => {
+    it('is 503 for a create, a post, an ingest and a read of what only the log knows', async () => {
+      const envelope = await room.seal('never');
+      log.cutAfter('rooms.room-', 'rooms.messages-', 'logs.batch-');
+      await Promise.all([
+        refused(create()),
+        refused(inRoom('POST', '/messages', envelope)),
+        refused(ask('POST', '/api/ingest', '{"message":"never"}')),
+        refused(call(base('rooms'), 'GET', `/rooms/${'x'.repeat(22)}/state`, token())),
+      ]);
+      log.cutAfter();
+      await eventually(async () => (await create()).status === 201);
+    });
+
+    it('does once what was taken while its answer was lost', async () => {
+      log.cutAfter('rooms.MessagePosted.');
+      const before = log.cuts();
+      const { status, body } = await inRoom('POST', '/messages', await room.seal('once'));
+      expect(log.cuts()).to.be.greaterThan(before);
+      log.cutAfter();
+      expect([status, body]).to.have.property('0', 201);
+      const plain = await eventually(async () => {
+        const read = await room.read();
+        return read.includes('once') && read;
+      });
+      expect(plain.filter((text) => text === 'once')).to.have.length(1);
+    });
+  });
+});

@@ -1,0 +1,161 @@
+/** A store that is frozen (SIGSTOP) and thawed: everybody is answered meanwhile, and all goes on by itself after. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { createRoom, type RoomClient } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+/** The contract's deadlines: of any request, and of health and metrics. */
+const ANSWER_MS = 10_000;
+const HEALTH_MS = 2000;
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly consistency: string | null;
+  readonly text: string;
+}
+
+describe('a frozen store', function () {
+  this.timeout(90_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  let room: RoomClient;
+  let frozen: number | undefined;
+
+  before(async () => {
+    server = await startServer(directory.path, ['--log-level', 'info']);
+    room = await createRoom(base('rooms'), 'Ada');
+    await room.post('before');
+    expect((await ingest('before')).status).to.equal(200);
+  });
+  afterEach(() => thaw());
+  after(async () => {
+    await server?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  const base = (service: string) => server.urls[service] ?? '';
+  const freeze = (engine: string) => {
+    frozen = server.pids[engine];
+    process.kill(frozen!, 'SIGSTOP');
+  };
+  const thaw = () => {
+    if (frozen !== undefined) process.kill(frozen, 'SIGCONT');
+    frozen = undefined;
+  };
+
+  async function ask(url: string, options: RequestInit = {}, withinMs = ANSWER_MS): Promise<Answer> {
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(withinMs) });
+    const { status, headers } = answer;
+    const text = headers.get('content-type')?.includes('event-stream') ? '' : await answer.text();
+    if (text === '') await answer.body?.cancel();
+    const [retryAfter, consistency] = [headers.get('retry-after'), headers.get('consistency')];
+    return { status, retryAfter, consistency, text };
+  }
+
+  const signed = { authorization: '', 'content-type': 'application/json' };
+  const inRoom = (method: string, path: string, body?: object) =>
+    ask(`${base('rooms')}/rooms/${room.roomId}${path}`, {
+      method,
+      headers: { ...signed, authorization: `Bearer ${room.sessionToken}` },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const create = () => {
+    const { signingPublicKey } = room.participants[0]!;
+    const body = JSON.stringify({ participantName: 'Bob', signingPublicKey, ttlMs: 3_600_000 });
+    return ask(`${base('rooms')}/rooms`, { method: 'POST', headers: signed, body });
+  };
+  const ingest = (message: string) =>
+    ask(`${base('logs')}/api/ingest`, { method: 'POST', body: JSON.stringify({ message }) });
+  const logs = (path: string, method = 'GET') => ask(`${base('logs')}/api/${path}`, { method });
+  const stranger = () => ask(`${base('rooms')}/rooms/${randomBytes(16).toString('base64url')}/state`);
+
+  const refused = ({ status, retryAfter, text }: Answer, what: string) => {
+    expect(status, `${what}: ${text}`).to.equal(503);
+    expect(Number(retryAfter), `${what}: Retry-After`).to.be.at.least(1);
+  };
+  /** Answered from what the node knows, or refused; never an error of ours, never a wrong "there is none". */
+  const answered = (answer: Answer, what: string) =>
+    answer.status === 200 ? undefined : refused(answer, what);
+
+  async function healthTells() {
+    const ready = await ask(`${base('operations')}/health/ready`, {}, HEALTH_MS);
+    expect(ready.status).to.equal(503);
+    expect((await ask(`${base('operations')}/health/live`, {}, HEALTH_MS)).status).to.equal(200);
+    const metrics = await ask(`${base('operations')}/metrics`, {}, HEALTH_MS);
+    expect(metrics.status).to.equal(200);
+    expect(metrics.text).to.include('process_cpu_seconds_total');
+    refused(await ask(`${base('logs')}/health`, {}, HEALTH_MS), 'the health of the logs');
+    expect((await ask(`${base('rooms')}/health`, {}, HEALTH_MS)).status).to.equal(200);
+  }
+
+  async function everythingIsBack() {
+    const sent = await eventually(
+      async () => (await inRoom('POST', '/messages', await room.seal('after'))).status === 201,
+    );
+    expect(sent).to.equal(true);
+    await eventually(async () => {
+      const { status, consistency, text } = await inRoom('GET', '/state');
+      return status === 200 && consistency === null && JSON.parse(text).messages.length >= 2;
+    });
+    await eventually(async () => (await create()).status === 201);
+    const message = randomBytes(8).toString('hex');
+    await eventually(async () => (await ingest(message)).status === 200);
+    await eventually(async () => (await logs(`logs?q=${message}`)).text.includes(message));
+    await eventually(async () => (await logs('logs/aggregate?groupBy=level')).status === 200);
+    await eventually(async () => (await ask(`${base('operations')}/health/ready`)).status === 200);
+    await eventually(async () => (await logs('reindex', 'POST')).status === 200);
+  }
+
+  it('is told within the deadlines when it is the event store, and all goes on when it thaws', async () => {
+    const envelope = await room.seal('meanwhile');
+    freeze('eventstore');
+    const health = healthTells();
+    const writing = [
+      create().then((answer) => refused(answer, 'create')),
+      inRoom('POST', '/messages', envelope).then((answer) => refused(answer, 'post')),
+      inRoom('POST', '/invites', { inviteToken: randomBytes(24).toString('base64url') }).then((answer) =>
+        refused(answer, 'invite'),
+      ),
+      inRoom('POST', '/burn').then((answer) => refused(answer, 'burn')),
+      ingest('meanwhile').then((answer) => refused(answer, 'ingest')),
+      stranger().then((answer) => refused(answer, 'a room that only the log knows')),
+      logs('reindex', 'POST').then((answer) => refused(answer, 'reindex')),
+    ];
+    const reading = [
+      inRoom('GET', '/state').then((answer) => answered(answer, 'state')),
+      inRoom('GET', '/events').then((answer) => answered(answer, 'events')),
+      logs('logs').then((answer) => answered(answer, 'query')),
+      logs('logs/aggregate?groupBy=event').then((answer) => answered(answer, 'aggregate')),
+      logs('logs/tail').then((answer) => answered(answer, 'tail')),
+    ];
+    await Promise.all([health, ...writing, ...reading]);
+    thaw();
+    await everythingIsBack();
+  });
+
+  it('is told within the deadlines when it is MongoDB, and all goes on when it thaws', async () => {
+    room = await createRoom(base('rooms'), 'Ada');
+    await room.post('before');
+    freeze('mongo');
+    const health = healthTells();
+    const writing = [
+      create().then((answer) => refused(answer, 'create')),
+      inRoom('GET', '/state').then((answer) => refused(answer, 'state')),
+      logs('logs?q=neverasked').then((answer) => refused(answer, 'query')),
+      logs('logs/aggregate?groupBy=event').then((answer) => refused(answer, 'aggregate')),
+      logs('reindex', 'POST').then((answer) => refused(answer, 'reindex')),
+    ];
+    const others = [
+      inRoom('GET', '/events').then((answer) => answered(answer, 'events')),
+      logs('logs/tail').then((answer) => answered(answer, 'tail')),
+      // Its key is known and the log is there: taken, with rows to follow.
+      ingest('meanwhile').then((answer) => answered(answer, 'ingest')),
+    ];
+    await Promise.all([health, ...writing, ...others]);
+    thaw();
+    await everythingIsBack();
+  });
+});

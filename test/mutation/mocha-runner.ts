@@ -1,0 +1,143 @@
+/**
+ * Stryker's test runner for the mocha of this project: their own, where it still runs on Node 20, looks for files
+ * that mocha 12 has renamed. What a `before` does counts for the first test of its suite, not as done at load.
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  INSTRUMENTER_CONSTANTS,
+  type InstrumenterContext,
+  type StrykerOptions,
+} from '@stryker-mutator/api/core';
+import { commonTokens, declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
+import {
+  type DryRunOptions,
+  type DryRunResult,
+  DryRunStatus,
+  determineHitLimitReached,
+  type MutantRunOptions,
+  type MutantRunResult,
+  type TestResult,
+  type TestRunner,
+  TestStatus,
+  toMutantRunResult,
+} from '@stryker-mutator/api/test-runner';
+import Mocha from 'mocha';
+
+/** The member `mochaFolders` of Stryker's options: folders whose tests are run, compiled. */
+interface Options extends StrykerOptions {
+  readonly mochaFolders?: readonly string[];
+}
+
+class MochaRunner implements TestRunner {
+  static readonly inject = tokens(commonTokens.options);
+  readonly #mocha = new Mocha({ timeout: 0 });
+  readonly #folders: readonly string[];
+  #tests: TestResult[] = [];
+  #loaded = false;
+
+  constructor(options: Options) {
+    this.#folders = options.mochaFolders ?? [];
+  }
+
+  async capabilities() {
+    return { reloadEnvironment: false };
+  }
+
+  async init() {
+    // A mutant that hangs is killed with this process: what its tests have not removed goes with the sandbox.
+    process.env.TMPDIR = resolve('tmp');
+    mkdirSync(process.env.TMPDIR, { recursive: true });
+    for (const folder of this.#folders) {
+      const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+      for (const name of names)
+        if (name.endsWith('.test.js')) this.#mocha.addFile(resolve(join(folder, name)));
+    }
+    this.#mocha.cleanReferencesAfterRun(false);
+    const tests = () => this.#tests;
+    this.#mocha.reporter(
+      class extends Mocha.reporters.Base {
+        constructor(runner: Mocha.Runner) {
+          super(runner);
+          follow(runner, (result) => tests().push(result));
+        }
+      },
+    );
+  }
+
+  async dryRun({ coverageAnalysis, disableBail }: DryRunOptions): Promise<DryRunResult> {
+    const result = await this.#run(disableBail);
+    if (result.status !== DryRunStatus.Complete || coverageAnalysis === 'off') return result;
+    const { mutantCoverage } = instrumenter();
+    return mutantCoverage ? { ...result, mutantCoverage } : result;
+  }
+
+  async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
+    const { activeMutant, testFilter, disableBail, hitLimit, mutantActivation } = options;
+    Object.assign(instrumenter(), { hitLimit, hitCount: hitLimit === undefined ? undefined : 0 });
+    const chosen = testFilter?.map((name) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`).join('|');
+    this.#mocha.grep(new RegExp(chosen ?? ''));
+    return toMutantRunResult(await this.#run(disableBail, activeMutant.id, mutantActivation === 'static'));
+  }
+
+  async #run(disableBail: boolean, mutant?: string, fromLoad = false): Promise<DryRunResult> {
+    const context = instrumenter();
+    context.activeMutant = fromLoad ? mutant : undefined;
+    try {
+      if (!this.#loaded) await this.#mocha.loadFilesAsync();
+      this.#loaded = true;
+      bail(this.#mocha.suite, !disableBail);
+      context.activeMutant = mutant;
+      this.#tests = [];
+      await new Promise<void>((resolve) => this.#mocha.run(() => resolve()));
+    } catch (error) {
+      return { status: DryRunStatus.Error, errorMessage: String(error) };
+    }
+    const endless = determineHitLimitReached(context.hitCount, context.hitLimit);
+    return endless ?? { status: DryRunStatus.Complete, tests: this.#tests };
+  }
+
+  async dispose() {
+    this.#mocha.dispose();
+  }
+}
+
+/** Shared with the instrumented code. */
+function instrumenter(): InstrumenterContext {
+  const all = globalThis as unknown as { [name: string]: InstrumenterContext | undefined };
+  const context = all[INSTRUMENTER_CONSTANTS.NAMESPACE] ?? {};
+  all[INSTRUMENTER_CONSTANTS.NAMESPACE] = context;
+  return context;
+}
+
+function bail(suite: Mocha.Suite, value: boolean): void {
+  suite.bail(value);
+  for (const each of suite.suites) bail(each, value);
+}
+
+/** Tells what becomes of each test, and the instrumented code which test is running. */
+function follow(runner: Mocha.Runner, ended: (result: TestResult) => void): void {
+  let began = performance.now();
+  const told = ({ file }: Mocha.Runnable, name: string) => {
+    const result = { id: name, name, timeSpentMs: Math.round(performance.now() - began) };
+    began = performance.now();
+    return file === undefined ? result : { ...result, fileName: sourceOf(file) };
+  };
+  const running = (test: Mocha.Test | undefined) => {
+    if (test) instrumenter().currentTestId = test.fullTitle();
+  };
+  runner.on('suite', (suite) => running(firstOf(suite)));
+  runner.on('test', running);
+  runner.on('pass', (test) => ended({ ...told(test, test.fullTitle()), status: TestStatus.Success }));
+  runner.on('fail', (test, error) => {
+    const name = (test.ctx?.currentTest ?? test).fullTitle();
+    ended({ ...told(test, name), status: TestStatus.Failed, failureMessage: String(error?.stack ?? error) });
+  });
+}
+
+const sourceOf = (compiled: string) => compiled.replace(`${resolve('dist')}/`, '').replace(/js$/, 'ts');
+
+const firstOf = ({ tests, suites }: Mocha.Suite): Mocha.Test | undefined =>
+  tests[0] ?? suites.map(firstOf).find((each) => each !== undefined);
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'annals', MochaRunner)];

@@ -1,0 +1,182 @@
+/** Many nodes and one leader: who was paused, replaced or refused writes nothing any more. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createLeases } from '../../adapters/mongo/leases.js';
+import type { Follow, Leases } from '../../application/ports.js';
+import type { Kernel } from '../../bin/kernel.js';
+import { catchUp } from '../../projections/catch-up.js';
+import { createLifecycle } from '../../projections/lifecycle.js';
+import type { Projection } from '../../projections/projection.js';
+import { type Projector, runProjector } from '../../projections/subscription.js';
+import { quiet, type Servers, startServers } from '../support/engines.js';
+import { until } from '../support/eventstore-client.js';
+import { type HeldTime, heldTime } from '../support/held-time.js';
+import { box, context, startToys } from '../support/toys.js';
+
+/** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
+const shelf: Projection = {
+  name: 'toys.shelf',
+  version: 1,
+  indexes: [],
+  on: {
+    ToyPut: ({ data: { box, toy } }) =>
+      toy === 'bin' ? [{ purge: { box } }] : [{ put: `${box}:${toy}`, update: { $set: { box } } }],
+  },
+};
+
+/** A door that what is followed has to pass, one batch after the other. */
+function gate(follow: Follow) {
+  let passed = Promise.resolve();
+  let pass = () => {};
+  let held = 0;
+  const close = () => {
+    passed = new Promise((resolve) => {
+      pass = resolve;
+    });
+  };
+  return {
+    close,
+    /** What stands before the closed door may pass; it closes behind it. */
+    letIn() {
+      pass();
+      close();
+    },
+    /** How many events stand before the closed door. */
+    held: () => held,
+    async *follow(options: Parameters<Follow>[0]): ReturnType<Follow> {
+      const stopped = new Promise((resolve) => {
+        options.signal.addEventListener('abort', resolve, { once: true });
+      });
+      for await (const batch of follow(options)) {
+        held = batch.events.length;
+        await Promise.race([passed, stopped]);
+        held = 0;
+        yield batch;
+      }
+    },
+  };
+}
+
+describe('leading', () => {
+  let servers: Servers;
+  let one: Kernel;
+  let two: Kernel;
+  let time: HeldTime;
+  let stop: AbortController;
+  let running: Projector[];
+  let id: string;
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  beforeEach(async () => {
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    [stop, running, time, id] = [new AbortController(), [], heldTime(), randomUUID()];
+    one = await startToys(servers, database, [shelf]);
+    two = await startToys(servers, database, [shelf]);
+    for (const each of [one, two]) await each.lifecycle.open([shelf], each.served, stop);
+    await one.vault.create(`toys.box-${id}`);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running.map(({ stopped }) => stopped));
+    await one.mongo.models.dropDatabase();
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  const leasesOf = ({ mongo, node }: Kernel, clock = time) =>
+    createLeases(mongo.models, node, { clock, after: clock.after });
+  const project = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
+    const common = { ...kernel, ...kernel.settled, leases, follow, logger: quiet, signal: stop.signal };
+    const projector = runProjector({ ...common, service: 'toys', projections: [shelf] });
+    running.push(projector);
+    return projector;
+  };
+  const put = async (toy: string) => {
+    const outcome = await one.handle(box, `toys.box-${id}`, { box: id, toy }, context());
+    if ('rejected' in outcome) throw new Error(outcome.rejected);
+    return outcome.position;
+  };
+  const collection = () => one.served.collection(shelf.name) ?? '';
+  const rowsIn = async (name = collection()) =>
+    (await one.mongo.models.collection<{ _id: string }>(name).find({ box: id }).toArray()).map(({ _id }) =>
+      _id.slice(id.length + 1),
+    );
+  const isAt = async (position: bigint) => ((await one.checkpoints.read(collection())) ?? 0n) >= position;
+
+  it('ends with a pause: what the paused leader had in hand changes neither rows nor checkpoint', async () => {
+    const door = gate(one.follow);
+    const paused = project(one, leasesOf(one), door.follow);
+    await put('bear');
+    await until(async () => (await rowsIn()).length === 1);
+    door.close();
+    await put('car');
+    await until(() => door.held() > 0);
+    time.sleep(6000);
+    const next = project(two, leasesOf(two, heldTime(time.now())));
+    const last = await put('bin');
+    await until(() => isAt(last));
+    expect(await rowsIn()).to.deep.equal([]);
+    const at = await one.checkpoints.read(collection());
+    door.letIn();
+    await until(() => paused.status().status === 'standby');
+    expect(await rowsIn()).to.deep.equal([]);
+    expect(await one.checkpoints.read(collection())).to.equal(at);
+    expect(next.status().status).to.equal('live');
+  });
+
+  it('ends when the checkpoint is refused, though no renewal has told so yet', async () => {
+    let began = 0;
+    const leases = leasesOf(one);
+    const counted: Leases = { ...leases, acquire: (name) => leases.acquire(name).finally(() => began++) };
+    project(one, counted);
+    const first = await put('bear');
+    await until(() => isAt(first));
+    expect(await one.checkpoints.advance({ [collection()]: first }, 1000n)).to.equal(true);
+    await put('car');
+    await until(() => began > 1);
+    expect(await one.checkpoints.read(collection())).to.equal(first);
+  });
+
+  it('is over for a builder that lost its lease: nothing is switched to', async () => {
+    await put('bear');
+    const before = one.served.collection(shelf.name);
+    const context = () => one.systemContext('test');
+    const ports = { ...one, leases: leasesOf(one), newRun: () => Date.now().toString(36), context };
+    const rebuilt = createLifecycle(ports).rebuild(shelf, {
+      signal: stop.signal,
+      onProgress: () => time.sleep(6000),
+    });
+    expect(await rebuilt.catch((error: Error) => error.message)).to.match(/lease .* is lost/);
+    expect((await one.lifecycle.current(shelf)).state?.collection).to.equal(before);
+  });
+
+  it('is over for a builder whose checkpoint another has moved on', async () => {
+    const before = await one.head();
+    const last = await put('bear');
+    const name = `toys_shelf_v1_${randomUUID()}`;
+    await one.checkpoints.advance({ [name]: before }, 2n);
+    const lease = { fence: 1n, assertHeld() {} };
+    const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
+    const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
+    expect(outcome).to.equal('another builder took over');
+    expect(await one.checkpoints.read(name)).to.equal(before);
+    await catchUp(one, { ...options, lease: { ...lease, fence: 2n } });
+    expect(await rowsIn(name)).to.deep.equal(['bear']);
+  });
+
+  it('is over for a builder that was paused: it writes no row', async () => {
+    const last = await put('bear');
+    const name = `toys_shelf_v1_${randomUUID()}`;
+    const lost = () => {
+      throw new Error('the lease is lost');
+    };
+    const lease = { fence: 1n, assertHeld: lost };
+    const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
+    const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
+    expect(outcome).to.equal('the lease is lost');
+    expect(await rowsIn(name)).to.deep.equal([]);
+    expect(Number(await one.checkpoints.read(name)) || 0).to.be.lessThan(Number(last));
+  });
+});
