@@ -16,6 +16,7 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
+import { createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
@@ -47,15 +48,9 @@ export const logs: Service = {
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const ingest = createIngest({
-      appender,
-      vault,
-      settled,
-      clock,
-      release,
-      earlier: receipts.request,
-      heard: health.latest,
-    });
+    const room = createRoom(INTAKE_BYTES);
+    const { appended } = kernel;
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,
@@ -135,7 +130,7 @@ export const logs: Service = {
         health.note(event.position);
         tail.publish(event);
       },
-      reactions: [eraseReaction({ vault, log }), alerting.reaction],
+      reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
         { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },

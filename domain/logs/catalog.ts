@@ -30,10 +30,26 @@ export const logs: Catalog = {
                 required: ['id', 'offset'],
                 properties: { id: text, offset: count },
               },
+              request: {
+                type: 'object',
+                required: ['accepted', 'rejected', 'errors'],
+                properties: {
+                  accepted: count,
+                  rejected: count,
+                  errors: {
+                    type: 'array',
+                    items: {
+                      type: 'object',
+                      required: ['line', 'error'],
+                      properties: { line: count, error: text },
+                    },
+                  },
+                },
+              },
               secret: {
                 type: 'object',
-                required: ['records'],
-                properties: { records: { type: 'array', minItems: 1 } },
+                anyOf: [{ required: ['lines'] }, { required: ['records'] }],
+                properties: { lines: { type: 'string' }, records: { type: 'array', minItems: 1 } },
               },
             },
           },
@@ -41,7 +57,7 @@ export const logs: Catalog = {
       ],
       sealed: {
         subject: (data: RecordsIngested['data']) => keepingSubject(data),
-        erased: { records: [] },
+        erased: { lines: '' },
         large: true,
       },
     },

@@ -4,12 +4,15 @@ import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
+import { createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { search } from '../../application/logs/search.js';
 import { createKernel } from '../../bin/kernel.js';
+import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
+import type { JsonObject } from '../../domain/logs/json.js';
 import type { Order } from '../../domain/logs/place.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
+import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
@@ -49,15 +52,9 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const ingest = createIngest({
-    appender,
-    vault,
-    settled,
-    clock,
-    release,
-    earlier: receipts.request,
-    heard: () => 0n,
-  });
+  const room = createRoom(INTAKE_BYTES);
+  const { appended } = kernel;
+  const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,
@@ -83,4 +80,10 @@ export async function startLogsNode(servers: Servers, database: string, model = 
       await kernel.close();
     },
   };
+}
+
+/** A record as ingest hands it on. */
+export function recordText(data: object): RecordText {
+  const json = JSON.stringify(data);
+  return { json, bytes: Buffer.byteLength(json), audit: isAudit(data as JsonObject) };
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { batchesOf, keepingSubject, requestBatches, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
@@ -41,10 +41,14 @@ const emitted: readonly DomainEvent[] = [
   ...batchesOf({
     producerId: 'api',
     receivedAt: 10 * DAY,
-    records: [{ data: { a: 1 }, bytes: 7 }],
+    records: [{ json: '{"a":1}', bytes: 7, audit: false }],
     rejected: 2,
     source: { id: 'file', offset: 8 },
   }),
+  ...requestBatches(
+    { producerId: 'api', receivedAt: 10 * DAY, records: [] },
+    { accepted: 0, rejected: 1, errors: [{ line: 1, error: 'Line 1 is not valid JSON' }] },
+  ).first,
   ...specOf(retention).run([expire(5 * DAY)]).events,
   ...specOf(rebuild).run([begin, finish]).events,
 ];
@@ -61,7 +65,7 @@ describe('the events of the records', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
       expect(sealing.subject(data as never)).to.equal('logs.batch-api-19700111');
-      expect(sealing.erased).to.deep.equal({ records: [] });
+      expect(textsOf(sealing.erased as never)).to.deep.equal([]);
     }
     expect(logs.events.BatchesErased?.erases?.(keeping as never)).to.equal(keepingSubject(keeping));
   });
@@ -75,6 +79,28 @@ describe('the events of the records', () => {
       }
     });
   }
+});
+
+describe('the records of a batch', () => {
+  const secretOf = (name: string) =>
+    JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')).secret as Parameters<typeof textsOf>[0];
+
+  it('are read however they were written', () => {
+    expect(textsOf(secretOf('RecordsIngested.v1'))).to.deep.equal([
+      '{"level":"info","message":"started"}',
+      '{"level":50,"msg":"failed","err":{"code":"ENOSPC"}}',
+    ]);
+    expect(textsOf(secretOf('RecordsIngested.v1.lines'))).to.deep.equal([
+      '{"level":"info","message":"started"}',
+      '{"level":50,"id":9007199254740993}',
+    ]);
+  });
+
+  it('fit the schema however they were written', () => {
+    const data = JSON.parse(readFileSync(join(FIXTURES, 'RecordsIngested.v1.lines.json'), 'utf8'));
+    expect(fits('RecordsIngested', 1, data)).to.equal(true);
+    expect(fits('RecordsIngested', 1, { ...data, secret: {} })).to.equal(false);
+  });
 });
 
 describe('retention', () => {

@@ -14,7 +14,7 @@ import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { foundIn } from '../../support/logs.js';
+import { foundIn, recordText } from '../../support/logs.js';
 
 const MOST_ROW_BYTES = 4 * 1024 * 1024;
 
@@ -43,7 +43,7 @@ describe('the index of large records', function () {
   });
 
   async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
-    const given = all.map((data) => ({ data, bytes: JSON.stringify(data).length }));
+    const given = all.map(recordText);
     const batches = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     return Promise.all(
       batches.map(async ({ data }) => {
@@ -124,7 +124,7 @@ describe('the index of large records', function () {
   it('cuts what one event brought, and finds all of it', async () => {
     const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
     // As an event would be whose records were counted smaller than they are.
-    const given = some.map((data) => ({ data, bytes: 1 }));
+    const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
     const [batch] = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     const [event] = await events([{ n: 0 }]);
     const subject = keepingSubject(batch!.data);
