@@ -20,7 +20,7 @@ describe('an index of log records of an older version', () => {
     let old: unknown;
     try {
       const sent = Array.from({ length: 30 }, (_, n) => ({ n, message: `record ${n}` }));
-      await before.ingest.post(JSON.stringify(sent), true, 'api', before.kernel.systemContext('test'));
+      await before.ingest.post(JSON.stringify(sent), 'json', 'api', before.kernel.systemContext('test'));
       old = await foundIn(before.index, EVERYTHING, 'asc');
       expect(old).to.have.length(30);
     } finally {
