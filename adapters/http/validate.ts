@@ -57,11 +57,12 @@ function prepare(ajv: Ajv2020): Ajv2020 {
   formats.default(ajv);
   return ajv.addKeyword({
     keyword: 'x-clamp',
-    type: 'number',
     schemaType: 'number',
     modifying: true,
     errors: false,
     compile: (max: number) => (value, at) => {
+      // A text of too many digits becomes Infinity, which passes for an integer and by every other check.
+      if (!Number.isFinite(value)) return false;
       if (at && value > max) at.parentData[at.parentDataProperty] = max;
       return true;
     },

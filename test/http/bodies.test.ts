@@ -199,6 +199,12 @@ describe('bodies', () => {
     expect((await toys.post('/toys', good)).status).to.equal(200);
   });
 
+  it('takes no limit beyond all numbers', async () => {
+    for (const limit of ['1e400', '-1e400', 'Infinity', `1${'0'.repeat(400)}`])
+      expect((await toys.ask(`/list?limit=${limit}`)).status, limit).to.equal(400);
+    expect((await toys.ask('/list?limit=1e300')).json.query).to.deep.equal({ limit: 50 });
+  });
+
   it('takes a body of exactly the limit, and none that is one byte over', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const text = (bytes: number) => `{"note":"${'x'.repeat(bytes - 11)}"}`;
