@@ -46,6 +46,7 @@ export const logs: Service = {
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
+    for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
     const room = createRoom(INTAKE_BYTES);
     const { appended } = kernel;

@@ -257,7 +257,7 @@ describe('bodies', () => {
       deep: true,
     });
     expect((await toys.ask('/list?limit=900')).json.query).to.deep.equal({ limit: 50 });
-    for (const limit of ['0', '-1', '1.5', 'ten', 'NaN', '1&limit=2']) {
+    for (const limit of ['0', '-1', '1.5', 'ten', 'NaN', '1&limit=2', '1e400', '-1e400', 'Infinity']) {
       const { status, json } = await toys.ask(`/list?limit=${limit}`);
       expect([limit, status, json.error]).to.deep.equal([limit, 400, 'Limit is invalid']);
     }
