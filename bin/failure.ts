@@ -1,4 +1,5 @@
 /** What to tell a person about an error that is no bug. */
+import { WrongSecret } from '../adapters/crypto/wrapping.js';
 import { DirectoryInUse } from '../adapters/engines/lock.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { SharedDirectory } from '../adapters/system/private-files.js';
@@ -19,7 +20,7 @@ export function outsideCause(error: unknown): string | undefined {
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, SharedDirectory];
+const TOLD = [Failed, DirectoryInUse, SharedDirectory, WrongSecret];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

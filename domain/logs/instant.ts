@@ -20,22 +20,15 @@ export const dayName = (instant: number): string =>
 
 /**
  * Reads ISO 8601 with any offset (none is UTC), also with a blank for the `T` or a comma for the point, and
- * epoch seconds, ms, µs or ns, as a number or in digits. Undefined for anything else,
- * for days that no calendar has, and for years beyond 9999.
+ * epoch seconds, ms, µs or ns, as a number or in digits. Undefined for anything else and for years beyond 9999.
  */
 export function instantOf(value: unknown): number | undefined {
   if (typeof value === 'number') return ofEpoch(value);
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const text = value.trim();
   if (/^\d{9,19}(?:\.\d+)?$/.test(text)) return ofEpoch(Number(text));
-  if (!ISO.test(text) || !isDay(text)) return undefined;
+  if (!ISO.test(text) || !isDay(text.slice(0, 10))) return undefined;
   return within(Date.parse(canonical(text)));
-}
-
-/** `Date.parse` takes the 30th of February for a day in March. */
-function isDay(iso: string): boolean {
-  const [year, month, day] = [iso.slice(0, 4), iso.slice(5, 7), iso.slice(8, 10)].map(Number);
-  return day! <= new Date(Date.UTC(year!, month!, 0)).getUTCDate();
 }
 
 /** A date alone stands for its whole day: `end` says which end of it is meant. */
@@ -43,6 +36,12 @@ export function instantOfQuery(text: string, end: boolean): number | undefined {
   if (/^-?\d+$/.test(text)) return within(Number(text));
   const instant = instantOf(text);
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
+}
+
+/** Not the 30th of February, which `Date.parse` takes for a day in March. */
+function isDay(date: string): boolean {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 function canonical(text: string): string {
