@@ -16,6 +16,8 @@ describe('an instant', () => {
     expect(instantOf('2026-11-21 10:00:00,5')).to.equal(at('2026-11-21T10:00:00.500Z'));
     expect(instantOf('2026-11-21T10:00')).to.equal(at('2026-11-21T10:00:00Z'));
     expect(instantOf('2026-11-21')).to.equal(at('2026-11-21T00:00:00Z'));
+    expect(instantOf('2028-02-29T23:59:59Z')).to.equal(at('2028-02-29T23:59:59Z'));
+    expect(instantOf('2026-12-31')).to.equal(at('2026-12-31T00:00:00Z'));
   });
 
   it('is read from epoch seconds, ms, µs and ns', () => {
@@ -31,6 +33,9 @@ describe('an instant', () => {
       'yesterday',
       '2026-13-01',
       '2026-02-30',
+      '2026-02-29T10:00:00Z',
+      '2026-04-31 10:00:00,5',
+      '2026-00-10',
       '2026-02-30T10:00:00Z',
       '2025-02-29',
       '2026-04-31 10:00:00,5 +02:00',
@@ -94,6 +99,7 @@ describe('a record', () => {
   it('has the instant of its receipt when it names none that can be read', () => {
     expect(of({}).instant).to.equal(RECEIVED);
     expect(of({ timestamp: 'soon' }).instant).to.equal(RECEIVED);
+    expect(of({ timestamp: '2026-02-30T10:00:00Z' }).instant).to.equal(RECEIVED);
   });
 
   it('has its level in upper case, INFO by default, numbers mapped the pino way', () => {
