@@ -1,5 +1,6 @@
 /** What to tell a person about an error that is no bug. */
 import { DirectoryInUse } from '../adapters/engines/lock.js';
+import { StoreDamaged } from '../adapters/engines/store-file.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { SharedDirectory } from '../adapters/system/private-files.js';
 import { Unavailable } from '../application/ports.js';
@@ -19,7 +20,7 @@ export function outsideCause(error: unknown): string | undefined {
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, SharedDirectory];
+const TOLD = [Failed, DirectoryInUse, SharedDirectory, StoreDamaged];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 
