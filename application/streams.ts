@@ -69,7 +69,7 @@ export interface Streams {
   readonly cache: Cache;
 }
 
-const REMEMBERED_BYTES = 24 * 1024 * 1024;
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
 /** Events read at once: of the largest a few megabytes. */
 const PAGE = 200;
 

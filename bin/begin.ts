@@ -4,6 +4,7 @@ import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapter
 import { listen } from '../adapters/http/server.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
+import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
@@ -18,6 +19,7 @@ import { runProjector } from '../projections/subscription.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
+import { secretSource } from './secret.js';
 import type { Part, RunningService, Service } from './service.js';
 import { services } from './services.js';
 import type { AnnalsValues } from './settings.js';
@@ -40,6 +42,7 @@ export async function begin(
   const kernel = await createKernel({
     ...servers,
     mongoDatabase: values['mongo.database'],
+    secret: (keys) => secretSource(values, servers, keys),
     node: nodeName(values.dataDir),
     release,
     catalogs: chosen.map(({ catalog }) => catalog),
@@ -50,6 +53,7 @@ export async function begin(
     onUnopened: metrics.unopened,
   });
   opened('drivers', kernel.close);
+  if (servers.kind === 'given' && !values.secret) log.warn({}, NO_SECRET);
   for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
@@ -91,6 +95,7 @@ export async function begin(
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
@@ -102,6 +107,9 @@ function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValue
   if (!eventStore || !mongo) return {};
   return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
 }
+
+const NO_SECRET =
+  'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
 
 const sinceStart = () => Math.round(performance.now());
 

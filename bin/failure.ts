@@ -1,4 +1,5 @@
 /** What to tell a person about an error that is no bug. */
+import { WrongSecret } from '../adapters/crypto/wrapping.js';
 import { DirectoryInUse } from '../adapters/engines/lock.js';
 import { StoreDamaged } from '../adapters/engines/store-file.js';
 import { maskCredentials } from '../adapters/system/mask.js';
@@ -20,7 +21,7 @@ export function outsideCause(error: unknown): string | undefined {
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, SharedDirectory, StoreDamaged, Damaged];
+const TOLD = [Failed, DirectoryInUse, SharedDirectory, StoreDamaged, Damaged, WrongSecret];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

@@ -1,6 +1,7 @@
 /** Connects the ports of the application to their adapters: what every command of the program stands on. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EventStoreDBClient } from '@eventstore/db-client';
+import type { Db } from 'mongodb';
 import { aes256gcm } from '../adapters/crypto/cipher.js';
 import { createDerivation } from '../adapters/crypto/derivation.js';
 import { createCodec } from '../adapters/eventstore/codec.js';
@@ -8,7 +9,8 @@ import { createEventLog } from '../adapters/eventstore/log.js';
 import { createFollow, headOf } from '../adapters/eventstore/subscribe.js';
 import { createCheckpoints } from '../adapters/mongo/checkpoints.js';
 import { connectMongo } from '../adapters/mongo/client.js';
-import { createKeyStore } from '../adapters/mongo/keys.js';
+import { secretBesideKeys } from '../adapters/mongo/kept-secret.js';
+import { openKeys, type SecretSource } from '../adapters/mongo/keys.js';
 import { createLeases } from '../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createHandle } from '../application/handle.js';
@@ -22,7 +24,9 @@ import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
 import { type ReadModel, serviceOf } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
+import type { Servers } from './connect.js';
 import { release } from './release.js';
+import { secretSource } from './secret.js';
 import type { Service } from './service.js';
 import type { AnnalsValues } from './settings.js';
 
@@ -30,6 +34,8 @@ export interface KernelOptions {
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   readonly mongoDatabase: string;
+  /** The secret that wraps the keys; without it one that is kept beside them. */
+  readonly secret?: (keys: Db) => SecretSource;
   /** Names this process in leases. */
   readonly node: string;
   readonly release: string;
@@ -42,9 +48,9 @@ export interface KernelOptions {
   readonly onUnopened?: () => void;
 }
 
-/** A kernel for a command that works with all services and serves none. */
+/** A kernel for a command that works with all services and serves none. Stops the servers when it can't be had. */
 export const openKernel = (
-  servers: Pick<KernelOptions, 'eventStoreUrl' | 'mongoUrl'>,
+  servers: Servers,
   values: AnnalsValues,
   services: readonly Pick<Service, 'catalog' | 'projections'>[],
   logger: Log,
@@ -52,11 +58,15 @@ export const openKernel = (
   createKernel({
     ...servers,
     mongoDatabase: values['mongo.database'],
+    secret: (keys) => secretSource(values, servers, keys),
     node: randomUUID(),
     release,
     catalogs: services.map(({ catalog }) => catalog),
     projections: services.flatMap(({ projections }) => projections),
     logger,
+  }).catch(async (error) => {
+    await servers.stop();
+    throw error;
   });
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
@@ -74,9 +84,16 @@ export async function createKernel(options: KernelOptions) {
     events: { ...servedEvents, ...events },
   }));
 
-  const keys = createKeyStore(mongo.keys);
-  const installation = await keys.create('installation', randomBytes(32));
-  if (!installation) throw new Error('the key of this installation was destroyed');
+  const { secret = (beside) => ({ kept: secretBesideKeys(beside) }) } = options;
+  const { keys, installation } = await openKeys(
+    mongo.keys,
+    secret(mongo.keys),
+    randomBytes(32),
+    logger,
+  ).catch(async (error) => {
+    await mongo.close();
+    throw error;
+  });
 
   const unopened = countUnopened(logger, () => options.onUnopened?.());
   const telling = createVault(keys, aes256gcm);

@@ -1,12 +1,12 @@
 /** The log service, put together. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
 import { documentRoutes } from '../adapters/http/docs.js';
 import { createAdmission, type LogAdmission } from '../adapters/http/logs/admission.js';
 import { alertRoutes } from '../adapters/http/logs/alerts.js';
-import { LOG_SECURITY, logsPolicy } from '../adapters/http/logs/policy.js';
+import { logsPolicy } from '../adapters/http/logs/policy.js';
 import { logsRoutes } from '../adapters/http/logs.js';
 import { createTail } from '../adapters/relay/logs.js';
 import { createAppender } from '../application/logs/appender.js';
@@ -16,6 +16,7 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
+import { createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
@@ -45,16 +46,11 @@ export const logs: Service = {
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
+    for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const ingest = createIngest({
-      appender,
-      vault,
-      settled,
-      clock,
-      release,
-      earlier: receipts.request,
-      heard: health.latest,
-    });
+    const room = createRoom(INTAKE_BYTES);
+    const { appended } = kernel;
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,
@@ -88,7 +84,7 @@ export const logs: Service = {
       ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
-    const asking = { admit: admission.query, security: LOG_SECURITY };
+    const asking = { admit: admission.query, security: admission.security };
     const recordRoutes = logsRoutes({
       admission,
       ingest,
@@ -134,7 +130,7 @@ export const logs: Service = {
         health.note(event.position);
         tail.publish(event);
       },
-      reactions: [eraseReaction({ vault, log }), alerting.reaction],
+      reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
         { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
@@ -178,17 +174,19 @@ const answers = (asked: Promise<unknown>) =>
   );
 
 function reindexOf(
-  { lifecycle, served }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
 ) {
   return createReindex({
-    rebuild: (told) =>
+    rebuild: (onBegun, told) =>
       lifecycle.rebuild(records, {
         signal,
+        onBegun,
         onProgress: ({ events, position }, until) => told(events, position, until),
       }),
+    underWay: () => lifecycle.underWay(records),
     async serving(collection) {
       while (build() !== collection && served.known(records.name)) {
         signal.throwIfAborted();
@@ -198,7 +196,10 @@ function reindexOf(
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
     clock: Date,
-    newId: randomUUID,
+    handle,
+    streams,
+    derivation,
+    context: systemContext,
   });
 }
 

@@ -30,7 +30,7 @@ export interface EnginesOptions {
 }
 
 /** What may stand open in a data directory of before. The lock and `runtime.json` are made anew. */
-const OURS = ['lock', 'node', 'stores', 'eventstore', 'mongo'];
+const OURS = ['lock', 'node', 'stores', 'secret', 'eventstore', 'mongo'];
 const STOP_MS = 5000;
 const RESTART_MS = 100;
 

@@ -1,12 +1,12 @@
 /** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
+import type { Held } from './held.js';
 import { type Problem, problem } from './problem.js';
 import type { Route } from './route.js';
 
-export type ReadBody = (ctx: Context) => Promise<ReadResult | Problem>;
+export type ReadBody = (ctx: Context, held: Held) => Promise<ReadResult | Problem>;
 
 export interface ReadResult {
   readonly bytes: Buffer;
@@ -20,7 +20,9 @@ const JSON_TYPE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 
 const tooLarge = problem(413, 'The body is too large');
 const notJson = problem(400, 'The body is not valid JSON');
-const gunzipBytes = promisify(gunzip);
+const full = problem(429, 'Too much is waiting, try again in a moment', { retryAfterMs: 1000 });
+/** Of what is unpacked at once. */
+const CHUNK_BYTES = 64 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A reader for the bodies of one route. */
@@ -29,7 +31,7 @@ export function createBodyReader(route: Pick<Route, 'rawBody' | 'anyContentType'
   const anyType = route.rawBody || route.anyContentType;
   const readBytes = createByteReader(limit);
 
-  return async (ctx) => {
+  return async (ctx, held) => {
     const { headers } = ctx.req;
     if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) {
       return { bytes: NOTHING, json: route.rawBody ? undefined : {} };
@@ -38,9 +40,13 @@ export function createBodyReader(route: Pick<Route, 'rawBody' | 'anyContentType'
     if (!anyType && type !== undefined && !JSON_TYPE.test(type)) {
       return problem(415, 'Send the body as application/json');
     }
+    // What comes without its length may be as long as it can.
+    const expected = Math.min(limit, Number(headers['content-length'] ?? limit));
+    if (!held.take(expected)) return full;
     const packed = await readBytes(ctx);
     if (!Buffer.isBuffer(packed)) return packed;
-    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit);
+    held.give(expected - packed.length);
+    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, held);
     if (!Buffer.isBuffer(bytes)) return bytes;
     return route.rawBody ? { bytes, json: undefined } : parse(bytes);
   };
@@ -86,15 +92,29 @@ function unread(error: unknown): Problem {
   throw error;
 }
 
-async function unpack(bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer | Problem> {
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') return bytes;
+async function unpack(
+  packed: Buffer,
+  encoding: string | undefined,
+  limit: number,
+  held: Held,
+): Promise<Buffer | Problem> {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return packed;
   if (!/^(x-)?gzip$/i.test(encoding)) return problem(415, 'Send the body plain or with gzip');
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  gunzip.end(packed);
+  const pieces: Buffer[] = [];
+  let size = 0;
   try {
-    return await gunzipBytes(bytes, { maxOutputLength: limit });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge : problem(400, 'The body is not valid gzip');
+    for await (const piece of gunzip as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > limit) return tooLarge;
+      if (!held.take(piece.length)) return full;
+      pieces.push(piece);
+    }
+  } catch {
+    return problem(400, 'The body is not valid gzip');
   }
+  return Buffer.concat(pieces);
 }
 
 function parse(bytes: Buffer): ReadResult | Problem {

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { createBodyReader } from './body.js';
+import { hold } from './held.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
@@ -40,14 +41,19 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const wrong = checkQuery?.(request.query);
     if (wrong) return refuse(wrong);
 
-    if (readBody) {
-      const read = await readBody(ctx);
-      if (isProblem(read)) return read;
-      const invalid = checkBody?.(read.json);
-      if (invalid) return refuse(invalid);
-      request.bytes = read.bytes;
-      request.body = route.rawBody ? read.bytes : read.json;
+    const held = hold(route.room);
+    try {
+      if (readBody) {
+        const read = await readBody(ctx, held);
+        if (isProblem(read)) return read;
+        const invalid = checkBody?.(read.json);
+        if (invalid) return refuse(invalid);
+        request.bytes = read.bytes;
+        request.body = route.rawBody ? read.bytes : read.json;
+      }
+      return await inTime(route.handle(request, caller), admittedMs);
+    } finally {
+      held.release();
     }
-    return inTime(route.handle(request, caller), admittedMs);
   };
 }

@@ -32,6 +32,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly rawBody?: boolean;
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
+  /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
+  readonly room?: BodyRoom;
   /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
   readonly slow?: boolean;
   /** By status. Errors that every route can answer need not be named. */
@@ -39,6 +41,13 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
   handle(request: Request<Body, Query>, caller: Caller): Promise<Answer> | Answer;
+}
+
+/** Counts the bytes of bodies in memory. */
+export interface BodyRoom {
+  /** False, and nothing is taken, when there is not so much left. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
 }
 
 export interface AnswerDoc {

@@ -1,32 +1,115 @@
-/** The subjects' keys in MongoDB. A destroyed key leaves a mark without the key, so that none is ever made again. */
-import { Binary, type Db } from 'mongodb';
+/** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
+import type { Collection, Db } from 'mongodb';
+import { type Log, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
+import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
+import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
+import { type Keyring, keyringOf, UnknownSecret } from './keyring.js';
+import { wrapAll } from './wrap-all.js';
 
-interface KeyRow {
-  readonly _id: string;
-  readonly key?: Binary;
-  readonly createdAt?: Date;
-  readonly destroyedAt?: Date;
+export interface SecretSource {
+  /** The configured secret. */
+  readonly given?: string | undefined;
+  /** Used, and filled at the first start, where none is configured. */
+  readonly kept: KeptSecret;
 }
 
-export function createKeyStore(db: Db): KeyStore {
-  const keys = db.collection<KeyRow>('keys');
-  const keyIn = (row: KeyRow | null) => row?.key && Buffer.from(row.key.buffer);
+export interface OpenedKeys {
+  readonly keys: KeyStore;
+  readonly installation: Buffer;
+}
+
+/**
+ * Opens the keys with the secret, and wraps those that stand in clear. Rejects with `WrongSecret`, changing nothing,
+ * when the keys are wrapped under another one. `fresh` is the installation's key where there is none yet.
+ */
+export async function openKeys(
+  db: Db,
+  { given, kept }: SecretSource,
+  fresh: Buffer,
+  logger: Log,
+): Promise<OpenedKeys> {
+  const rows = db.collection<KeyRow>(KEYS);
+  const found = await rows.findOne({ _id: INSTALLATION });
+  const secret = given ?? (await kept.read()) ?? (found?.under ? undefined : await kept.keep(newSecret()));
+  if (secret === undefined)
+    throw new WrongSecret('secret is not set, and the keys are wrapped under one: it must be given');
+  const ring = await keyringOf(db, secret);
+  const keys = createKeyStore(db, ring, { given, kept }, logger);
+  // The installation's key comes last: as long as it is in clear, others may be.
+  if (found?.key) await wrapAll(rows, ring, { _id: { $ne: INSTALLATION } });
+  const installation = await keys.create(INSTALLATION, fresh).catch((error) => {
+    if (!(error instanceof UnknownSecret)) throw error;
+    throw new WrongSecret(
+      'secret is not the one that the keys of this installation are wrapped under (annals keys rotate changes it)',
+    );
+  });
+  if (!installation) throw new Error('the key of this installation was destroyed');
+  return { keys, installation };
+}
+
+function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Log): KeyStore {
+  const rows = db.collection<KeyRow>(KEYS);
+  let ring = opened;
+  const complained = new Set<string>();
+
+  /** A rotation may have happened meanwhile: what is kept is read again, what is configured can't be. */
+  async function wrappingNamed(id: string) {
+    const known = ring.known.get(id);
+    if (known) return known;
+    const secret = source.given ?? (await source.kept.read());
+    if (secret !== undefined) ring = await keyringOf(db, secret);
+    const found = ring.known.get(id);
+    if (found) return found;
+    const advice = 'keys are wrapped under another secret; start this node with it';
+    if (!complained.has(id)) logger.error({ id }, advice);
+    complained.add(id);
+    throw new UnknownSecret(advice);
+  }
+
+  async function keyIn(row: KeyRow | null): Promise<Buffer | undefined> {
+    if (row?.key) {
+      const key = Buffer.from(row.key.buffer);
+      await rewrap(rows, ring, row, key);
+      return key;
+    }
+    if (!row?.wrapped || !row.under) return undefined;
+    const key = unwrapped(await wrappingNamed(row.under), row._id, row.wrapped.buffer);
+    if (row.under !== ring.current.id) await rewrap(rows, ring, row, key);
+    return key;
+  }
+
   return {
     async create(subject, fresh) {
-      const row = await keys.findOneAndUpdate(
+      const { under, wrapped } = wrappedRow(ring, subject, fresh);
+      const row = await rows.findOneAndUpdate(
         { _id: subject },
-        { $setOnInsert: { key: new Binary(fresh), createdAt: new Date() } },
+        { $setOnInsert: { wrapped, under, createdAt: new Date() } },
         { upsert: true, returnDocument: 'after' },
       );
       return keyIn(row);
     },
     async read(subject) {
-      const row = await keys.findOne({ _id: subject });
-      return row && !row.key ? 'destroyed' : keyIn(row);
+      const row = await rows.findOne({ _id: subject });
+      return row && !row.wrapped && !row.key ? 'destroyed' : keyIn(row);
     },
     async destroy(subject) {
-      await keys.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
+      await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
     },
   };
+}
+
+/** Rejects with `Unopenable` what is damaged, or was put in the place of another key. */
+function unwrapped(wrapping: Wrapping, subject: string, wrapped: Uint8Array): Buffer {
+  try {
+    return wrapping.unwrap(subject, wrapped);
+  } catch (cause) {
+    throw new Unopenable(subject, Buffer.from(wrapped).toString('base64'), { cause });
+  }
+}
+
+/** Brings a key that was read under the current secret. Who read it has it already: where it fails, another will. */
+async function rewrap(rows: Collection<KeyRow>, ring: Keyring, row: KeyRow, key: Buffer): Promise<void> {
+  const { filter, update } = rewrapping(ring, row, key);
+  await rows.updateOne(filter, update).catch(() => {});
 }

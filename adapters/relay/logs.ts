@@ -1,14 +1,14 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
 import type { Batch } from '../../application/logs/batches.js';
-import { entryOf } from '../../application/logs/queries.js';
+import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from './connections.js';
 import { createRing, RING_BYTES, type RingItem } from './ring.js';
-import { type Frame, frame, type Sink } from './sink.js';
+import { type Frame, frameOf, type Sink } from './sink.js';
 
 export interface Tail {
   /** Takes the batches of the service in log order; does not wait. */
@@ -58,7 +58,7 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
     const known = opened.get(kept);
     if (known) return known;
     const opening = recordsOf(kept.event).then((records) =>
-      records.map((record) => ({ record, frame: frame(entryOf(record)) })),
+      records.map((record) => ({ record, frame: frameOf(() => entryText(record, record.json)) })),
     );
     opened.set(kept, opening);
     opening.catch(() => opened.delete(kept));

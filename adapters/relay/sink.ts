@@ -30,10 +30,14 @@ export interface Sink {
 export const ROOM = 64 * 1024;
 
 /** The frame of a message; serialised when it is sent, for nobody listens to most of the log. */
-export function frame(message: object, position?: Position): Frame {
+export const frame = (message: object, position?: Position): Frame =>
+  frameOf(() => JSON.stringify(message), position);
+
+/** The same of a message that is written by somebody else. */
+export function frameOf(json: () => string, position?: Position): Frame {
   return {
     get json() {
-      return JSON.stringify(message);
+      return json();
     },
     ...(position === undefined ? {} : { position }),
   };

@@ -4,11 +4,13 @@ import {
   closeSync,
   fchmodSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
@@ -44,6 +46,26 @@ export function closeTree(path: string): void {
 /** Writes a file whole or not at all: after a crash at any moment it holds either its former text or this one. */
 export function writePrivately(path: string, text: string): void {
   const made = `${path}.new`;
+  flushed(made, text);
+  renameSync(made, path);
+  flushDirectory(dirname(path));
+}
+
+/** The same for a file that is not there yet; of several processes the first one's text stays. */
+export function createPrivately(path: string, text: string): void {
+  const made = `${path}.${process.pid}.new`;
+  flushed(made, text);
+  try {
+    linkSync(made, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(made);
+  }
+  flushDirectory(dirname(path));
+}
+
+function flushed(made: string, text: string): void {
   const file = openSync(made, 'w', FILE);
   try {
     fchmodSync(file, FILE);
@@ -52,8 +74,6 @@ export function writePrivately(path: string, text: string): void {
   } finally {
     closeSync(file);
   }
-  renameSync(made, path);
-  flushDirectory(dirname(path));
 }
 
 /** A new or renamed file outlives a power cut only once its directory is flushed. */

@@ -1,5 +1,6 @@
 /** What can be configured that is not one service's business. */
 import type { Settings } from '../../application/settings.js';
+import { SECRET_CHARACTERS } from '../crypto/wrapping.js';
 
 export const commonSettings = {
   dataDir: {
@@ -7,6 +8,13 @@ export const commonSettings = {
     minLength: 1,
     default: './data',
     description: 'Directory of the embedded engines and of everything made at the first start',
+  },
+  secret: {
+    type: 'string',
+    minLength: SECRET_CHARACTERS,
+    secret: true,
+    description:
+      'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
   },
   host: { type: 'string', minLength: 1, default: '127.0.0.1', description: 'Address all services listen on' },
   'eventStore.url': {

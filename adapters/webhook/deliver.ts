@@ -1,5 +1,5 @@
 /** Delivers a message to a webhook: signed, tried again while that makes sense, and its outcome told as a value. */
-import { pause } from '../../application/pause.js';
+import { pause as pauseFor } from '../../application/pause.js';
 import { type Answer, post } from './post.js';
 import { signatureOf } from './signature.js';
 import { systemResolve, TargetRefused, type TargetRules, targetOf } from './target.js';
@@ -9,6 +9,8 @@ export interface WebhookOptions extends Partial<TargetRules> {
   /** Signs every message, if set. */
   readonly secret?: string;
   readonly userAgent: string;
+  /** Waits between attempts. */
+  readonly pause?: typeof pauseFor;
 }
 
 /** Times in ms. */
@@ -51,7 +53,7 @@ interface Failure {
 const PATIENCE_MS = 60_000;
 const REFUSAL_LOOKUP_MS = 2000;
 
-export function createWebhooks({ secret, userAgent, ...rest }: WebhookOptions) {
+export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }: WebhookOptions) {
   const rules: TargetRules = { resolve: systemResolve, ...rest };
 
   /** Why this URL must not be called, or undefined; a name that can't be looked up now may be called later. */

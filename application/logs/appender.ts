@@ -13,9 +13,9 @@ import {
 /** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
 const APPEND_BYTES = 640 * 1024;
 const APPEND_EVENTS = 1000;
-/** More than this waiting, of all streams together, is refused. */
-const QUEUE_BYTES = 32 * 1024 * 1024;
 const ATTEMPTS = 10;
+/** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
+const DEADLINE_MS = 6000;
 
 export interface Waiting {
   readonly event: NewEvent;
@@ -26,8 +26,7 @@ export interface Waiting {
 export interface Appender {
   /** Resolves when the events are flushed, in this order, with the position of the last; rejects with `Unavailable`. */
   append(stream: string, events: readonly Waiting[]): Promise<Position>;
-  /** Whether so much more can wait. */
-  hasRoom(bytes: number): boolean;
+  /** Of events that wait or are being appended. */
   waitingBytes(): number;
 }
 
@@ -62,8 +61,21 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
           lineOf(stream).items.push({ ...waiting, done, failed });
         }),
     );
-    return (await Promise.all(positions)).at(-1) ?? 0n;
+    const late = setTimeout(() => giveUp(stream, new Set(events.map(({ event }) => event))), DEADLINE_MS);
+    return Promise.all(positions)
+      .then((all) => all.at(-1) ?? 0n)
+      .finally(() => clearTimeout(late));
   };
+
+  /** What is under way goes on: only what was never sent is known not to be there. */
+  function giveUp(stream: string, events: ReadonlySet<NewEvent>) {
+    const items = lines.get(stream)?.items ?? [];
+    for (const item of items.filter(({ event }) => events.has(event))) {
+      items.splice(items.indexOf(item), 1);
+      waitingBytes -= item.bytes;
+      item.failed(new Unavailable(`${stream} is not written to now`));
+    }
+  }
 
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
@@ -94,7 +106,8 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   /** A conflict, or no answer, may mean that it was taken all the same: what is there already is left out. */
   async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
     let rest = items.map(({ event }) => event);
-    for (let tried = 0; tried < ATTEMPTS; tried++) {
+    const until = performance.now() + DEADLINE_MS;
+    for (let tried = 0; tried < ATTEMPTS && performance.now() < until; tried++) {
       try {
         if (line.revision === undefined || tried > 0) {
           const there = await newsOf(stream, line.revision);
@@ -116,7 +129,7 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
       }
       await delay(Math.random() * 5 * 2 ** tried);
     }
-    throw new Unavailable(`${stream} is too busy`);
+    throw new Unavailable(`${stream} can't be written to now`);
   }
 
   /** What came after a revision; of a stream that this process has not written to yet, its last event. */
@@ -131,7 +144,6 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
 
   return {
     append,
-    hasRoom: (bytes) => waitingBytes === 0 || waitingBytes + bytes <= QUEUE_BYTES,
     waitingBytes: () => waitingBytes,
   };
 }

@@ -1,7 +1,7 @@
 /** Opens batches as they stand in the log. */
-import { keepingSubject, type RecordsIngested, type SealedBatch } from '../../domain/logs/batch.js';
+import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
 import { idOf } from '../../domain/logs/place.js';
-import { type PlacedRecord, understand } from '../../domain/logs/record.js';
+import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import type { RevealedEvent, Vault } from '../ports.js';
 
 /** An event of the live feed, its records still sealed. */
@@ -12,9 +12,8 @@ export async function recordsOf(vault: Vault, event: Batch): Promise<readonly Pl
   const data = event.data as SealedBatch;
   const secret = await vault.open(keepingSubject(data), data.secret);
   if (!secret) return [];
-  const { records } = secret as RecordsIngested['data']['secret'];
-  return records.map((record, place) => ({
-    ...understand(record, data.producerId, data.receivedAt),
+  return textsOf(secret as RecordsIngested['data']['secret']).map((text, place) => ({
+    ...readRecord(text, data.producerId, data.receivedAt),
     id: idOf(event.position, place),
   }));
 }

@@ -1,11 +1,17 @@
 /** Reads what was posted to ingest: NDJSON, an array, `{logs: [...]}` or one object; errors by line. */
-import { isObject, isShallow, type JsonObject } from '../../domain/logs/json.js';
 
-export interface ReadRecord {
-  readonly data: JsonObject;
-  /** Its size as JSON text. */
-  readonly bytes: number;
-}
+import type { RecordText } from '../../domain/logs/batch.js';
+import {
+  exactText,
+  isObject,
+  isShallow,
+  type Json,
+  type JsonObject,
+  tidied,
+} from '../../domain/logs/json.js';
+import { endOfValue, type Item, itemsOf, skipBlanks } from '../../domain/logs/json-scan.js';
+import { isAudit } from '../../domain/logs/record.js';
+import { isTurnOver, nextTurn } from '../turns.js';
 
 export interface LineError {
   /** From 1: the line of NDJSON, or the place in the array. */
@@ -14,14 +20,20 @@ export interface LineError {
 }
 
 export interface ReadBody {
-  readonly records: readonly ReadRecord[];
+  readonly records: readonly RecordText[];
   readonly rejected: number;
   /** The first 20. */
   readonly errors: readonly LineError[];
 }
 
+/** What a body was announced as: `json` must be JSON, and only `lines` can have a record with a member `logs`. */
+export type Announced = 'json' | 'lines' | 'anything';
+
 export const RECORD_BYTES = 64 * 1024;
+/** Records of a request, rejected ones included (answers-logs, Ingest). */
+export const MOST_RECORDS = 50_000;
 const DEPTH = 64;
+const BYTE_ORDER_MARK = '\uFEFF';
 const ERRORS_TOLD = 20;
 
 const NO_OBJECT = 'is not a JSON object';
@@ -29,56 +41,101 @@ const TOO_LARGE = 'is larger than 64 KiB';
 const TOO_DEEP = `is nested more than ${DEPTH} deep`;
 const NO_JSON = 'is not valid JSON';
 
+/** Why a body is not taken at all. */
+export type Unread = 'not-json' | 'too-many';
+
 /**
- * Reads a body. `json` says that it was announced as `application/json`: then it must be JSON as a whole, or
- * lines of it. Undefined when it is neither.
+ * Reads a body, one record after the other: as objects all at once, it would take a hundred times its text in
+ * memory. What its records say of their producer is overwritten.
  */
-export function readBody(text: string, json: boolean): ReadBody | undefined {
-  const trimmed = text.trim();
-  if (trimmed === '') return { records: [], rejected: 0, errors: [] };
-  const whole = looksWhole(trimmed) ? parse(trimmed) : undefined;
-  if (whole !== undefined) return readWhole(whole);
-  const lines = readLines(text);
-  return json && lines.records.length === 0 ? undefined : lines;
-}
-
-/** Lines that are JSON each for themselves are NDJSON: parsing them as one would only fail at the second. */
-function looksWhole(text: string): boolean {
-  if (!text.startsWith('{')) return text.startsWith('[') || !text.includes('\n');
-  const end = text.indexOf('\n');
-  return end < 0 || parse(text.slice(0, end)) === undefined;
-}
-
-function readWhole(whole: unknown): ReadBody {
-  const list = Array.isArray(whole)
-    ? whole
-    : isObject(whole) && Array.isArray(whole.logs)
-      ? whole.logs
-      : [whole];
-  const reading = createReading();
-  for (const [index, value] of list.entries()) reading.take(index + 1, value);
-  return reading.done();
+export async function readBody(
+  given: string,
+  announced: Announced,
+  producerId: string,
+): Promise<ReadBody | Unread> {
+  const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
+  const whole = wholeOf(text, announced);
+  const read = whole && (await readAll(text, whole, producerId));
+  if (read) return read;
+  const lines = await readAll(text, linesOf(text), producerId);
+  const empty = skipBlanks(text, 0) === text.length;
+  if (announced !== 'json' || empty || lines === undefined || lines === 'too-many')
+    return lines ?? 'not-json';
+  return lines.records.length === 0 ? 'not-json' : lines;
 }
 
 /** Every line that is not blank is one record. */
-export function readLines(text: string): ReadBody {
-  const reading = createReading();
-  let line = 0;
-  for (let from = 0; from < text.length; ) {
-    const newline = text.indexOf('\n', from);
-    const end = newline < 0 ? text.length : newline;
-    line++;
-    const each = text.slice(from, end).trim();
-    const bytes = Buffer.byteLength(each);
-    if (bytes > RECORD_BYTES) reading.reject(line, TOO_LARGE);
-    else if (bytes > 0) reading.take(line, parse(each), bytes);
-    from = end + 1;
-  }
+export function readLines(text: string, producerId: string): ReadBody {
+  const reading = createReading(producerId);
+  const lines = linesOf(text);
+  for (let next = lines.next(); !next.done; next = lines.next()) reading.take(text, next.value);
   return reading.done();
 }
 
-function createReading() {
-  const records: ReadRecord[] = [];
+interface Piece extends Pick<Item, 'from' | 'to'> {
+  readonly line: number;
+}
+
+/** Gives records; returns -1 when the text turns out to be something else. */
+type Pieces = Generator<Piece, number>;
+
+/** Undefined when it is no JSON as a whole. */
+async function readAll(
+  text: string,
+  pieces: Pieces,
+  producerId: string,
+): Promise<ReadBody | 'too-many' | undefined> {
+  const reading = createReading(producerId);
+  let count = 0;
+  for (let next = pieces.next(); ; next = pieces.next()) {
+    if (next.done) return next.value < 0 ? undefined : reading.done();
+    if (++count > MOST_RECORDS) return 'too-many';
+    reading.take(text, next.value);
+    if (isTurnOver()) await nextTurn();
+  }
+}
+
+function* linesOf(text: string): Pieces {
+  let line = 0;
+  for (let from = 0; from < text.length; ) {
+    const newline = text.indexOf('\n', from);
+    const to = newline < 0 ? text.length : newline;
+    line++;
+    if (text.slice(from, to).trim() !== '') yield { line, from, to };
+    from = to + 1;
+  }
+  return text.length;
+}
+
+/** Undefined when the body is no array, and more than one object. */
+function wholeOf(text: string, announced: Announced): Pieces | undefined {
+  const from = skipBlanks(text, 0);
+  if (text[from] === '[') return elementsOf(text, from);
+  const to = text[from] === '{' ? endOfValue(text, from) : -1;
+  if (to < 0 || skipBlanks(text, to) < text.length) return undefined;
+  let logs: Item | undefined;
+  if (announced !== 'lines')
+    for (const member of itemsOf(text, from)) if (member.key === 'logs') logs = member;
+  return logs && text[logs.from] === '[' ? elementsOf(text, logs.from, to) : one({ line: 1, from, to });
+}
+
+/** Of an array behind which nothing more stands, but for what `end` says is known. */
+function* elementsOf(text: string, from: number, end?: number): Pieces {
+  const items = itemsOf(text, from);
+  let line = 0;
+  for (let next = items.next(); ; next = items.next()) {
+    if (next.done) return next.value < 0 || (end ?? skipBlanks(text, next.value)) < text.length ? -1 : 0;
+    yield { ...next.value, line: ++line };
+  }
+}
+
+function* one(piece: Piece): Pieces {
+  yield piece;
+  return 0;
+}
+
+function createReading(producerId: string) {
+  const records: RecordText[] = [];
   const errors: LineError[] = [];
   let rejected = 0;
   const reject = (line: number, why: string) => {
@@ -86,20 +143,46 @@ function createReading() {
     if (errors.length < ERRORS_TOLD) errors.push({ line, error: `Line ${line} ${why}` });
   };
   return {
-    reject,
-    take(line: number, value: unknown, size?: number) {
-      if (value === undefined) return reject(line, NO_JSON);
-      if (!isObject(value)) return reject(line, NO_OBJECT);
-      if (!isShallow(value, DEPTH)) return reject(line, TOO_DEEP);
-      const bytes = size ?? Buffer.byteLength(JSON.stringify(value));
-      if (bytes > RECORD_BYTES) return reject(line, TOO_LARGE);
-      records.push({ data: value, bytes });
+    take(text: string, { line, from, to }: Piece) {
+      const record = recordOf(text.slice(from, to).trim(), producerId);
+      if (typeof record === 'string') reject(line, record);
+      else records.push(record);
     },
     done: (): ReadBody => ({ records, rejected, errors }),
   };
 }
 
-function parse(text: string): unknown {
+/** A record, or why it is none. Nothing is built of what is too large. */
+function recordOf(given: string, producerId: string): RecordText | string {
+  const text = Buffer.byteLength(given) > RECORD_BYTES ? withoutBlanks(given) : given;
+  if (Buffer.byteLength(text) > RECORD_BYTES) return TOO_LARGE;
+  const value = parse(text);
+  if (value === undefined) return NO_JSON;
+  if (!isObject(value)) return NO_OBJECT;
+  if (!isShallow(value, DEPTH)) return TOO_DEEP;
+  const json = producedBy(producerId, exactText(text, value), value);
+  return { json, bytes: Buffer.byteLength(json), audit: isAudit(value) };
+}
+
+/** Indented, a record may be this many times as large as it is. */
+const BLANKS = 8;
+
+const withoutBlanks = (text: string): string =>
+  text.length > BLANKS * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : tidied(text);
+
+/** With `producerId` in the place of what a record says of its producer, if it does. */
+function producedBy(producerId: string, json: string, value: JsonObject): string {
+  if (!Object.hasOwn(value, 'producerId')) return json;
+  let [written, from] = ['', 0];
+  for (const member of itemsOf(json, 0)) {
+    if (member.key !== 'producerId') continue;
+    written += json.slice(from, member.from) + JSON.stringify(producerId);
+    from = member.to;
+  }
+  return written + json.slice(from);
+}
+
+function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {

@@ -27,9 +27,6 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
       latest = position;
     },
 
-    /** Position of the last event that was noted. */
-    latest: () => latest,
-
     async state(): Promise<IndexState> {
       const caughtUp = await settled.wait('logs', latest, PATIENCE_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());

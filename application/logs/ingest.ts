@@ -5,38 +5,27 @@ import {
   type Ingestion,
   keepingSubject,
   type Source,
+  type ToldRequest,
 } from '../../domain/logs/batch.js';
-import type { Rejection } from '../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { newEvent } from '../new-event.js';
-import {
-  type Clock,
-  type CommandContext,
-  type Position,
-  type Settled,
-  Unavailable,
-  type Vault,
-} from '../ports.js';
+import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
 import type { Appender, Waiting } from './appender.js';
-import { type LineError, type ReadRecord, readBody } from './body.js';
-
-/** What became of a request with an `Idempotency-Key`. */
-export interface EarlierRequest {
-  readonly fingerprint: string;
-  readonly receivedAt: number;
-  /** Ids of the events that hold its records. */
-  readonly batches: readonly string[];
-  readonly position: Position;
-}
+import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
+import { createRequests, lastOf } from './requests.js';
+import { BODY_COST, RECORD_COST, type Room } from './room.js';
 
 export interface IngestPorts {
+  readonly log: EventLog;
   readonly appender: Appender;
   readonly vault: Vault;
   readonly settled: Settled;
   readonly clock: Clock;
   readonly release: string;
-  readonly earlier: (commandId: string) => Promise<EarlierRequest | undefined>;
-  /** The last event of the service that this node has heard of. */
-  readonly heard: () => Position;
+  /** Of everything on its way in, bodies that are being read included. */
+  readonly room: Room;
+  /** Told of every append that the appender does not make, before anybody is answered. */
+  readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
 export interface Receipt {
@@ -60,104 +49,130 @@ const NOT_JSON: Rejection = {
   kind: 'invalid',
   detail: 'The body is not valid JSON',
 };
+const TOO_MANY: Rejection = {
+  rejected: 'logs/too-many-records',
+  kind: 'invalid',
+  detail: `There are more than ${MOST_RECORDS.toLocaleString('en')} records in the request`,
+};
 const FULL: Rejection = {
   rejected: 'logs/queue-full',
   kind: 'limit',
   detail: 'Too many records are waiting, try again in a moment',
   retryAfterMs: 1000,
 };
-const KEY_REUSED: Rejection = {
-  rejected: 'logs/idempotency-key-reused',
-  kind: 'conflict',
-  detail: 'This Idempotency-Key was used before with another request',
-};
 
-export interface Records {
-  readonly producerId: string;
-  readonly records: readonly ReadRecord[];
-  readonly rejected: number;
-  readonly source?: Source;
-}
+/** Records from elsewhere than a request, with how far their file was read. */
+export type Records = Omit<Ingestion, 'receivedAt'> & { readonly source: Source };
 
 export type Ingest = ReturnType<typeof createIngest>;
 
-export function createIngest({ appender, vault, settled, clock, release, earlier, heard }: IngestPorts) {
+export function createIngest(ports: IngestPorts) {
+  const { log, appender, vault, settled, clock, release, room, appended } = ports;
   const origin = { service: 'logs', release };
+  const requests = createRequests({ log, vault, origin, appended });
   /** Since this process began. */
   const totals = { accepted: 0, rejected: 0 };
   let latest: Position = 0n;
-  const running = new Map<string, Promise<unknown>>();
 
-  /** A posted body; `json` when it was announced as `application/json`. Rejects with `Unavailable` like any append. */
+  /**
+   * A posted body, whose own bytes have their room already. With a fingerprint, a request that was answered
+   * before gets that answer again, to the byte, and puts nothing twice. Rejects with `Unavailable` like any append.
+   */
   async function post(
     text: string,
-    json: boolean,
+    announced: Announced,
     producerId: string,
     context: CommandContext,
   ): Promise<{ readonly receipt: Receipt; readonly ingested: Ingested } | Rejection> {
-    const body = readBody(text, json);
-    if (!body) return NOT_JSON;
+    const body = await readBody(text, announced, producerId);
+    if (body === 'not-json') return NOT_JSON;
+    if (body === 'too-many') return TOO_MANY;
     const { records, rejected, errors } = body;
-    const ingested = await take({ producerId, records, rejected }, context);
-    if ('rejected' in ingested) return ingested;
-    const receivedAt = new Date(ingested.receivedAt).toISOString();
-    return {
-      receipt: { accepted: records.length, rejected, queued: false, producerId, receivedAt, errors },
-      ingested,
-    };
+    const cost = records.length * RECORD_COST;
+    if (!room.take(cost)) return FULL;
+    try {
+      const request: ToldRequest = { accepted: records.length, rejected, errors };
+      const now = clock.now();
+      const storing = context.fingerprint
+        ? requests({ producerId, records, request }, now, context)
+        : store({ producerId, records, rejected, receivedAt: now }, context).then((done) => ({
+            ...done,
+            request,
+            repeated: false,
+          }));
+      const stored = await storing;
+      if (isRejection(stored)) return stored;
+      const { request: told, receivedAt, position } = stored;
+      if (!stored.repeated) count(told);
+      const ingested = { receivedAt, position, visible: await seen(position) };
+      const receipt: Receipt = {
+        accepted: told.accepted,
+        rejected: told.rejected,
+        queued: false,
+        producerId,
+        receivedAt: new Date(receivedAt).toISOString(),
+        errors: told.errors,
+      };
+      return { receipt, ingested };
+    } finally {
+      room.give(cost);
+    }
   }
 
-  /** Records from wherever. The same keyed command again puts nothing twice. */
+  /** The records of a piece of a file, under an offset that says so. */
   async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
-    const bytes = given.records.reduce((sum, each) => sum + each.bytes, 0);
-    if (!appender.hasRoom(bytes)) return FULL;
-    if (!context.fingerprint) return store({ ...given, receivedAt: clock.now() }, context);
-    const { commandId, fingerprint } = context;
-    while (running.has(commandId)) await running.get(commandId)?.catch(() => {});
-    const work = (async () => {
-      // The index must know of whatever this key may have done before.
-      const last = heard() > latest ? heard() : latest;
-      if (!(await settled.wait('logs', last))) throw new Unavailable('the index is behind');
-      const before = await earlier(commandId);
-      if (before && before.fingerprint !== fingerprint) return KEY_REUSED;
-      const receivedAt = before?.receivedAt ?? clock.now();
-      return store({ ...given, receivedAt }, context, before);
-    })();
-    running.set(commandId, work);
-    return work.finally(() => running.delete(commandId));
+    const cost = given.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
+    if (!room.take(cost)) return FULL;
+    try {
+      const receivedAt = clock.now();
+      const { position } = await store({ ...given, receivedAt }, context);
+      count({ accepted: given.records.length, rejected: given.rejected });
+      return { receivedAt, position, visible: await seen(position) };
+    } finally {
+      room.give(cost);
+    }
   }
 
-  async function store(
-    given: Ingestion,
-    context: CommandContext,
-    before?: EarlierRequest,
-  ): Promise<Ingested> {
-    const { receivedAt, records } = given;
+  async function store(given: Ingestion, context: CommandContext) {
+    const { receivedAt } = given;
     const lines = new Map<string, Waiting[]>();
-    const bytes = Math.ceil(records.reduce((sum, each) => sum + each.bytes, 0) / Math.max(1, records.length));
     for (const [index, batch] of batchesOf(given).entries()) {
       await vault.create(keepingSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);
-      const event = newEvent(origin, stream, batch, index, context);
-      if (before?.batches.includes(event.id)) continue;
-      lines.set(stream, [...(lines.get(stream) ?? []), { event, bytes: bytes * batch.data.count }]);
+      const waiting = {
+        event: newEvent(origin, stream, batch, index, context),
+        bytes: sizeOf(batch.data.secret),
+      };
+      lines.set(stream, [...(lines.get(stream) ?? []), waiting]);
     }
     const positions = await Promise.all(
       Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)),
     );
-    let position = before?.position ?? 0n;
-    for (const each of positions) if (each > position) position = each;
+    return { receivedAt, position: lastOf(positions) };
+  }
+
+  function count({ accepted, rejected }: Pick<ToldRequest, 'accepted' | 'rejected'>) {
+    totals.accepted += accepted;
+    totals.rejected += rejected;
+  }
+
+  function seen(position: Position): Promise<boolean> {
     if (position > latest) latest = position;
-    if (!before) totals.accepted += given.records.length;
-    totals.rejected += given.rejected;
-    return { receivedAt, position, visible: await settled.wait('logs', position) };
+    return settled.wait('logs', position);
   }
 
   return {
     post,
     take,
+    /** Where bodies have their room from the moment they are read, by their bytes. */
+    bodies: {
+      take: (bytes: number) => room.take(bytes * BODY_COST),
+      give: (bytes: number) => room.give(bytes * BODY_COST),
+    },
     /** The last append: what a query on this node must show. */
     latest: () => latest,
-    totals: () => ({ ...totals, waitingBytes: appender.waitingBytes() }),
+    totals: () => ({ ...totals, waitingBytes: room.used() }),
   };
 }
+
+const sizeOf = (secret: object) => Buffer.byteLength('lines' in secret ? String(secret.lines) : '');

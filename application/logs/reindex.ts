@@ -1,6 +1,13 @@
-/** Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. */
-import type { Rejection } from '../../domain/shared/decider.js';
-import type { Clock, Position } from '../ports.js';
+/**
+ * Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. That it was
+ * begun and what came of it stands in the log, so that the same request again finds it.
+ */
+import { logs } from '../../domain/logs/catalog.js';
+import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../domain/logs/rebuild.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../handle.js';
+import type { Clock, CommandContext, Derivation, Position } from '../ports.js';
+import type { Streams } from '../streams.js';
 
 export interface ReindexReport {
   readonly report: {
@@ -30,9 +37,17 @@ export interface Reindexing {
   readonly reset?: ReindexReport['reset'];
 }
 
+/** What can be told of a build that another process makes. */
+export type ReindexingElsewhere = Pick<Reindexing, 'state' | 'position' | 'until'>;
+
 export interface ReindexPorts {
-  /** Builds anew and switches; resolves with the new build's name. */
-  readonly rebuild: (told: (events: number, position: Position, until: Position) => void) => Promise<string>;
+  /** Builds anew and switches; resolves with the new build's name. `begun`: nobody else can build now. */
+  readonly rebuild: (
+    begun: () => void,
+    told: (events: number, position: Position, until: Position) => void,
+  ) => Promise<string>;
+  /** How far the build is that some process makes now. */
+  readonly underWay: () => Promise<{ readonly position: Position; readonly until: Position } | undefined>;
   /** Resolves when this node serves the build. */
   readonly serving: (build: string) => Promise<void>;
   /** How many records the served build holds. */
@@ -40,76 +55,148 @@ export interface ReindexPorts {
   /** Whether an error says that another process is at it. */
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
-  readonly newId: () => string;
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly derivation: Derivation;
+  /** For what the program itself notes. */
+  readonly context: (actor: string) => CommandContext;
 }
 
-const ELSEWHERE: Rejection = {
+export interface Started {
+  readonly id: string;
+  /** Rejects when the build fails. */
+  readonly done: Promise<ReindexReport | Rejection>;
+}
+
+const kind = { catalog: logs, decider: rebuildDecider };
+
+export const RUNNING: Rejection = {
   rejected: 'logs/reindex-running',
   kind: 'conflict',
-  detail: 'Another process is building the index',
+  detail: 'A reindex is running',
 };
 
 export type Reindex = ReturnType<typeof createReindex>;
 
-export function createReindex({ rebuild, serving, count, isElsewhere, clock, newId }: ReindexPorts) {
+export function createReindex(ports: ReindexPorts) {
+  const { rebuild, underWay, serving, count, isElsewhere } = ports;
+  const { clock, handle, streams, derivation, context } = ports;
   let current: Reindexing | undefined;
+  let done: Started['done'] | undefined;
 
-  async function run(begun: Reindexing): Promise<ReindexReport | Rejection> {
-    const started = clock.now();
+  async function run(begun: Reindexing, exclusive: () => void): Promise<ReindexReport | Rejection> {
+    const startedAt = Date.parse(begun.startedAt);
     const tell = (news: Partial<Reindexing>) => {
       current = { ...(current ?? begun), ...news };
     };
     try {
       const before = await count();
-      const build = await rebuild((events, position, until) =>
+      const build = await rebuild(exclusive, (events, position, until) =>
         tell({ events, position: String(position), until: String(until) }),
       );
       await serving(build);
       const recordsInserted = await count();
-      const finished = clock.now();
-      const done: ReindexReport = {
-        report: {
-          mode: 'full',
-          recordsInserted,
-          recordsSkipped: Math.max(0, before - recordsInserted),
-          parseErrors: 0,
-          startedAt: begun.startedAt,
-          finishedAt: new Date(finished).toISOString(),
-          durationMs: finished - started,
-        },
-        reset: { entriesDeleted: before },
+      const rebuilt: Rebuilt = {
+        startedAt,
+        finishedAt: Math.max(startedAt, clock.now()),
+        recordsInserted,
+        recordsSkipped: Math.max(0, before - recordsInserted),
+        entriesDeleted: before,
       };
-      tell({ state: 'done', ...done });
-      return done;
+      const finish = { type: 'FinishRebuild' as const, id: begun.id, ...rebuilt };
+      const noted = await handle(kind, rebuildStream(begun.id), finish, context('logs.reindex'));
+      if (isRejection(noted)) throw new Error(noted.rejected);
+      const report = reportOf(rebuilt);
+      tell({ state: 'done', ...report });
+      return report;
     } catch (error) {
-      const elsewhere = isElsewhere(error);
-      tell({
-        state: 'failed',
-        error: elsewhere ? ELSEWHERE.detail! : 'The build failed; it can be begun again',
-      });
-      if (elsewhere) return ELSEWHERE;
+      if (isElsewhere(error)) return RUNNING;
+      tell({ state: 'failed', error: 'The build failed; it can be begun again' });
       throw error;
     }
   }
 
   return {
-    /** The running or last one of this process. */
-    progress: () => current,
+    /** Of the one that runs here, else of one that runs in another process, else of the last one here. */
+    async progress(): Promise<Reindexing | ReindexingElsewhere | undefined> {
+      if (current?.state === 'running') return current;
+      const elsewhere = await underWay();
+      if (!elsewhere) return current;
+      const { position, until } = elsewhere;
+      return { state: 'running', position: String(position), until: String(until) };
+    },
 
-    /** Undefined while one is running. */
-    start(): { readonly begun: Reindexing; readonly done: Promise<ReindexReport | Rejection> } | undefined {
-      if (current?.state === 'running') return undefined;
-      const startedAt = new Date(clock.now()).toISOString();
+    /** Refused while another one is running. The same command again is told of its first run, wherever that was. */
+    async start(command: CommandContext): Promise<Started | Rejection> {
+      const id = derivation.id('logs.reindex', command.commandId);
+      const startedAt = clock.now();
+      const previous = current;
       const begun: Reindexing = {
-        id: newId(),
+        id,
         state: 'running',
-        startedAt,
+        startedAt: new Date(startedAt).toISOString(),
         events: 0,
         position: '0',
         until: '0',
       };
-      current = begun;
-      return { begun, done: run(begun) };
+      const begin = async () => {
+        if (current?.state === 'running') return RUNNING;
+        current = begun;
+        return (await underWay()) ? RUNNING : undefined;
+      };
+      try {
+        const intention = { type: 'BeginRebuild' as const, id, startedAt };
+        const outcome = await handle(kind, rebuildStream(id), intention, command, begin);
+        if (isRejection(outcome)) {
+          if (current === begun) current = previous;
+          return outcome;
+        }
+        if (outcome.repeated && current !== begun) {
+          if (current?.id === id && current.state !== 'failed' && done) return { id, done };
+          const { rebuilt } = (await streams.refresh(kind, rebuildStream(id))).state;
+          if (rebuilt) return { id, done: Promise.resolve(reportOf(rebuilt)) };
+          // Whoever began it never finished.
+          const refusal = await begin();
+          if (refusal) {
+            if (current === begun) current = previous;
+            return refusal;
+          }
+        }
+      } catch (error) {
+        if (current === begun) current = previous;
+        throw error;
+      }
+      let exclusive = () => {};
+      const begins = new Promise<void>((resolve) => {
+        exclusive = resolve;
+      });
+      const running = run(begun, exclusive);
+      done = running;
+      // Another process may have been quicker since it was asked for.
+      if ((await Promise.race([begins, running])) === RUNNING) {
+        current = previous;
+        return RUNNING;
+      }
+      return { id, done: running };
     },
   };
 }
+
+const reportOf = ({
+  startedAt,
+  finishedAt,
+  recordsInserted,
+  recordsSkipped,
+  entriesDeleted,
+}: Rebuilt): ReindexReport => ({
+  report: {
+    mode: 'full',
+    recordsInserted,
+    recordsSkipped,
+    parseErrors: 0,
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
+    durationMs: finishedAt - startedAt,
+  },
+  reset: { entriesDeleted },
+});

@@ -38,8 +38,15 @@ export const createRetention =
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   };
 
+export interface EraseDeps {
+  readonly vault: Vault;
+  readonly log: EventLog;
+  /** The streams of a keeping that hold one request each. */
+  readonly requestStreams: (keeping: Keeping) => AsyncIterable<string>;
+}
+
 /** What has expired is destroyed in the log, too: first its key, then its streams. */
-export const eraseReaction = ({ vault, log }: { vault: Vault; log: EventLog }): Reaction => ({
+export const eraseReaction = ({ vault, log, requestStreams }: EraseDeps): Reaction => ({
   name: 'logs.erase',
   on: {
     async BatchesErased({ data }) {
@@ -49,6 +56,7 @@ export const eraseReaction = ({ vault, log }: { vault: Vault; log: EventLog }): 
         const found = await log.read(stream, { limit: 1 });
         if (typeof found !== 'string') await log.tombstone(stream);
       }
+      for await (const stream of requestStreams(keeping)) await log.tombstone(stream);
     },
   },
 });

@@ -1,9 +1,9 @@
 /** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
-import { isAudit } from '../../domain/logs/record.js';
+import type { RecordText } from '../../domain/logs/batch.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { pause } from '../pause.js';
 import type { CommandContext, Log } from '../ports.js';
-import { type ReadRecord, readLines } from './body.js';
+import { readLines } from './body.js';
 import type { Ingest } from './ingest.js';
 
 export const WATCH_EVERY_MS = 500;
@@ -43,7 +43,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     while (at < file.size && !stop.aborted) {
       const piece = await nextPiece(file, at);
       if (!piece) break;
-      for (const run of runsOf(piece.bytes, at)) {
+      for (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
         if (run.rejected > 0)
           logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
         if (!(await take(file, run, stop))) return;
@@ -88,7 +88,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
 }
 
 interface Run {
-  readonly records: readonly ReadRecord[];
+  readonly records: readonly RecordText[];
   readonly rejected: number;
   readonly end: number;
 }
@@ -97,13 +97,13 @@ interface Run {
 const RUN_LINES = 5000;
 
 /** Lines in runs that fit one batch, which is in the log whole, with its offset, or not at all. */
-function* runsOf(bytes: Buffer, at: number): Generator<Run> {
-  let run = { records: [] as ReadRecord[], rejected: 0, end: at };
+function* runsOf(bytes: Buffer, at: number, producerId: string): Generator<Run> {
+  let run = { records: [] as RecordText[], rejected: 0, end: at };
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(0x0a, from) + 1;
-    const { records, rejected } = readLines(bytes.toString('utf8', from, end));
+    const { records, rejected } = readLines(bytes.toString('utf8', from, end), producerId);
     const [first, next] = [run.records[0], records[0]];
-    if ((first && next && isAudit(first.data) !== isAudit(next.data)) || run.records.length === RUN_LINES) {
+    if ((first && next && first.audit !== next.audit) || run.records.length === RUN_LINES) {
       yield run;
       run = { records: [], rejected: 0, end: run.end };
     }

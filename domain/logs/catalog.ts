@@ -30,10 +30,26 @@ export const logs: Catalog = {
                 required: ['id', 'offset'],
                 properties: { id: text, offset: count },
               },
+              request: {
+                type: 'object',
+                required: ['accepted', 'rejected', 'errors'],
+                properties: {
+                  accepted: count,
+                  rejected: count,
+                  errors: {
+                    type: 'array',
+                    items: {
+                      type: 'object',
+                      required: ['line', 'error'],
+                      properties: { line: count, error: text },
+                    },
+                  },
+                },
+              },
               secret: {
                 type: 'object',
-                required: ['records'],
-                properties: { records: { type: 'array', minItems: 1 } },
+                anyOf: [{ required: ['lines'] }, { required: ['records'] }],
+                properties: { lines: { type: 'string' }, records: { type: 'array', minItems: 1 } },
               },
             },
           },
@@ -41,7 +57,7 @@ export const logs: Catalog = {
       ],
       sealed: {
         subject: (data: RecordsIngested['data']) => keepingSubject(data),
-        erased: { records: [] },
+        erased: { lines: '' },
         large: true,
       },
     },
@@ -52,6 +68,42 @@ export const logs: Catalog = {
             type: 'object',
             required: ['before', 'auditBefore'],
             properties: { before: instant, auditBefore: instant },
+          },
+        },
+      ],
+    },
+    RebuildBegun: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: ['id', 'startedAt'],
+            properties: { id: text, startedAt: instant },
+          },
+        },
+      ],
+    },
+    RebuildFinished: {
+      versions: [
+        {
+          schema: {
+            type: 'object',
+            required: [
+              'id',
+              'startedAt',
+              'finishedAt',
+              'recordsInserted',
+              'recordsSkipped',
+              'entriesDeleted',
+            ],
+            properties: {
+              id: text,
+              startedAt: instant,
+              finishedAt: instant,
+              recordsInserted: count,
+              recordsSkipped: count,
+              entriesDeleted: count,
+            },
           },
         },
       ],

@@ -1,4 +1,4 @@
-/** JSON as loggers write it: what a record is made of, and how deep it may go. */
+/** JSON as loggers write it: what a record is made of, how deep it may go, and numbers that a double can't hold. */
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -14,4 +14,47 @@ export function isShallow(value: Json, most: number): boolean {
   if (most === 0) return false;
   for (const member of Object.values(value)) if (!isShallow(member, most - 1)) return false;
   return true;
+}
+
+/** An object or array that may have a number which changes when it is parsed: of many digits, or with an exponent. */
+const SUSPICIOUS = /[\d.]{16}|[:,[]\s*-?\d[\d.]*[eE]/;
+/** Of valid JSON: its strings, numbers and blanks; what it leaves out stands as it is. */
+const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
+
+/**
+ * A value as `JSON.stringify` writes it, but for numbers that a double would change: they stay as they stand in
+ * `text`, which the value was parsed from.
+ */
+export const exactText = (text: string, value: Json): string =>
+  SUSPICIOUS.test(text) ? tidied(text) : JSON.stringify(value);
+
+/** Valid JSON without blanks, its strings and numbers as `JSON.stringify` writes them where that says the same. */
+export const tidied = (text: string): string =>
+  text.replace(TOKEN, (token) => {
+    if (token.startsWith('"')) return token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
+    return isNumber(token) ? sameNumber(token) : '';
+  });
+
+/** Parses what `exactText` wrote; a number that a double would change is read as the text of its digits. */
+export function parseExact(text: string): Json {
+  if (!SUSPICIOUS.test(text)) return JSON.parse(text);
+  const quoted = (token: string) =>
+    isNumber(token) && String(Number(token)) !== token ? `"${token}"` : token;
+  return JSON.parse(text.replace(TOKEN, quoted));
+}
+
+const isNumber = (token: string) => /^[-\d]/.test(token);
+
+/** A decimal of so many digits is the only one of them that its double stands for. */
+const EXACT_DIGITS = 15;
+
+function sameNumber(token: string): string {
+  const value = Number(token);
+  const digits = token
+    .replace(/[eE].*/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '');
+  if (digits === '') return '0';
+  const size = Math.abs(value);
+  return digits.length <= EXACT_DIGITS && size > 1e-300 && size < 1e300 ? String(value) : token;
 }

@@ -1,6 +1,6 @@
 /** What is understood of a log record, whoever wrote it: pino, winston, bunyan, journald or a hand. */
 import { instantOf } from './instant.js';
-import { isObject, type Json, type JsonObject } from './json.js';
+import { isObject, type Json, type JsonObject, parseExact } from './json.js';
 
 export interface LogRecord {
   /** Unix ms: what orders it. */
@@ -13,8 +13,10 @@ export interface LogRecord {
   readonly correlationId: string | undefined;
   readonly producerId: string;
   readonly audit: boolean;
-  /** The record as it came. */
+  /** The record as it came; numbers that a double can't hold stand in it as texts of their digits. */
   readonly data: JsonObject;
+  /** The same as the JSON text that is shown: with every number as it came. */
+  readonly json: string;
 }
 
 /** A record in its place: `id` orders those of one instant, and is the same after every rebuild. */
@@ -25,8 +27,17 @@ export interface PlacedRecord extends LogRecord {
 const PINO = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 const SYSLOG = ['FATAL', 'FATAL', 'FATAL', 'ERROR', 'WARN', 'INFO', 'INFO', 'DEBUG'];
 
+/** Understands the JSON text of a record, as `exactText` writes it. */
+export const readRecord = (json: string, producerId: string, receivedAt: number): LogRecord =>
+  understand(parseExact(json) as JsonObject, producerId, receivedAt, json);
+
 /** Understands a record; total. `receivedAt` is its instant where it names none. */
-export function understand(data: JsonObject, producerId: string, receivedAt: number): LogRecord {
+export function understand(
+  data: JsonObject,
+  producerId: string,
+  receivedAt: number,
+  json = JSON.stringify(data),
+): LogRecord {
   const message = textOf(data.message ?? data.msg ?? data.MESSAGE);
   return {
     instant: instantIn(data) ?? receivedAt,
@@ -37,6 +48,7 @@ export function understand(data: JsonObject, producerId: string, receivedAt: num
     producerId,
     audit: isAudit(data),
     data,
+    json,
   };
 }
 

@@ -1,9 +1,8 @@
 /** A run of records as one text: a head with their columns, then one line of JSON a record. */
 import { breather } from '../../application/turns.js';
-import type { JsonObject } from '../../domain/logs/json.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import { idOf } from '../../domain/logs/place.js';
-import { type LogRecord, type PlacedRecord, understand } from '../../domain/logs/record.js';
+import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import { termsOf } from '../../domain/logs/words.js';
 import { makeTermFilter } from './term-filter.js';
 
@@ -165,10 +164,7 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
     line,
     position: (index) => at(index).position,
     place: (index) => at(index).place,
-    record(index) {
-      const data: JsonObject = JSON.parse(line(index));
-      return { ...understand(data, producerId, at(index).instant), id: id(index) };
-    },
+    record: (index) => ({ ...readRecord(line(index), producerId, at(index).instant), id: id(index) }),
   };
 }
 

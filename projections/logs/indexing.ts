@@ -1,8 +1,8 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
 import type { RecordedEvent } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
-import { keepingSubject, type RecordsIngested, type SealedBatch } from '../../domain/logs/batch.js';
-import { understand } from '../../domain/logs/record.js';
+import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import { readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
 import {
   type Gathering,
@@ -59,9 +59,9 @@ export function startIndexing(build: Build): Indexing {
     if (!secret) return;
     const byPart = new Map<string, PlacedIn[]>();
     const byHour = new Map<number, PlacedIn[]>();
-    for (const [place, each] of (secret as RecordsIngested['data']['secret']).records.entries()) {
-      const record = understand(each, producerId, receivedAt);
-      const placed = { record, line: JSON.stringify(each), place };
+    for (const [place, line] of textsOf(secret as RecordsIngested['data']['secret']).entries()) {
+      const record = readRecord(line, producerId, receivedAt);
+      const placed = { record, line, place };
       group(byPart, partOf(record.instant, receivedAt, audit), placed);
       group(byHour, hourOf(record.instant), placed);
       await breathe();

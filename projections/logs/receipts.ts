@@ -1,12 +1,12 @@
-/** What the record index knows besides records: requests and files that were taken in, whose days there are. */
+/** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
 import type { Db } from 'mongodb';
-import type { EarlierRequest } from '../../application/logs/ingest.js';
-import type { Keeping } from '../../domain/logs/batch.js';
+import { type Keeping, keepingSubject } from '../../domain/logs/batch.js';
 import { HOURS, KEEPINGS, REQUESTS, SOURCES } from './parts.js';
 import type { HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
 
 export interface Receipts {
-  request(commandId: string): Promise<EarlierRequest | undefined>;
+  /** The streams of a keeping that hold one request each. */
+  requestStreams(keeping: Keeping): AsyncIterable<string>;
   /** How many bytes of a file are in the log. */
   offset(source: string): Promise<number | undefined>;
   /** Whose records there are that were received before a day. */
@@ -17,9 +17,9 @@ export interface Receipts {
 
 export function createReceipts(db: Db, build: () => string | undefined): Receipts {
   return {
-    async request(commandId) {
-      const row = await db.collection<RequestRow>(`${build()}.${REQUESTS}`).findOne({ _id: commandId });
-      return row ? { ...row, position: row._at.toBigInt() } : undefined;
+    async *requestStreams(keeping) {
+      const rows = db.collection<RequestRow>(`${build()}.${REQUESTS}`);
+      for await (const { _id } of rows.find({ subject: keepingSubject(keeping) })) yield _id;
     },
     async offset(source) {
       const row = await db.collection<SourceRow>(`${build()}.${SOURCES}`).findOne({ _id: source });

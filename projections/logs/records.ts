@@ -6,6 +6,7 @@ import { expire } from './expiry.js';
 import { readableHour } from './hours.js';
 import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
+import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
 import { openPacked } from './sealing.js';
 
@@ -23,6 +24,9 @@ async function open(build: Build): Promise<Apply> {
           await indexing.flush();
           await expire(build, event);
           indexing = startIndexing(build);
+        } else if (event.type === 'BatchesErased') {
+          await indexing.flush();
+          await forgetRequests(build, event);
         }
       }
       await indexing.flush();
@@ -37,7 +41,7 @@ async function open(build: Build): Promise<Apply> {
 /** With all opened, and texts whole: two builds seal the same differently, and in other pieces. */
 async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
-    // Answered requests are forgotten by the clock, not by the log.
+    // Requests are forgotten by the clock, not by the log.
     if (part === REQUESTS) continue;
     for await (const row of collection<Row>(part).find().sort({ _id: 1 })) {
       const _id = `${part}/${row._id}`;

@@ -1,12 +1,10 @@
-/** What else a batch says: whose day it is of, how far its file was read, which request it came with. */
+/** What else a batch says: whose day it is of, how far its file was read, which streams only it is in. */
 import type { UpdateFilter } from 'mongodb';
 import type { RecordedEvent } from '../../application/ports.js';
-import { keepingSubject, type SealedBatch } from '../../domain/logs/batch.js';
-import { DAY_MS } from '../../domain/logs/instant.js';
-import { guarded, longOf, type Row, type RowUpdate, type RowWrite } from '../projection.js';
-
-/** How long an `Idempotency-Key` is recognised. */
-const REQUESTS_KEPT_MS = 2 * DAY_MS;
+import { isRequestStream, type Keeping, keepingSubject, type SealedBatch } from '../../domain/logs/batch.js';
+import { type Build, guarded, longOf, type Row, type RowUpdate, type RowWrite } from '../projection.js';
+import { REQUESTS } from './parts.js';
+import type { RequestRow } from './rows.js';
 
 export function sourceWrites(event: RecordedEvent): RowWrite[] {
   const { source } = event.data as SealedBatch;
@@ -14,13 +12,11 @@ export function sourceWrites(event: RecordedEvent): RowWrite[] {
   return [guarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
 }
 
+/** A request with a key has streams of its own: noted once for each, so that they can be ended. */
 export function requestWrites(event: RecordedEvent): RowWrite[] {
-  const { receivedAt } = event.data as SealedBatch;
-  const { commandId, fingerprint } = event.metadata;
-  if (!commandId || !fingerprint) return [];
-  const expireAt = new Date(receivedAt + REQUESTS_KEPT_MS);
-  const update = { $set: { fingerprint, receivedAt, expireAt }, $push: { batches: event.id } };
-  return [guarded({ put: commandId, update }, event)];
+  if (event.revision > 0 || !isRequestStream(event.stream)) return [];
+  const $set = { subject: keepingSubject(event.data as SealedBatch) };
+  return [guarded({ put: event.stream, update: { $set } }, event)];
 }
 
 /** `part`: the collection that holds some of its records. */
@@ -32,4 +28,13 @@ export function keepingWrite({ data, position }: RecordedEvent, part?: string): 
   return {
     updateOne: { filter: { _id: keepingSubject(batch) }, update: update as UpdateFilter<Row>, upsert: true },
   };
+}
+
+/** The streams of what was erased end in the days to come; their names are kept until then. */
+export async function forgetRequests(build: Build, event: RecordedEvent): Promise<void> {
+  const subject = keepingSubject(event.data as unknown as Keeping);
+  const filter = { subject, _at: { $lt: longOf(event.position) } };
+  await build
+    .collection<RequestRow>(REQUESTS)
+    .updateMany(filter, { $set: { erasedAt: new Date(event.recordedAt) } });
 }

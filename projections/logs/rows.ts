@@ -97,19 +97,21 @@ export interface SourceRow {
   readonly offset: number;
 }
 
-/** What became of a request with an `Idempotency-Key`; kept for two days. */
+/** A stream that holds only one request, the one with an `Idempotency-Key`; it goes some time after its records. */
 export interface RequestRow {
-  /** The command's id. */
+  /** The stream's name. */
   readonly _id: string;
   readonly _at: Long;
-  readonly fingerprint: string;
-  /** Ids of the events that hold its records. */
-  readonly batches: readonly string[];
-  /** Unix ms. */
-  readonly receivedAt: number;
-  readonly expireAt: Date;
+  /** Whose key seals it. */
+  readonly subject: string;
+  /** When its records were let go. */
+  readonly erasedAt?: Date;
 }
 
+/** Streams are ended in the days after their records: whoever does it finds their names here. */
+const REQUESTS_KEPT_S = 7 * 86_400;
+
 export const REQUEST_INDEXES: IndexDescription[] = [
-  { key: { expireAt: 1 }, name: 'expire', expireAfterSeconds: 2 * 86_400 },
+  { key: { subject: 1 }, name: 'subject' },
+  { key: { erasedAt: 1 }, name: 'expire', expireAfterSeconds: REQUESTS_KEPT_S },
 ];

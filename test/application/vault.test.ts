@@ -5,12 +5,13 @@ import { createVault, type KeyStore } from '../../application/vault.js';
 
 /** Keys in memory; `held` makes the next read wait until it is released. */
 function keyStore() {
-  const keys = new Map<string, Buffer>();
+  const keys = new Map<string, Buffer | 'destroyed'>();
   let hold: Promise<void> | undefined;
   const store: KeyStore = {
     async create(subject, fresh) {
       if (!keys.has(subject)) keys.set(subject, fresh);
-      return keys.get(subject);
+      const key = keys.get(subject);
+      return key === 'destroyed' ? undefined : key;
     },
     async read(subject) {
       const key = keys.get(subject);
@@ -18,12 +19,12 @@ function keyStore() {
       return key;
     },
     async destroy(subject) {
-      keys.delete(subject);
+      keys.set(subject, 'destroyed');
     },
   };
   return {
     store,
-    destroyElsewhere: (subject: string) => keys.delete(subject),
+    destroyElsewhere: (subject: string) => keys.set(subject, 'destroyed'),
     hold() {
       let release = () => {};
       hold = new Promise((resolve) => {

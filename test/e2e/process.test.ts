@@ -131,6 +131,7 @@ describe('the program', function () {
     const second = await startServer(directory.path, [], {
       ANNALS_EVENT_STORE_URL: eventStoreUrl,
       ANNALS_MONGO_URL: mongoUrl,
+      ANNALS_SECRET: readFileSync(`${directory.path}/secret`, 'utf8').trim(),
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
       ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
       ANNALS_OPERATIONS_TOKEN: 'a-token-of-operations',
@@ -194,8 +195,13 @@ describe('the program', function () {
     const other = temporaryDirectory();
     try {
       const urls = { ANNALS_EVENT_STORE_URL: eventStoreUrl, ANNALS_MONGO_URL: mongoUrl };
-      const guest = await startServer(other.path, [], urls);
+      const alone = await startServer(other.path, [], urls).catch((error) => error);
+      expect(alone).to.have.property('message').that.contains('secret is not set');
+      const secret = readFileSync(`${directory.path}/secret`, 'utf8').trim();
+      const guest = await startServer(other.path, [], { ...urls, ANNALS_SECRET: secret });
       running.push(guest);
+      const shown = guest.lines.join();
+      for (const hidden of [secret, new URL(mongoUrl).password]) expect(shown).not.to.contain(hidden);
       expect(guest.enginePids).to.deep.equal([]);
       expect((await createRoom(guest.urls.rooms ?? '', 'Ada')).roomId).to.be.a('string');
       await guest.stop();

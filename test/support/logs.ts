@@ -4,12 +4,15 @@ import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
+import { createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { search } from '../../application/logs/search.js';
 import { createKernel } from '../../bin/kernel.js';
+import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
+import type { JsonObject } from '../../domain/logs/json.js';
 import type { Order } from '../../domain/logs/place.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
+import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
@@ -29,8 +32,8 @@ export async function foundIn(index: RecordIndex, filter: Filter, order: Order):
 
 export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 
-/** A node of the log service that is live. */
-export async function startLogsNode(servers: Servers, database: string) {
+/** A node of the log service that is live, with this index or one of another version. */
+export async function startLogsNode(servers: Servers, database: string, model = records) {
   const stop = new AbortController();
   const { signal } = stop;
   const kernel = await createKernel({
@@ -40,24 +43,18 @@ export async function startLogsNode(servers: Servers, database: string) {
     node: randomUUID(),
     release: 'test',
     catalogs: [logs],
-    projections: [records],
+    projections: [model],
     logger: quiet,
   });
-  await kernel.lifecycle.open([records], kernel.served, { signal });
+  await kernel.lifecycle.open([model], kernel.served, { signal });
   const { log, vault, settled, release, follow, builds, checkpoints, leases, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const ingest = createIngest({
-    appender,
-    vault,
-    settled,
-    clock,
-    release,
-    earlier: receipts.request,
-    heard: () => 0n,
-  });
+  const room = createRoom(INTAKE_BYTES);
+  const { appended } = kernel;
+  const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,
@@ -67,7 +64,7 @@ export async function startLogsNode(servers: Servers, database: string) {
   const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
   const projector = runProjector({
     ...common,
-    projections: [records],
+    projections: [model],
     reached: settled.reached,
     untilWanted: settled.untilWanted,
   });
@@ -83,4 +80,10 @@ export async function startLogsNode(servers: Servers, database: string) {
       await kernel.close();
     },
   };
+}
+
+/** A record as ingest hands it on. */
+export function recordText(data: object): RecordText {
+  const json = JSON.stringify(data);
+  return { json, bytes: Buffer.byteLength(json), audit: isAudit(data as JsonObject) };
 }

@@ -1,15 +1,18 @@
 /** The route that takes records in (answers-logs, Ingest). */
+import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { fromRejection } from '../problem.js';
 import type { Route } from '../route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
 
 const BODY_BYTES = 8 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
+const LINES_TYPE = /^(?:application\/(?:x-)?ndjson|text\/plain)\b/i;
 
 export interface IngestRouteDeps {
-  readonly ingest: Pick<Ingest, 'post'>;
+  readonly ingest: Pick<Ingest, 'post' | 'bodies'>;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
   readonly security: readonly string[];
 }
@@ -21,24 +24,30 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     tags: ['Records'],
     summary: 'Send records',
     description:
-      'NDJSON (one JSON object a line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB, gzip ' +
-      'accepted. 200 means flushed, and visible to the next query. A line that is no record is told and stops ' +
+      'NDJSON (one JSON object a line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB and 50,000 records, ' +
+      'gzip accepted. 200 means flushed, and visible to the next query. A line that is no record is told and stops ' +
       'nothing. A record may be any JSON object of up to 64 KiB; understood of it are `timestamp` (or `time`, ' +
       '`@timestamp`, `ts`), `level` (or `severity`), `event`, `message` (or `msg`), `correlationId` (or ' +
       '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`.',
     security,
     rawBody: true,
     bodyLimit: BODY_BYTES,
+    room: ingest.bodies,
     answers: {
       200: { description: 'What was taken', schema: receiptBody },
       400: { description: 'Announced as JSON, but it is none' },
+      410: { description: 'The Idempotency-Key was used before, and its records are no longer kept' },
+      413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
+      422: { description: 'The Idempotency-Key was used before with another body' },
       429: { description: 'Too much is waiting' },
     },
     admit,
     async handle({ body, headers, context }, { actor, producerId }) {
-      const json = JSON_TYPE.test(headers['content-type'] ?? '');
-      const done = await ingest.post(body.toString('utf8'), json, producerId, context(actor, producerId));
-      if (isRejection(done)) return done;
+      const announced = announcedAs(headers['content-type'] ?? '');
+      const text = body.toString('utf8');
+      const done = await ingest.post(text, announced, producerId, context(actor, producerId));
+      if (isRejection(done))
+        return done.rejected === 'logs/too-many-records' ? { ...fromRejection(done), problem: 413 } : done;
       const { position, visible } = done.ingested;
       return {
         status: 200,
@@ -50,3 +59,6 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
   };
   return route as Route;
 }
+
+const announcedAs = (type: string): Announced =>
+  JSON_TYPE.test(type) ? 'json' : LINES_TYPE.test(type) ? 'lines' : 'anything';

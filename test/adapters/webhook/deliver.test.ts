@@ -89,28 +89,45 @@ describe('a webhook', () => {
     expect(receiver.received).to.have.length(4);
   });
 
-  it('waits twice as long each time', async () => {
-    receiver.respond = answer(500);
-    const began = performance.now();
-    await deliver({ backoffMs: 40, retries: 2 });
-    expect(performance.now() - began).to.be.at.least(40 + 80 - 2);
+  /** How long it would have waited between attempts, ms. */
+  const waits = async (status: number, retryAfter?: string, more: Partial<Delivery> = {}) => {
+    const waited: number[] = [];
+    const pause = async (ms: number) => void waited.push(ms);
+    const { deliver: patiently } = createWebhooks({ allowPrivate: true, userAgent: 'annals/test', pause });
+    receiver.respond = (response) => {
+      response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end();
+    };
+    const message = { url: receiver.url, payload, deliveryId: 'a', timeoutMs: 5000, retries: 2 };
+    await patiently({ ...message, backoffMs: 40, signal: new AbortController().signal, ...more });
+    return waited;
+  };
+
+  it('waits twice as long each time, and a little more, so that not all come back at once', async () => {
+    const [first = 0, second = 0, ...more] = await waits(500);
+    expect(more).to.deep.equal([]);
+    expect(first).to.be.within(40, 50);
+    expect(second).to.be.within(80, 100);
   });
 
-  it('waits as long as the receiver asks', async () => {
-    receiver.respond = (response, count) => {
-      if (count > 1) response.writeHead(200).end();
-      else response.writeHead(429, { 'Retry-After': '1' }).end();
-    };
-    const began = performance.now();
-    expect(await deliver()).to.deep.include({ delivered: true, attempts: 2 });
-    expect(performance.now() - began).to.be.at.least(995);
+  it('waits as long as the receiver asks, but not longer than a queue can stand', async () => {
+    expect(await waits(429, '7')).to.deep.equal([7000, 7000]);
+    expect(await waits(503, '60')).to.deep.equal([60_000, 60_000]);
+    expect(await waits(503, '61')).to.deep.equal([60_000, 60_000]);
+    expect(await waits(503, '999999999')).to.deep.equal([60_000, 60_000]);
+    const inAYear = new Date(Date.now() + 365 * 86_400_000).toUTCString();
+    expect(await waits(503, inAYear)).to.deep.equal([60_000, 60_000]);
+    const [until = 0] = await waits(503, new Date(Date.now() + 30_000).toUTCString());
+    expect(until).to.be.within(20_000, 30_000);
   });
 
-  it('does not wait for nonsense', async () => {
-    receiver.respond = (response, count) => {
-      response.writeHead(count > 1 ? 200 : 503, { 'Retry-After': 'soon' }).end();
-    };
-    expect(await deliver()).to.deep.include({ delivered: true, attempts: 2 });
+  it('does not wait for nonsense, nor less than it would anyway', async () => {
+    for (const asked of ['soon', '-5', '0', 'Fri, 01 Jan 1999 00:00:00 GMT', '9'.repeat(40)]) {
+      expect((await waits(503, asked))[0], asked).to.be.within(40, 50);
+    }
+  });
+
+  it('gives up at once when there is no time left to wait', async () => {
+    expect(await waits(503, '30', { deadlineMs: 10_000 })).to.deep.equal([]);
   });
 
   it('follows no redirect', async () => {

@@ -2,12 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type Appender, createAppender, type Waiting } from '../../../application/logs/appender.js';
-import { createIngest } from '../../../application/logs/ingest.js';
 import { newEvent } from '../../../application/new-event.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { batchesOf, batchStream, keepingSubject } from '../../../domain/logs/batch.js';
+import {
+  type BatchSecret,
+  batchesOf,
+  batchStream,
+  keepingSubject,
+  textsOf,
+} from '../../../domain/logs/batch.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { type LogsNode, startLogsNode } from '../../support/logs.js';
+import { type LogsNode, recordText, startLogsNode } from '../../support/logs.js';
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 
@@ -30,7 +35,7 @@ describe('batches that are appended', () => {
 
   const stream = () => batchStream({ producerId, day: '20260301', audit: false }, NOON);
   const batch = async (name: string, bytes = 100): Promise<Waiting> => {
-    const records = [{ data: { name }, bytes }];
+    const records = [{ ...recordText({ name }), bytes }];
     const [event] = batchesOf({ producerId, receivedAt: NOON, records, rejected: 0 });
     await node.kernel.vault.create(keepingSubject(event!.data));
     const origin = { service: 'logs', release: 'test' };
@@ -42,9 +47,7 @@ describe('batches that are appended', () => {
     const opened = events.map(({ data }) =>
       node.kernel.vault.open(keepingSubject(data as never), String(data.secret)),
     );
-    return (await Promise.all(opened)).map(
-      (secret) => (secret as { records: { name: string }[] }).records[0]?.name,
-    );
+    return (await Promise.all(opened)).map((secret) => JSON.parse(textsOf(secret as BatchSecret)[0]!).name);
   };
   const over = (append: EventLog['append']): Appender =>
     createAppender({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });
@@ -99,36 +102,5 @@ describe('batches that are appended', () => {
     await appender.append(stream(), [await batch('kept')]);
     expect(await named()).to.deep.equal(['kept']);
     expect(appender.waitingBytes()).to.equal(0);
-  });
-
-  it('are refused with a time to wait when too much is waiting', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const { log, vault, settled } = node.kernel;
-    const appender = over(async (...given) => {
-      await held;
-      return log.append(...given);
-    });
-    const ports = {
-      appender,
-      vault,
-      settled,
-      clock: Date,
-      release: 'test',
-      earlier: node.receipts.request,
-      heard: () => 0n,
-    };
-    const ingest = createIngest(ports);
-    const body = JSON.stringify(Array.from({ length: 120 }, () => ({ text: 'x'.repeat(60_000) })));
-    const post = () => ingest.post(body, true, producerId, node.kernel.systemContext('test'));
-    const waiting = [post(), post(), post(), post()];
-    while (appender.waitingBytes() < 28_000_000) await new Promise(setImmediate);
-    expect(await post()).to.deep.include({ rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: 1000 });
-    release();
-    for (const done of await Promise.all(waiting))
-      expect(done).to.have.nested.property('receipt.accepted', 120);
-    expect(await post()).to.have.nested.property('receipt.accepted', 120);
   });
 });

@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readBody } from '../../../application/logs/body.js';
-import { understand } from '../../../domain/logs/record.js';
+import { readRecord } from '../../../domain/logs/record.js';
 
 const RECEIVED = Date.UTC(2026, 0, 1);
 
-function read(name: string) {
+async function read(name: string) {
   const path = fileURLToPath(new URL(`../../../../test/fixtures/logs/files/${name}.ndjson`, import.meta.url));
-  const body = readBody(readFileSync(path, 'utf8'), false)!;
-  const records = body.records.map(({ data }) => understand(data, 'api', RECEIVED));
+  const body = await readBody(readFileSync(path, 'utf8'), 'lines', 'api');
+  if (typeof body === 'string') throw new Error(body);
+  const records = body.records.map(({ json }) => readRecord(json, 'api', RECEIVED));
   return {
     ...body,
     shown: records.map(({ instant, level, event }) => [new Date(instant).toISOString(), level, event]),
@@ -19,8 +20,8 @@ function read(name: string) {
 }
 
 describe('the file of a logger', () => {
-  it('is understood from pino', () => {
-    const { shown, correlations, rejected } = read('pino');
+  it('is understood from pino', async () => {
+    const { shown, correlations, rejected } = await read('pino');
     expect(rejected).to.equal(0);
     expect(shown).to.deep.equal([
       ['2025-11-21T10:00:00.123Z', 'INFO', 'incoming request'],
@@ -31,8 +32,8 @@ describe('the file of a logger', () => {
     expect(correlations).to.deep.equal([undefined, 'req-1', undefined, undefined]);
   });
 
-  it('is understood from winston', () => {
-    expect(read('winston').shown).to.deep.equal([
+  it('is understood from winston', async () => {
+    expect((await read('winston')).shown).to.deep.equal([
       ['2025-11-21T10:00:00.500Z', 'INFO', 'listening on 8080'],
       ['2025-11-21T10:00:01.250Z', 'WARN', 'slow query'],
       ['2025-11-21T10:00:02.000Z', 'ERROR', 'payment declined'],
@@ -40,8 +41,8 @@ describe('the file of a logger', () => {
     ]);
   });
 
-  it('is understood from bunyan', () => {
-    const { shown, correlations } = read('bunyan');
+  it('is understood from bunyan', async () => {
+    const { shown, correlations } = await read('bunyan');
     expect(shown).to.deep.equal([
       ['2025-11-21T10:00:00.000Z', 'INFO', 'job started'],
       ['2025-11-21T10:00:00.750Z', 'WARN', 'retrying'],
@@ -50,8 +51,8 @@ describe('the file of a logger', () => {
     expect(correlations[1]).to.equal('4bf92f3577b34da6a3ce929d0e0e4736');
   });
 
-  it('is understood from journald', () => {
-    expect(read('journald').shown).to.deep.equal([
+  it('is understood from journald', async () => {
+    expect((await read('journald')).shown).to.deep.equal([
       ['2025-11-21T10:00:00.000Z', 'INFO', 'Accepted publickey for deploy from 192.0.2.7 port 50122 ssh2'],
       [
         '2025-11-21T10:00:00.500Z',
@@ -63,8 +64,8 @@ describe('the file of a logger', () => {
     ]);
   });
 
-  it('gives what is whole of it when it is corrupt', () => {
-    const { shown, rejected, errors } = read('corrupt');
+  it('gives what is whole of it when it is corrupt', async () => {
+    const { shown, rejected, errors } = await read('corrupt');
     expect(shown.map(([, level]) => level)).to.deep.equal(['INFO', 'FATAL']);
     expect(rejected).to.equal(6);
     expect(errors.map(({ line }) => line)).to.deep.equal([2, 3, 4, 5, 6, 8]);

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
-import { keepingSubject } from '../../../domain/logs/batch.js';
+import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
+import { keepingSubject, requestStream } from '../../../domain/logs/batch.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
@@ -29,12 +30,13 @@ describe('expired records', () => {
     await servers?.stop();
   });
 
-  const put = async (...given: readonly object[]) => {
+  const put = async (given: readonly object[], more = {}, producerId = 'api') => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
-    const earlier = node.receipts.request;
-    const ingest = createIngest({ appender, vault, settled, clock, release, earlier, heard: () => 0n });
-    await ingest.post(JSON.stringify(given), true, 'api', systemContext('test'));
+    const room = createRoom(INTAKE_BYTES);
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    const context = { ...systemContext('test'), ...more };
+    return ingest.post(JSON.stringify(given), 'json', producerId, context);
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
@@ -45,9 +47,15 @@ describe('expired records', () => {
     const { kernel, receipts } = node;
     const { handle, vault, log, settled, systemContext } = kernel;
     const at = (message: string, days: number, more = {}) => ({ message, time: START + days * DAY, ...more });
-    await put(at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100));
+    await put([at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100)]);
+    const key = { commandId: 'a-key', fingerprint: 'a-body' };
+    const keyed = [at('old keyed', 0), at('old audit keyed', 0, { audit: true })];
+    await put(keyed, key);
     now = START + 20 * DAY;
-    await put(at('young', 20), at('written late', 1));
+    await put([at('young', 20), at('written late', 1)]);
+    // More than 400 days from their receipt, all such share one collection.
+    await put([at('of an age long gone', -500)], {}, 'ancients');
+    await put([at('of an age to come', 900)], {}, 'prophets');
     now = START + 31 * DAY;
     const ports = { handle, clock, days: 30, auditDays: 365, context: systemContext };
     const retention = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
@@ -57,20 +65,24 @@ describe('expired records', () => {
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
     await settled.wait('logs', facts.at(-1)?.position ?? 0n);
+    const kept = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
     // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
-    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+    expect(await names()).to.deep.equal(kept);
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
-    const erase = eraseReaction({ vault, log }).on.BatchesErased!;
+    const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased!;
     await erase(facts[1]!);
     await erase(facts[1]!);
     expect(await vault.seal(keepingSubject(keeping), { a: 1 })).to.equal(undefined);
     expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
     expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);
+    expect(await log.read(requestStream('a-key', false))).to.equal('deleted');
+    expect(await log.read(requestStream('a-key', true))).to.have.length(1);
+    expect(await put(keyed, key)).to.deep.include({ rejected: 'logs/request-expired', kind: 'gone' });
 
     const build = await kernel.lifecycle.rebuild(model, { signal });
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
-    expect(await names()).to.deep.equal(['old audit', 'written late', 'young']);
+    expect(await names()).to.deep.equal(kept);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 });

@@ -6,7 +6,10 @@ import {
   batchesOf,
   batchStream,
   keepingSubject,
+  type RecordsIngested,
+  requestBatches,
   streamsOf,
+  textsOf,
 } from '../../../domain/logs/batch.js';
 import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/place.js';
 
@@ -15,11 +18,14 @@ const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 describe('the batches of a request', () => {
   const ingestion = fc.array(
     fc.record({
-      data: fc.record({ n: fc.nat(), audit: fc.boolean() }),
+      json: fc.nat().map((n) => `{"n":${n}}`),
+      audit: fc.boolean(),
       bytes: fc.integer({ min: 2, max: 65_536 }),
     }),
     { maxLength: 60 },
   );
+  const textsIn = (batches: readonly RecordsIngested[]) =>
+    batches.flatMap(({ data }) => textsOf(data.secret));
 
   it('hold every record once, in order, audit records apart, none too large', () => {
     fc.assert(
@@ -27,23 +33,45 @@ describe('the batches of a request', () => {
         const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 3 });
         for (const audit of [true, false]) {
           const mine = batches.filter(({ data }) => data.audit === audit);
-          expect(mine.flatMap(({ data }) => data.secret.records)).to.deep.equal(
-            records.map(({ data }) => data).filter((data) => data.audit === audit),
-          );
-        }
-        const sizes = new Map(records.map(({ data, bytes }) => [data as object, bytes]));
-        for (const { data } of batches) {
-          expect(data.count).to.equal(data.secret.records.length).and.greaterThan(0);
-          const bytes = data.secret.records.reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0);
-          expect(bytes).to.be.at.most(BATCH_BYTES);
+          const given = records.filter((record) => record.audit === audit);
+          expect(textsIn(mine)).to.deep.equal(given.map(({ json }) => json));
+          let next = 0;
+          for (const { data } of mine) {
+            expect(data.count).to.equal(textsOf(data.secret).length).and.greaterThan(0);
+            const some = given.slice(next, next + data.count);
+            next += data.count;
+            expect(some.reduce((sum, { bytes }) => sum + bytes, 0)).to.be.at.most(BATCH_BYTES);
+          }
         }
         expect(batches.reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(records.length ? 3 : 0);
       }),
     );
   });
 
+  it('say of a request with a key what it was answered, also when it has no records', () => {
+    fc.assert(
+      fc.property(ingestion, (records) => {
+        const told = { accepted: records.length, rejected: 3, errors: [{ line: 2, error: 'no' }] };
+        const { first, audit } = requestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, told);
+        expect(first.map(({ data }) => data.request)).to.deep.equal([
+          told,
+          ...first.slice(1).map(() => undefined),
+        ]);
+        expect([...first, ...audit].reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(3);
+        for (const [batches, isAudit] of [
+          [first, false],
+          [audit, true],
+        ] as const) {
+          expect(batches.every(({ data }) => data.audit === isAudit)).to.equal(true);
+          const given = records.filter((record) => record.audit === isAudit);
+          expect(textsIn(batches)).to.deep.equal(given.map(({ json }) => json));
+        }
+      }),
+    );
+  });
+
   it('say only with the last how far a file was read', () => {
-    const records = [true, false].map((audit) => ({ data: { audit }, bytes: 20 }));
+    const records = [true, false].map((audit) => ({ json: '{}', audit, bytes: 20 }));
     const source = { id: 'file', offset: 40 };
     const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 0, source });
     expect(batches.map(({ data }) => data.source)).to.deep.equal([undefined, source]);

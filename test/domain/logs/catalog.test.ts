@@ -3,14 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { batchesOf, keepingSubject, requestBatches, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
+import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
-const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased'];
+const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun', 'RebuildFinished'];
 const ajv = new Ajv2020({ strict: false });
 
 const fits = (type: string, version: number, data: unknown): boolean =>
@@ -25,15 +26,31 @@ const expire = (before: number, auditBefore = 0): ExpireRecords => ({
   ended: [keeping],
 });
 
+const begin: RebuildCommand = { type: 'BeginRebuild', id: 'one', startedAt: DAY };
+const finish: RebuildCommand = {
+  type: 'FinishRebuild',
+  id: 'one',
+  startedAt: DAY,
+  finishedAt: DAY + 7,
+  recordsInserted: 3,
+  recordsSkipped: 1,
+  entriesDeleted: 4,
+};
+
 const emitted: readonly DomainEvent[] = [
   ...batchesOf({
     producerId: 'api',
     receivedAt: 10 * DAY,
-    records: [{ data: { a: 1 }, bytes: 7 }],
+    records: [{ json: '{"a":1}', bytes: 7, audit: false }],
     rejected: 2,
     source: { id: 'file', offset: 8 },
   }),
+  ...requestBatches(
+    { producerId: 'api', receivedAt: 10 * DAY, records: [] },
+    { accepted: 0, rejected: 1, errors: [{ line: 1, error: 'Line 1 is not valid JSON' }] },
+  ).first,
   ...specOf(retention).run([expire(5 * DAY)]).events,
+  ...specOf(rebuild).run([begin, finish]).events,
 ];
 
 describe('the events of the records', () => {
@@ -48,7 +65,7 @@ describe('the events of the records', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
       expect(sealing.subject(data as never)).to.equal('logs.batch-api-19700111');
-      expect(sealing.erased).to.deep.equal({ records: [] });
+      expect(textsOf(sealing.erased as never)).to.deep.equal([]);
     }
     expect(logs.events.BatchesErased?.erases?.(keeping as never)).to.equal(keepingSubject(keeping));
   });
@@ -62,6 +79,28 @@ describe('the events of the records', () => {
       }
     });
   }
+});
+
+describe('the records of a batch', () => {
+  const secretOf = (name: string) =>
+    JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')).secret as Parameters<typeof textsOf>[0];
+
+  it('are read however they were written', () => {
+    expect(textsOf(secretOf('RecordsIngested.v1'))).to.deep.equal([
+      '{"level":"info","message":"started"}',
+      '{"level":50,"msg":"failed","err":{"code":"ENOSPC"}}',
+    ]);
+    expect(textsOf(secretOf('RecordsIngested.v1.lines'))).to.deep.equal([
+      '{"level":"info","message":"started"}',
+      '{"level":50,"id":9007199254740993}',
+    ]);
+  });
+
+  it('fit the schema however they were written', () => {
+    const data = JSON.parse(readFileSync(join(FIXTURES, 'RecordsIngested.v1.lines.json'), 'utf8'));
+    expect(fits('RecordsIngested', 1, data)).to.equal(true);
+    expect(fits('RecordsIngested', 1, { ...data, secret: {} })).to.equal(false);
+  });
 });
 
 describe('retention', () => {
@@ -89,5 +128,25 @@ describe('retention', () => {
         { type: 'RecordsExpired', data: { before: 5 * DAY, auditBefore: 4 * DAY } },
         { type: 'BatchesErased', data: keeping },
       );
+  });
+});
+
+describe('a rebuild that was asked for', () => {
+  const { given, after } = specOf(rebuild);
+  const { type: _, ...finished } = finish;
+
+  it('is begun once, and finished once', () => {
+    given({ type: 'RebuildBegun', data: { id: 'one', startedAt: DAY } })
+      .when(begin)
+      .thenNothing();
+    given({ type: 'RebuildFinished', data: finished })
+      .when({ ...finish, recordsInserted: 9 })
+      .thenNothing();
+  });
+
+  it('keeps what came of it', () => {
+    expect(after([{ type: 'RebuildFinished', data: finished }]).rebuilt).to.deep.include({
+      recordsInserted: 3,
+    });
   });
 });

@@ -30,6 +30,11 @@ describe('an instant', () => {
       '',
       'yesterday',
       '2026-13-01',
+      '2026-02-30',
+      '2026-02-30T10:00:00Z',
+      '2025-02-29',
+      '2026-04-31 10:00:00,5 +02:00',
+      '2026-01-00',
       '21/11/2026',
       '1',
       -5,
@@ -41,6 +46,11 @@ describe('an instant', () => {
       true,
     ];
     for (const value of others) expect(instantOf(value), JSON.stringify(value)).to.equal(undefined);
+  });
+
+  it('may be of the 29th of February where there is one', () => {
+    expect(instantOf('2024-02-29')).to.equal(at('2024-02-29T00:00:00Z'));
+    expect(instantOf('2024-02-29T23:30:00-05:00')).to.equal(at('2024-03-01T04:30:00Z'));
   });
 
   it('in a query may be a date, which stands for its whole day', () => {

@@ -14,7 +14,7 @@ import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { foundIn } from '../../support/logs.js';
+import { foundIn, recordText } from '../../support/logs.js';
 
 const MOST_ROW_BYTES = 4 * 1024 * 1024;
 
@@ -43,7 +43,7 @@ describe('the index of large records', function () {
   });
 
   async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
-    const given = all.map((data) => ({ data, bytes: JSON.stringify(data).length }));
+    const given = all.map(recordText);
     const batches = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     return Promise.all(
       batches.map(async ({ data }) => {
@@ -109,10 +109,22 @@ describe('the index of large records', function () {
     expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
   });
 
+  it('gathers what comes a little at a time into blocks that are bounded in bytes', async () => {
+    const requests = Array.from({ length: 60 }, (_, n) =>
+      Array.from({ length: 5 }, (_, m) => ({ n: n * 5 + m, message: noise(40_000), timestamp: NOON })),
+    );
+    const name = await build(...requests);
+    const rows = await rowsIn(name, 'd20261121');
+    expect(rows.length).to.be.within(6, 20);
+    expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(MOST_ROW_BYTES);
+    const found = await foundIn(indexOf(name), EVERYTHING, 'asc');
+    expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
+  });
+
   it('cuts what one event brought, and finds all of it', async () => {
     const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
     // As an event would be whose records were counted smaller than they are.
-    const given = some.map((data) => ({ data, bytes: 1 }));
+    const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
     const [batch] = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     const [event] = await events([{ n: 0 }]);
     const subject = keepingSubject(batch!.data);

@@ -7,17 +7,17 @@ import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/kernel.js';
-import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
+import { type BatchSecret, batchesOf, keepingSubject, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { leavesAt, matches } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
-import { type PlacedRecord, understand } from '../../../domain/logs/record.js';
+import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { foundIn } from '../../support/logs.js';
+import { foundIn, recordText } from '../../support/logs.js';
 
 interface Request {
   readonly producerId: string;
@@ -77,7 +77,7 @@ describe('the index of log records', function () {
   async function ingested(all: readonly Request[]): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (const request of all) {
-      const given = request.records.map((data) => ({ data, bytes: 2000 }));
+      const given = request.records.map((data) => ({ ...recordText(data), bytes: 2000 }));
       for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
         await kernel.vault.create(keepingSubject(data));
         events.push(
@@ -103,8 +103,8 @@ describe('the index of log records', function () {
         secret: string;
       };
       const opened = await kernel.vault.open(keepingSubject(data as never), secret);
-      for (const [place, each] of (opened as { records: JsonObject[] }).records.entries())
-        all.push({ ...understand(each, producerId, receivedAt), id: idOf(position, place) });
+      for (const [place, each] of textsOf(opened as BatchSecret).entries())
+        all.push({ ...readRecord(each, producerId, receivedAt), id: idOf(position, place) });
     }
     return all.sort(comparePlaces);
   }

@@ -1,0 +1,55 @@
+/**
+ * The secrets that wrap the keys of an installation: the one in force, and those of before that it opens.
+ *
+ * A secret that follows another wraps it (a link), before it wraps anything else: so the newest opens whatever any
+ * of them wrapped, and a rotation that is cut short loses nothing. What opens the key `installation` is in force.
+ */
+import { Binary, type Db } from 'mongodb';
+import { Unavailable } from '../../application/ports.js';
+import { type Wrapping, wrappingUnder } from '../crypto/wrapping.js';
+
+export const SECRETS = 'secrets';
+
+/** A link: the secret of this name, wrapped under another; or, without `under`, the one kept beside the keys. */
+export interface SecretRow {
+  readonly _id: string;
+  readonly under?: string;
+  readonly wrapped?: Binary;
+  readonly secret?: string;
+}
+
+/** A key is wrapped under a secret that this process has not got: it needs the new one, and a restart. */
+export class UnknownSecret extends Unavailable {}
+
+export interface Keyring {
+  /** What new keys are wrapped under. */
+  readonly current: Wrapping;
+  /** By the names of the secrets; the current one is among them. */
+  readonly known: ReadonlyMap<string, Wrapping>;
+}
+
+const linkName = (id: string): string => `secret ${id}`;
+
+/** All that a secret opens, by itself and by links. */
+export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
+  const current = wrappingUnder(secret);
+  const known = new Map([[current.id, current]]);
+  const links = await db
+    .collection<SecretRow>(SECRETS)
+    .find({ under: { $exists: true } })
+    .toArray();
+  // A map is walked in the order in which it grows: what a link opens may open further ones.
+  for (const wrapping of known.values())
+    for (const { _id, under, wrapped } of links)
+      if (under === wrapping.id && wrapped && !known.has(_id))
+        known.set(_id, wrappingUnder(wrapping.unwrap(linkName(_id), wrapped.buffer).toString()));
+  return { current, known };
+}
+
+/** Makes what `secret` opens open to the holder of `next` too. */
+export async function link(db: Db, secret: string, next: Wrapping): Promise<void> {
+  const { id } = wrappingUnder(secret);
+  const wrapped = new Binary(next.wrap(linkName(id), Buffer.from(secret)));
+  const row = { under: next.id, wrapped };
+  await db.collection<SecretRow>(SECRETS).replaceOne({ _id: id }, row, { upsert: true });
+}

@@ -1,0 +1,93 @@
+/** Rooms on two nodes: what a caller has seen on one it sees on the other, and what one erased is erased on both. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createRoomQueries } from '../../../application/rooms/queries.js';
+import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { roomStream } from '../../../domain/rooms/room.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { envelope } from '../../support/rooms.js';
+import { context } from '../../support/toys.js';
+import { accepted, done, type Node, startNode } from './node.js';
+
+describe('rooms on two nodes', () => {
+  let servers: Servers;
+  let one: Node;
+  let two: Node;
+  const clock = Date;
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  beforeEach(async () => {
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    one = await startNode(servers, database, clock);
+    two = await startNode(servers, database, clock);
+  });
+  afterEach(async () => {
+    await one?.kernel.mongo.models.dropDatabase();
+    await Promise.all([one?.stop(), two?.stop()]);
+  });
+
+  it('are at least as a caller has seen them when it is let in', async () => {
+    const room = await one.create('Ada');
+    const before = await two.admitted(room);
+    const invited = done(
+      await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()),
+    );
+    // What this node remembers is enough, until a caller says that it has seen more.
+    expect((await two.admitted(room)).room).to.equal(before.room);
+    const opened = accepted(await two.admission.open(room.roomId, invited.position));
+    expect(opened.room.invites.map(({ id }) => id)).to.deep.equal([invited.body.inviteId]);
+    done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
+    const { position } = done(
+      await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()),
+    );
+    expect((await two.admitted(room, position)).room.invites).to.have.length(3);
+  });
+
+  it('are read as far as a caller has seen them, or said to be pending', async () => {
+    const { kernel } = one;
+    const room = await one.create('Ada');
+    const caller = await one.admitted(room);
+    const told = kernel.settled.latest([roomStream(room.roomId)]);
+    const waited: bigint[] = [];
+    const reading = (inStep: boolean) => {
+      const wait = async (_: string, position: bigint) => {
+        waited.push(position);
+        return inStep;
+      };
+      return createRoomQueries({ ...kernel, clock, settled: { ...kernel.settled, wait } });
+    };
+    const seen = told + 1_000_000n;
+    expect(accepted(await reading(true).state(caller, undefined, seen))).not.to.have.property('consistency');
+    expect(accepted(await reading(false).state(caller, undefined, seen))).to.include({
+      consistency: 'pending',
+    });
+    await reading(true).state(caller, undefined, 1n);
+    expect(waited).to.deep.equal([seen, seen, told]);
+  });
+
+  it('are erased in order: no word of it in the log until the messages are ended for ever', async () => {
+    const { kernel } = one;
+    const room = await one.create('Ada');
+    done(await one.commands.post(await one.admitted(room), envelope, context()));
+    let tombstones = 0;
+    const log = {
+      ...kernel.log,
+      async tombstone() {
+        tombstones++;
+        throw new Error('the event store is away');
+      },
+    };
+    const erase = eraseReaction({ ...kernel, clock, log }).on.RoomBurned!;
+    const events = await kernel.log.read(roomStream(room.roomId));
+    if (typeof events === 'string') throw new Error(events);
+    // As the end of the room would look to it, without one: the reaction of the nodes shall have nothing to do.
+    const end = { ...events[0]!, type: 'RoomBurned' };
+    expect(await erase(end).catch((error: Error) => error.message)).to.equal('the event store is away');
+    expect(tombstones).to.equal(1);
+    const after = await kernel.log.read(roomStream(room.roomId));
+    expect(after).to.have.length(events.length);
+  });
+});

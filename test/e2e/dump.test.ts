@@ -1,0 +1,95 @@
+/** What somebody gets who has copies of both databases, log and keys, and not the secret: nothing that opens. */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { EventStoreDBClient, START } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { Binary, MongoClient } from 'mongodb';
+import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { createDerivation } from '../../adapters/crypto/derivation.js';
+import { findRuntime } from '../../adapters/engines/runtime.js';
+import { sessionToken } from '../../application/rooms/tokens.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { createRoom } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('a dump of log and keys', function () {
+  this.timeout(30_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path);
+  });
+  after(async () => {
+    await server.stop();
+    directory.remove();
+  });
+
+  it('neither makes the session token of a living room nor opens an event', async () => {
+    const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
+    await ada.post('for us alone');
+    const { mongoUrl, eventStoreUrl } = findRuntime(directory.path)!;
+    const candidates = await binariesOf(mongoUrl);
+    expect(candidates).to.have.length.greaterThan(1);
+    const found: string[] = [];
+    let [commands, secrets] = [0, 0];
+    for (const { commandId, secret } of await eventsOf(eventStoreUrl)) {
+      for (const candidate of candidates) {
+        if (commandId && sessionToken(createDerivation(candidate), commandId) === ada.sessionToken)
+          found.push('the session token');
+        if (secret && opens(candidate, secret)) found.push('a secret');
+      }
+      commands += commandId ? 1 : 0;
+      secrets += secret ? 1 : 0;
+    }
+    expect([commands, secrets].every((count) => count > 1)).to.equal(true);
+    expect(found).to.deep.equal([]);
+  });
+
+  it('is of use only with the secret, which was made at the first start for this user alone', () => {
+    const path = join(directory.path, 'secret');
+    expect(readFileSync(path, 'utf8').trim()).to.have.length.greaterThan(32);
+    expect((statSync(path).mode & 0o777).toString(8)).to.equal('600');
+    expect(server.lines.join('\n')).not.to.contain(readFileSync(path, 'utf8').trim());
+  });
+});
+
+/** Everything of 32 bytes that the key database holds: each might be a key. */
+async function binariesOf(url: string): Promise<Buffer[]> {
+  const client = await MongoClient.connect(url);
+  const database = client.db('annals_keys');
+  const collections = await database.listCollections().toArray();
+  const rows = await Promise.all(collections.map(({ name }) => database.collection(name).find().toArray()));
+  await client.close();
+  const bytes = rows.flat().flatMap((row) => Object.values(row).filter((value) => value instanceof Binary));
+  return bytes.flatMap(({ buffer }) =>
+    Array.from({ length: buffer.length - 31 }, (_, at) => Buffer.from(buffer.subarray(at, at + 32))),
+  );
+}
+
+interface Stored {
+  readonly commandId: string | undefined;
+  readonly secret: string | undefined;
+}
+
+async function eventsOf(url: string): Promise<Stored[]> {
+  const client = EventStoreDBClient.connectionString(url);
+  const events: Stored[] = [];
+  const text = (object: unknown, name: string) => {
+    const value =
+      typeof object === 'object' && object !== null && name in object && Reflect.get(object, name);
+    return typeof value === 'string' ? value : undefined;
+  };
+  for await (const { event } of client.readAll({ fromPosition: START, maxCount: 1000 }))
+    events.push({ commandId: text(event?.metadata, 'commandId'), secret: text(event?.data, 'secret') });
+  await client.dispose();
+  return events;
+}
+
+function opens(key: Buffer, sealed: string): boolean {
+  try {
+    aes256gcm.open(key, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}

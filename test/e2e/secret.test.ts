@@ -1,0 +1,136 @@
+/** The secret that wraps the keys, as an operator meets it: made, refused, rotated under a running node, masked. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Binary, MongoClient } from 'mongodb';
+import { wrappingUnder } from '../../adapters/crypto/wrapping.js';
+import { findRuntime } from '../../adapters/engines/runtime.js';
+import type { KeyRow } from '../../adapters/mongo/key-rows.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { until } from '../support/eventstore-client.js';
+import { run, start } from '../support/program.js';
+import { call, createRoom, type Entered } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+const MANY = 5000;
+const ROOM = {
+  participantName: 'Ada',
+  signingPublicKey: {
+    kty: 'EC',
+    crv: 'P-256',
+    x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+    y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  },
+};
+
+describe('the secret of an installation', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  const secret = () => readFileSync(join(directory.path, 'secret'), 'utf8').trim();
+  const rotate = ['keys', 'rotate', '--data-dir', directory.path];
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path);
+  });
+  after(async () => {
+    await server.stop();
+    directory.remove();
+  });
+
+  const rooms = () => server.urls.rooms ?? '';
+  /** The same create again and again: one room, one token. */
+  const create = async () => {
+    const headers = { 'idempotency-key': 'ada-and-only-ada' };
+    const { body } = await call<Entered>(rooms(), 'POST', '/rooms', { body: ROOM, headers });
+    return { roomId: body.roomId, sessionToken: body.sessionToken };
+  };
+
+  it('is rotated under a running node: tokens hold, repetitions are recognised, rooms stay readable', async () => {
+    const created = await create();
+    const ada = await createRoom(rooms(), 'Ada');
+    const { id } = await ada.post('for us alone');
+    const state = async () => {
+      const path = `/rooms/${ada.roomId}/state`;
+      const { status, body } = await call<{ messages: { id: string }[] }>(rooms(), 'GET', path, {
+        token: ada.sessionToken,
+      });
+      return { status, ids: body.messages?.map((message) => message.id) };
+    };
+    const former = secret();
+
+    const rotated = await run(rotate);
+    expect(rotated).to.include({ code: 0, stderr: '' });
+    expect(rotated.stdout).to.match(/^\d+ keys wrapped anew, under the new secret\n$/);
+    expect(secret()).not.to.equal(former);
+    expect(rotated.stdout + server.lines.join()).not.to.contain(secret());
+
+    expect(await state()).to.deep.equal({ status: 200, ids: [id] });
+    expect(await create()).to.deep.equal(created);
+    expect(await (await createRoom(rooms(), 'Bob')).post('after it')).to.have.property('id');
+
+    await server.stop();
+    server = await startServer(directory.path);
+    expect(await state()).to.deep.equal({ status: 200, ids: [id] });
+    expect(await create()).to.deep.equal(created);
+  });
+
+  it('loses no key when its rotation is killed, and the same command goes on', async () => {
+    const client = await MongoClient.connect(findRuntime(directory.path)?.mongoUrl ?? '');
+    const rows = client.db('annals_keys').collection<KeyRow>('keys');
+    const former = wrappingUnder(secret());
+    const keys = new Map(Array.from({ length: MANY }, (_, n) => [`room:many-${n}`, randomBytes(32)]));
+    const wrapped = (name: string, key: Buffer) => new Binary(former.wrap(name, key));
+    await rows.insertMany(
+      [...keys].map(([_id, key]) => ({ _id, wrapped: wrapped(_id, key), under: former.id })),
+    );
+
+    const rotating = start(rotate);
+    await until(async () => (await rows.findOne({ under: { $ne: former.id } })) !== null);
+    rotating.process.kill('SIGKILL');
+    await rotating.ended;
+    // Its lease lapses within seconds.
+    await until(async () => (await run(rotate)).code === 0);
+
+    const current = wrappingUnder(secret());
+    const all = await rows.find().toArray();
+    expect(all.filter(({ under }) => under !== current.id)).to.deep.equal([]);
+    const many = all.filter(({ _id }) => keys.has(_id));
+    expect(many).to.have.length(MANY);
+    for (const row of many)
+      expect(current.unwrap(row._id, row.wrapped!.buffer).equals(keys.get(row._id)!)).to.equal(true);
+    await client.close();
+  });
+
+  it('is refused in one line when it is another one, and when it is short', async () => {
+    const other = { env: { ANNALS_SECRET: 'another secret than this one has, of some length' } };
+    const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+    const refused = async (...command: string[]) => {
+      const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
+      expect({ command, code }).to.deep.equal({ command, code: 1 });
+      expect(stderr).to.match(
+        /^annals: secret is not the one that the keys of this installation are wrapped under.*\n$/,
+      );
+    };
+    await refused('serve', ...ports);
+    await refused('replay');
+    // Nor do those that have to start engines leave them running.
+    await server.stop();
+    await refused('serve', ...ports);
+    await refused('replay');
+    server = await startServer(directory.path);
+    const short = await run(['serve', '--data-dir', directory.path], '', { env: { ANNALS_SECRET: 'short' } });
+    expect(short.code).to.equal(2);
+    expect(short.stderr).to.match(/^annals: secret must be .*32 characters.*\n$/);
+    expect((await createRoom(rooms(), 'Eve')).roomId).to.be.a('string');
+  });
+
+  it('is shown by no command', async () => {
+    const given = 'a secret of the configuration, of some length';
+    for (const format of [[], ['--json']]) {
+      const { stdout, code } = await run(['config', ...format], '', { env: { ANNALS_SECRET: given } });
+      expect(code).to.equal(0);
+      expect(stdout).to.contain('secret').and.not.to.contain(given);
+    }
+  });
+});

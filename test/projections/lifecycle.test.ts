@@ -1,0 +1,108 @@
+/** Builds of read models over starts and releases: what is kept, what goes, what is made before anybody reads. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Kernel } from '../../bin/kernel.js';
+import { type Projector, runProjector } from '../../projections/subscription.js';
+import { quiet, type Servers, startServers } from '../support/engines.js';
+import { until } from '../support/eventstore-client.js';
+import { box, contents, context, startToys } from '../support/toys.js';
+
+describe('builds of a projection', () => {
+  let servers: Servers;
+  let database: string;
+  let kernel: Kernel;
+  let others: Kernel[];
+  let stop: AbortController;
+  let running: Projector[];
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  beforeEach(async () => {
+    database = `test_${randomUUID().slice(0, 8)}`;
+    [others, running, stop] = [[], [], new AbortController()];
+    kernel = await startToys(servers, database);
+    await kernel.lifecycle.open([contents], kernel.served, stop);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running.map(({ stopped }) => stopped));
+    await kernel.mongo.models.dropDatabase();
+    await Promise.all([kernel, ...others].map((each) => each.close()));
+  });
+
+  const project = (each = kernel) => {
+    const common = { ...each, ...each.settled, logger: quiet, signal: stop.signal };
+    const projector = runProjector({ ...common, service: 'toys', projections: [contents] });
+    running.push(projector);
+    return projector;
+  };
+  const put = async (count: number) => {
+    const boxes = Array.from({ length: count }, () => randomUUID());
+    await Promise.all(
+      boxes.map(async (id) => {
+        await kernel.vault.create(`toys.box-${id}`);
+        await kernel.handle(box, `toys.box-${id}`, { box: id, toy: 'bear' }, context());
+      }),
+    );
+    return boxes;
+  };
+  const collections = () => kernel.builds.list('toys_contents_v');
+  const rows = async (collection: string, boxes: readonly string[]) => {
+    const found = kernel.mongo.models.collection<{ _id: string }>(collection);
+    return found.countDocuments({ _id: { $in: [...boxes] } });
+  };
+
+  it('are kept while they are not finished, and dropped once they were served before', async () => {
+    await put(20);
+    const first = kernel.served.collection(contents.name) ?? '';
+    const cut = new AbortController();
+    const stopped = kernel.lifecycle.rebuild(contents, { signal: cut.signal, onProgress: () => cut.abort() });
+    expect(await stopped.catch(() => 'stopped')).to.equal('stopped');
+    const [unfinished] = (await collections()).filter((name) => name !== first);
+    expect(unfinished).to.be.a('string');
+
+    const projector = project();
+    await until(() => projector.status().status === 'live');
+    expect(await collections()).to.have.members([first, unfinished!]);
+
+    expect(await kernel.lifecycle.rebuild(contents, stop)).to.equal(unfinished);
+    await until(() => kernel.served.collection(contents.name) === unfinished);
+    stop.abort();
+    await projector.stopped;
+    stop = new AbortController();
+    const next = project();
+    await until(() => next.status().status === 'live');
+    expect(await collections()).to.deep.equal([unfinished]);
+  });
+
+  it('are kept while another process is at them, though it has saved nothing yet', async () => {
+    const lease = await kernel.leases.acquire(`build:${contents.name}`);
+    const begun = `toys_contents_v1_${'z'.repeat(9)}`;
+    await kernel.builds.open(contents, begun, { assertHeld() {} });
+    const projector = project();
+    await until(() => projector.status().status === 'live');
+    expect(await collections()).to.include(begun);
+    await lease?.release();
+  });
+
+  it('of an older version are made anew before a node is ready, and of the present one are not', async () => {
+    const boxes = await put(20);
+    const served = kernel.served.collection(contents.name);
+    const next = { ...contents, version: 2 };
+    const newer = await startToys(servers, database, [next]);
+    others.push(newer);
+    await newer.lifecycle.open([next], newer.served, stop);
+    const collection = newer.served.collection(contents.name) ?? '';
+    expect(collection).to.match(/^toys_contents_v2_/);
+    // No projector runs: what is there was there when the node opened.
+    expect(await rows(collection, boxes)).to.equal(boxes.length);
+
+    const same = await startToys(servers, database, [next]);
+    others.push(same);
+    await same.lifecycle.open([next], same.served, stop);
+    expect(same.served.collection(contents.name)).to.equal(collection);
+    expect(collection).not.to.equal(served);
+  });
+});
