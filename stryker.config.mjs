@@ -10,7 +10,7 @@ export default {
   plugins: ['./dist/test/mutation/mocha-runner.js'],
   testRunner: 'annals',
   // What these test they run in their own process: a mutant is not awake in programs that a test starts.
-  mochaFolders: ['domain', 'application', 'projections', 'adapters', 'relay'].map(
+  mochaTests: ['domain', 'application', 'projections', 'adapters', 'relay'].map(
     (each) => `dist/test/${each}`,
   ),
   coverageAnalysis: 'perTest',

@@ -90,6 +90,11 @@ export class Unopenable extends Error {
   }
 }
 
+/** Something in the log is not what was written there, and never will be; the message says where. */
+export class Damaged extends Error {
+  override readonly name = 'Damaged';
+}
+
 /** The log: streams of events with optimistic concurrency. Every method rejects with `Unavailable` when the
  * store is away. */
 export interface EventLog {

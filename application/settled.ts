@@ -4,6 +4,8 @@ import type { Position, Settled } from './ports.js';
 /** How long a reader waits before it is answered with `Consistency: pending` (answers-common, design section 8). */
 const PATIENCE_MS = 2000;
 const POLL_MS = 25;
+/** Streams whose last append is known by itself; of more only the latest of all is known, and waited for. */
+const MOST_PENDING = 10_000;
 
 export interface SettledTracker extends Settled {
   /** An append of this node was acknowledged. */
@@ -26,6 +28,8 @@ export interface SettledTracker extends Settled {
 /** `stored` reads how far a service's projections are when another node runs them. */
 export function createSettled(stored: (service: string) => Promise<Position | undefined>): SettledTracker {
   const pending = new Map<string, Position>();
+  /** By service: the last append to a stream that is not known by itself any more. */
+  const forgotten = new Map<string, Position>();
   const seen = new Map<string, Position>();
   const beginnings = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
@@ -73,13 +77,20 @@ export function createSettled(stored: (service: string) => Promise<Position | un
 
     position: (service) => seen.get(service) ?? 0n,
     appended(stream, position) {
-      if (position > (pending.get(stream) ?? 0n)) pending.set(stream, position);
+      const known = pending.get(stream) ?? 0n;
+      pending.delete(stream);
+      pending.set(stream, position > known ? position : known);
+      const [oldest] = pending;
+      if (pending.size <= MOST_PENDING || !oldest) return;
+      pending.delete(oldest[0]);
+      const service = serviceOf(oldest[0]);
+      if (oldest[1] > (forgotten.get(service) ?? 0n)) forgotten.set(service, oldest[1]);
     },
 
     latest(streams) {
       let latest = 0n;
       for (const stream of streams) {
-        const at = pending.get(stream) ?? 0n;
+        const at = pending.get(stream) ?? forgotten.get(serviceOf(stream)) ?? 0n;
         if (at > latest) latest = at;
       }
       return latest;
@@ -120,3 +131,5 @@ export function createSettled(stored: (service: string) => Promise<Position | un
     },
   };
 }
+
+const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'));

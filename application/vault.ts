@@ -31,13 +31,13 @@ export interface CachingVault extends Vault {
   readonly caches: readonly Cache[];
 }
 
-const KEYS_BYTES = 6 * 1024 * 1024;
+const KEYS_BYTES = 5 * 1024 * 1024;
 /** A key with its buffer, outside the heap, and its place in the cache. */
 const KEY_BYTES = 320;
-const OPENED_BYTES = 16 * 1024 * 1024;
+const OPENED_BYTES = 10 * 1024 * 1024;
 /** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
 const MOST_CACHED_CHARACTERS = 4096;
-const FRESH_BYTES = 6 * 1024 * 1024;
+const FRESH_BYTES = 4 * 1024 * 1024;
 
 /** What is sealed begins with a nonce of its own: enough to tell it from all else. */
 const MARK = 18;

@@ -6,7 +6,7 @@ import { filesIn, nextPiece, writerOf } from '../adapters/files/watch.js';
 import { documentRoutes } from '../adapters/http/docs.js';
 import { createAdmission, type LogAdmission } from '../adapters/http/logs/admission.js';
 import { alertRoutes } from '../adapters/http/logs/alerts.js';
-import { LOG_SECURITY, logsPolicy } from '../adapters/http/logs/policy.js';
+import { logsPolicy } from '../adapters/http/logs/policy.js';
 import { logsRoutes } from '../adapters/http/logs.js';
 import { createTail } from '../adapters/relay/logs.js';
 import { createAppender } from '../application/logs/appender.js';
@@ -46,6 +46,7 @@ export const logs: Service = {
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
+    for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
     const room = createRoom(INTAKE_BYTES);
     const { appended } = kernel;
@@ -83,7 +84,7 @@ export const logs: Service = {
       ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
-    const asking = { admit: admission.query, security: LOG_SECURITY };
+    const asking = { admit: admission.query, security: admission.security };
     const recordRoutes = logsRoutes({
       admission,
       ingest,
@@ -179,11 +180,13 @@ function reindexOf(
   signal: AbortSignal,
 ) {
   return createReindex({
-    rebuild: (told) =>
+    rebuild: (onBegun, told) =>
       lifecycle.rebuild(records, {
         signal,
+        onBegun,
         onProgress: ({ events, position }, until) => told(events, position, until),
       }),
+    underWay: () => lifecycle.underWay(records),
     async serving(collection) {
       while (build() !== collection && served.known(records.name)) {
         signal.throwIfAborted();

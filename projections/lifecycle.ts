@@ -31,6 +31,14 @@ export interface LifecyclePorts {
 export interface BuildOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
+  /** Told once nobody else can build at the same time. */
+  readonly onBegun?: () => void;
+}
+
+/** How far a build is, and how far the log is. */
+export interface UnderWay {
+  readonly position: Position;
+  readonly until: Position;
 }
 
 export interface Difference {
@@ -86,8 +94,12 @@ export function createLifecycle(ports: LifecyclePorts) {
    * Builds the projection anew (or goes on with a build that was stopped) and switches to it. The served one
    * answers all queries meanwhile. Rejects with `BuildInProgress` when another process is at it.
    */
-  async function rebuild(projection: ReadModel, { signal, onProgress }: BuildOptions): Promise<string> {
+  async function rebuild(
+    projection: ReadModel,
+    { signal, onProgress, onBegun }: BuildOptions,
+  ): Promise<string> {
     return asBuilder(projection, signal, async (lease, stop) => {
+      onBegun?.();
       const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
       let events = 0;
       const to = async (until: Position) => {
@@ -161,7 +173,15 @@ export function createLifecycle(ports: LifecyclePorts) {
     return undefined;
   }
 
-  return { open, rebuild, check, current };
+  /** The build that some process is making now, by what every process can see of it. */
+  async function underWay(projection: ReadModel): Promise<UnderWay | undefined> {
+    if (!(await leases.holder(buildLease(projection.name)))) return undefined;
+    const collection = await unfinished(projection);
+    const position = collection === undefined ? undefined : await checkpoints.read(collection);
+    return { position: position ?? 0n, until: await head() };
+  }
+
+  return { open, rebuild, check, current, underWay };
 }
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;

@@ -1,5 +1,6 @@
 /** Follows growing NDJSON files: whole lines only, over truncation and rotation, from where the log says we were. */
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
@@ -20,38 +21,58 @@ export interface Piece {
 }
 
 /** `app.ndjson`, and what rotation makes of it: `app.ndjson.1`, `app.ndjson-20261121`; nothing compressed. */
-const NAME = /\.ndjson(?:[.-](?!.*(?:gz|zst|bz2|xz|zip)$)[\w.-]+)?$/;
+const NAME = /\.ndjson(?:[.-](?!.*(?:gz|zst|bz2|xz|zip)$)[\w.-]+)?$/i;
+/** What follows links in a circle, or digs for ever, comes to an end. */
+const DEPTH = 16;
 const PIECE_BYTES = 512 * 1024;
 /** What is longer than this without an end is no record, and passed over. */
 const LINE_BYTES = 1024 * 1024;
 
-/** Opens the files of a directory one after the other, in order of their names, and closes them again. */
-export async function* filesIn(directory: string): AsyncGenerator<WatchedFile> {
-  const all = await readdir(directory).catch((error) => {
-    // It may yet be made.
-    if (error.code === 'ENOENT') return [];
-    throw error;
+/** What can't be read now, with the reason; the rest is not stopped by it. */
+export type Unreadable = (path: string, error: unknown) => void;
+
+/** Opens the files of a directory and of those in it one after the other, by name, and closes them again. */
+export async function* filesIn(
+  directory: string,
+  unreadable: Unreadable,
+  depth = DEPTH,
+): AsyncGenerator<WatchedFile> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
+    unreadable(directory, error);
+    return [];
   });
-  const names = all.filter((name) => NAME.test(name)).sort();
-  for (const name of names) {
-    const path = join(directory, name);
-    // Gone since: rotated or deleted, and found again under its new name.
-    const handle = await open(path).catch(() => undefined);
-    if (!handle) continue;
-    try {
-      const { dev, ino, size } = await handle.stat({ bigint: true });
-      const first = await firstLine(handle);
-      if (first === undefined) continue;
-      const id = createHash('sha256').update(`${dev} ${ino} `).update(first).digest('base64url').slice(0, 32);
-      yield { path, id, size: Number(size), handle };
-    } finally {
-      await handle.close();
-    }
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      if (depth > 0) yield* filesIn(path, unreadable, depth - 1);
+    } else if (NAME.test(entry.name)) yield* opened(path, unreadable);
   }
 }
 
+async function* opened(path: string, unreadable: Unreadable): AsyncGenerator<WatchedFile> {
+  let handle: FileHandle | undefined;
+  try {
+    // Without waiting for a writer: a FIFO may be called like a file.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = await handle.stat({ bigint: true });
+    if (!stat.isFile()) return;
+    const first = await firstLine(handle);
+    if (first === undefined) return;
+    const of = `${stat.dev} ${stat.ino} `;
+    const id = createHash('sha256').update(of).update(first).digest('base64url').slice(0, 32);
+    yield { path, id, size: Number(stat.size), handle };
+  } catch (error) {
+    // Gone since: rotated or deleted, and found again under its new name.
+    if (!isGone(error)) unreadable(path, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+const isGone = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
 /** Who writes a file: its name without ending and rotation. */
-export const writerOf = (path: string): string => basename(path).split('.ndjson', 1)[0] || 'default';
+export const writerOf = (path: string): string => basename(path).split(/\.ndjson/i, 1)[0] || 'default';
 
 /** The next whole lines after an offset; undefined while there is none. */
 export async function nextPiece({ handle, size }: WatchedFile, offset: number): Promise<Piece | undefined> {

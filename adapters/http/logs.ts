@@ -1,9 +1,8 @@
 /** The routes of the log service; those of alerting stand in `logs/alerts.ts`. */
 
-import type { LogAdmission } from './logs/admission.js';
+import { type LogAdmission, notForProducers } from './logs/admission.js';
 import { type HealthDeps, healthRoute } from './logs/health.js';
 import { type IngestRouteDeps, ingestRoute } from './logs/ingest.js';
-import { LOG_SECURITY } from './logs/policy.js';
 import { type QueryRouteDeps, queryRoutes } from './logs/query.js';
 import { type ReindexRouteDeps, reindexRoutes } from './logs/reindex.js';
 import { type TailRouteDeps, tailRoute } from './logs/tail.js';
@@ -21,13 +20,12 @@ export interface LogsDeps
 }
 
 export function logsRoutes({ admission, health, ...deps }: LogsDeps): readonly Route[] {
-  const sending = { ...deps, admit: admission.ingest, security: LOG_SECURITY };
-  const asking = { ...deps, admit: admission.query, security: LOG_SECURITY };
+  const { security } = admission;
+  const sending = { ...deps, admit: admission.ingest, security };
+  const asking = { ...deps, admit: admission.query, security };
   return [
     healthRoute(health),
     ingestRoute(sending),
-    ...queryRoutes(asking),
-    tailRoute(asking),
-    ...reindexRoutes(asking),
+    ...[...queryRoutes(asking), tailRoute(asking), ...reindexRoutes(asking)].map(notForProducers),
   ];
 }

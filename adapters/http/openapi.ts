@@ -16,7 +16,7 @@ export function openapi(
   const paths: { [path: string]: { [method: string]: unknown } } = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path, policy) };
   }
   return {
     openapi: '3.1.0',
@@ -33,15 +33,19 @@ export function openapi(
   };
 }
 
-/** The document as a route of its own service. The document names this route too. */
-export function openapiRoute(policy: ServicePolicy, routes: readonly Route[]): Route {
-  const route: Route = {
+/** The document as a route of its own service, `guard`ed like the others. The document names this route too. */
+export function openapiRoute(
+  policy: ServicePolicy,
+  routes: readonly Route[],
+  guard = (route: Route) => route,
+): Route {
+  const route = guard({
     method: 'GET',
     path: '/openapi.json',
     summary: 'This document',
     answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
     handle: () => ({ status: 200, body: document() }),
-  };
+  });
   let made: OpenApiDocument | undefined;
   const document = () => {
     made ??= openapi(policy, [...routes, route]);
@@ -50,15 +54,16 @@ export function openapiRoute(policy: ServicePolicy, routes: readonly Route[]): R
   return route;
 }
 
-function operation(route: Route, path: string) {
+function operation(route: Route, path: string, policy: ServicePolicy) {
   const { summary, description, tags, security, method } = route;
   const command = method !== 'GET';
+  const schemes = [security ?? []].flat();
   return {
     operationId: operationId(method, path),
     summary,
     ...(description ? { description } : {}),
     ...(tags ? { tags } : {}),
-    ...(security ? { security: [security].flat().map((scheme) => ({ [scheme]: [] })) } : {}),
+    ...(schemes.length > 0 ? { security: schemes.map((scheme) => ({ [scheme]: [] })) } : {}),
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
         name,
@@ -71,7 +76,7 @@ function operation(route: Route, path: string) {
       { $ref: '#/components/parameters/RequestId' },
     ],
     ...requestBody(route),
-    responses: responses(route),
+    responses: responses(route, policy),
   };
 }
 
@@ -94,28 +99,39 @@ function requestBody({ body, rawBody }: Route) {
   return { requestBody: { required, content: { 'application/json': { schema: body } } } };
 }
 
-function responses(route: Route) {
+/** The errors of the kernel follow from what a route takes; those of its rules it names itself. */
+function responses(route: Route, { guard }: ServicePolicy) {
+  const takesBody = route.body || route.rawBody;
+  const kernel = [
+    // A header that is wrong is refused everywhere.
+    '400',
+    ...([route.security ?? []].flat().length > 0 ? ['401'] : []),
+    ...(guard ? ['403'] : []),
+    ...(takesBody ? ['413', '415'] : []),
+    ...(takesBody && route.method !== 'GET' ? ['422'] : []),
+    '500',
+    '503',
+  ].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   const answers = Object.entries(route.answers).map(([status, answer]) => [status, response(status, answer)]);
-  const always = ['500', '503', ...(route.query || route.body ? ['400'] : [])]
-    .concat(route.body || route.rawBody ? ['413', '415'] : [], route.method === 'GET' ? [] : ['422'])
-    .map((status) => [status, { $ref: `#/components/responses/${status}` }]);
-  return Object.fromEntries([...always, ...answers]);
+  return Object.fromEntries([...kernel, ...answers]);
 }
 
 function response(status: string, { description, schema, type }: AnswerDoc) {
   const failed = Number(status) >= 400;
   const of = schema ?? (failed ? ERROR_REF : type ? { type: 'string' } : undefined);
-  const headers = failed ? ['X-Request-Id'] : ['X-Request-Id', 'Position', 'Consistency'];
   return {
     description,
-    headers: Object.fromEntries(
-      [...headers, ...(status === '429' ? ['Retry-After'] : [])].map((name) => [
-        name,
-        { $ref: `#/components/headers/${name}` },
-      ]),
-    ),
+    headers: headersOf(Number(status)),
     ...(of ? { content: { [type ?? 'application/json']: { schema: of } } } : {}),
   };
+}
+
+function headersOf(status: number) {
+  const names = ['X-Request-Id']
+    .concat(status < 400 ? ['Position', 'Consistency'] : [])
+    .concat(status === 401 ? ['WWW-Authenticate'] : [])
+    .concat(status === 429 || status === 503 ? ['Retry-After'] : []);
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 /** `POST /rooms/{roomId}/invites` becomes `postRoomsByRoomIdInvites`. */
@@ -137,11 +153,14 @@ const ERROR: JsonSchema = {
 
 const errorResponse = (status: number, description = STATUS_CODES[status]) => ({
   description,
+  headers: headersOf(status),
   content: { 'application/json': { schema: ERROR_REF } },
 });
 
 const RESPONSES = {
   400: errorResponse(400, 'Something in the request is missing or wrong'),
+  401: errorResponse(401, 'The credentials are missing or wrong'),
+  403: errorResponse(403, 'Not allowed for these credentials, this Host or this Origin'),
   413: errorResponse(413, 'The body is too large'),
   415: errorResponse(415, 'The body is of another content type or encoding'),
   422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
@@ -158,6 +177,7 @@ const HEADERS = {
     description: 'Sent when the read models had not caught up with the position in time',
     schema: { type: 'string', const: 'pending' },
   },
+  'WWW-Authenticate': { description: 'How to sign in', schema: text },
   'Retry-After': { description: 'Seconds after which a retry can succeed', schema: { type: 'integer' } },
 };
 

@@ -63,17 +63,16 @@ export function operationsRoutes(
   access: OperationsAccess,
 ): readonly Route[] {
   const admit = admitWith(access);
-  const guarded = { method: 'GET', security: 'token', admit } as const;
   const routes: readonly Route[] = [
     {
-      ...guarded,
+      method: 'GET',
       path: '/health/live',
       summary: 'Whether the process runs',
       answers: { 200: { description: 'It does', schema: { type: 'object' } } },
       handle: () => ({ status: 200, body: { ok: true, uptimeSec: Math.floor(process.uptime()) } }),
     },
     {
-      ...guarded,
+      method: 'GET',
       path: '/health/ready',
       summary: 'Whether the process can do its work',
       answers: {
@@ -88,7 +87,7 @@ export function operationsRoutes(
       },
     },
     {
-      ...guarded,
+      method: 'GET',
       path: '/metrics',
       summary: 'Metrics in the format of Prometheus',
       answers: { 200: { description: 'All metrics', type: 'text/plain' } },
@@ -100,7 +99,7 @@ export function operationsRoutes(
       },
     },
     {
-      ...guarded,
+      method: 'GET',
       path: '/projections',
       summary: 'How far every read model is, and who keeps it up',
       answers: { 200: { description: 'One entry per read model', schema: { type: 'object' } } },
@@ -115,7 +114,14 @@ export function operationsRoutes(
       },
     },
   ];
-  return [...routes, { ...openapiRoute(policy, routes), admit }];
+  const guard = (route: Route): Route => ({
+    ...route,
+    security: 'token',
+    admit,
+    answers: { ...route.answers, 403: { description: 'The port is not known under that Host' } },
+  });
+  const guarded = routes.map(guard);
+  return [...guarded, openapiRoute(policy, guarded, guard)];
 }
 
 const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });

@@ -28,6 +28,8 @@ interface Newcomer {
   readonly signingPublicKey: SigningPublicKey;
 }
 
+const GONE = { description: 'There is no such room, or not any more' };
+
 const GUEST = 'rooms.guest';
 
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
@@ -42,7 +44,11 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     path: '/rooms',
     summary: 'Create a room and enter it',
     body: schemas.createBody,
-    answers: { 201: { description: 'Made and entered', schema: schemas.entered } },
+    answers: {
+      201: { description: 'Made and entered', schema: schemas.entered },
+      404: { description: 'A repetition, and the room is gone meanwhile' },
+      429: { description: 'Too many rooms from this address' },
+    },
     async handle({ body, address, context }) {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
       const spend = () => limitCreates(address);
@@ -56,7 +62,12 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     summary: 'Make an invite that one person can come in with',
     security: 'session',
     body: schemas.inviteBody,
-    answers: { 200: { description: 'Made', schema: schemas.invited } },
+    answers: {
+      200: { description: 'Made', schema: schemas.invited },
+      404: GONE,
+      409: { description: "INVITE_EXISTS: the token is another invite's" },
+      429: { description: 'Too many invites over the life of the room' },
+    },
     admit,
     handle: async ({ body, context }, caller) =>
       answer(200, await commands.invite(caller, body.inviteToken, as(caller, context))),
@@ -67,7 +78,12 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     path: '/rooms/:roomId/join',
     summary: 'Enter a room with an invite, which is spent by it',
     body: schemas.joinBody,
-    answers: { 201: { description: 'Entered', schema: schemas.entered } },
+    answers: {
+      201: { description: 'Entered', schema: schemas.entered },
+      404: { description: 'There is no such room (any more), or no such invite: INVITE_NOT_FOUND' },
+      409: { description: 'ROOM_FULL' },
+      410: { description: 'INVITE_USED' },
+    },
     admit: open,
     handle: async ({ body, address, context }, { roomId }) =>
       answer(201, await commands.join(roomId, body.inviteToken, newcomer(body), context(GUEST, address))),
@@ -84,7 +100,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
         after: { type: 'string', description: 'Id of a message: those after it, or all if it is unknown' },
       },
     },
-    answers: { 200: { description: 'The room', schema: schemas.roomState } },
+    answers: { 200: { description: 'The room', schema: schemas.roomState }, 404: GONE },
     admit,
     async handle({ query, ifPosition }, caller) {
       const found = await queries.state(caller, query.after, ifPosition);
@@ -98,7 +114,13 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     summary: 'Post an encrypted, signed message',
     security: 'session',
     body: schemas.envelopeBody,
-    answers: { 201: { description: 'Stored and on its way', schema: schemas.posted } },
+    answers: {
+      201: { description: 'Stored and on its way', schema: schemas.posted },
+      404: GONE,
+      409: { description: 'MESSAGE_REPLAYED: the same envelope was posted before' },
+      413: { description: 'The body, or a field of the envelope, is too large' },
+      429: { description: 'Too many messages a minute, by the participant or in the room' },
+    },
     admit,
     async handle({ body, context }, caller) {
       const done = await commands.post(caller, body, as(caller, context));
@@ -109,19 +131,22 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   };
 
   /** Burning again with the same Idempotency-Key finds the room gone, and is answered as the first time. */
-  const burn: Pick<Route, 'security' | 'answers' | 'handle'> = {
+  const burn: Pick<Route<Admitted | undefined>, 'security' | 'body' | 'answers' | 'admit' | 'handle'> = {
     security: 'session',
-    answers: { 200: { description: 'Nobody can read it any more', schema: schemas.success } },
-    async handle(request) {
+    body: schemas.burnBody,
+    answers: {
+      200: { description: 'Nobody can read it any more', schema: schemas.success },
+      404: GONE,
+    },
+    async admit(request) {
       const caller = await admit(request);
-      const { params, bearer, idempotencyKey, context } = request;
-      if (!isRejection(caller)) {
-        const { roomId, participant } = caller;
-        const by = participant.id;
-        return answer(200, await commands.burn(roomId, by, context(by, bearer ?? '')));
-      }
-      if (caller.rejected !== 'rooms/room-not-found' || idempotencyKey === undefined) return caller;
-      return answer(200, await commands.burn(params.roomId ?? '', '', context(GUEST, bearer ?? '')));
+      const isGone = isRejection(caller) && caller.rejected === 'rooms/room-not-found';
+      return isGone && request.idempotencyKey !== undefined ? undefined : caller;
+    },
+    async handle({ params, bearer, context }, caller) {
+      const by = caller?.participant.id;
+      const command = context(by ?? GUEST, bearer ?? '');
+      return answer(200, await commands.burn(params.roomId ?? '', by ?? '', command));
     },
   };
 
@@ -141,7 +166,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
         lastEventId: { type: 'string' },
       },
     },
-    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: GONE },
     admit: ({ params, bearer, query, ifPosition }) => {
       const token = (query as { token?: unknown }).token;
       return admission.admit(

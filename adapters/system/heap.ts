@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** How much the old generation may grow over what lived at its last collection; V8 alone lets it grow fourfold. */
-const GROWTH_PERCENT = 50;
+const GROWTH_PERCENT = 25;
 
 /**
  * To be called once, when everything is loaded. Collects what the start has left behind: V8 waits with its first

@@ -1,5 +1,6 @@
 /** Answers that still hold: many who ask the same between two changes ask it once. */
 import { LRUCache } from 'lru-cache';
+import type { Cache } from '../ports.js';
 import { Abandoned } from './pace.js';
 
 /** On a node that does not project, changes are heard of late: what is older than this is asked again. */
@@ -15,13 +16,16 @@ export interface Asked<Answer> {
     ask: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
+  readonly cache: Cache;
 }
 
 export interface AskedOptions<Answer> {
+  /** Of the cache. */
+  readonly name: string;
   /** Changes with the rows; an answer reflects at least what it was when it was asked for. */
   readonly version: () => unknown;
   /** How much is kept, in bytes, and what an answer takes of it. */
-  readonly most: number;
+  readonly limitBytes: number;
   readonly sizeOf: (answer: Answer) => number;
 }
 
@@ -31,8 +35,13 @@ interface Running {
   waiting: number;
 }
 
-export function createAsked<Answer>({ version, most, sizeOf }: AskedOptions<Answer>): Asked<Answer> {
-  const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: most });
+export function createAsked<Answer>({
+  name,
+  version,
+  limitBytes,
+  sizeOf,
+}: AskedOptions<Answer>): Asked<Answer> {
+  const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: limitBytes });
   let running = new Map<string, Running>();
   let [of, since] = [version(), performance.now()];
 
@@ -62,6 +71,8 @@ export function createAsked<Answer>({ version, most, sizeOf }: AskedOptions<Answ
   }
 
   return {
+    cache: { name, limitBytes, bytes: () => kept.calculatedSize },
+
     async once<T extends Answer>(
       question: string,
       ask: (signal: AbortSignal) => Promise<T>,

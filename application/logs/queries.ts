@@ -70,7 +70,7 @@ const TOO_MANY: Rejection = {
 /** Nobody reads it. */
 const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'limit' };
 
-/** Pages and counts that are asked for again before anything has changed, in bytes. */
+/** Pages and counts that are asked for again before anything has changed, in bytes each. */
 const ANSWERS_KEPT = 8 * 1024 * 1024;
 /** The keys of all counts that run at the same time, in characters. */
 const KEYS_COUNTED = 64 * 1024 * 1024;
@@ -92,8 +92,9 @@ export function createLogQueries(ports: {
   readonly version: () => unknown;
 }) {
   const { index, clock, budgetMs, version } = ports;
-  const pages = createAsked({ version, most: ANSWERS_KEPT, sizeOf: (page: Uint8Array) => page.length });
-  const counts = createAsked({ version, most: ANSWERS_KEPT, sizeOf: sizeOfAggregate });
+  const kept = { version, limitBytes: ANSWERS_KEPT };
+  const pages = createAsked({ ...kept, name: 'logs.pages', sizeOf: (page: Uint8Array) => page.length });
+  const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfAggregate });
   const room = { left: KEYS_COUNTED };
 
   /** The same question of several is one piece of work, with the budget of who asked first. */
@@ -128,6 +129,7 @@ export function createLogQueries(ports: {
     },
 
     lastRecordAt: index.lastReceived,
+    caches: [pages.cache, counts.cache],
   };
 }
 

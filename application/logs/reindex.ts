@@ -37,9 +37,17 @@ export interface Reindexing {
   readonly reset?: ReindexReport['reset'];
 }
 
+/** What can be told of a build that another process makes. */
+export type ReindexingElsewhere = Pick<Reindexing, 'state' | 'position' | 'until'>;
+
 export interface ReindexPorts {
-  /** Builds anew and switches; resolves with the new build's name. */
-  readonly rebuild: (told: (events: number, position: Position, until: Position) => void) => Promise<string>;
+  /** Builds anew and switches; resolves with the new build's name. `begun`: nobody else can build now. */
+  readonly rebuild: (
+    begun: () => void,
+    told: (events: number, position: Position, until: Position) => void,
+  ) => Promise<string>;
+  /** How far the build is that some process makes now. */
+  readonly underWay: () => Promise<{ readonly position: Position; readonly until: Position } | undefined>;
   /** Resolves when this node serves the build. */
   readonly serving: (build: string) => Promise<void>;
   /** How many records the served build holds. */
@@ -68,27 +76,22 @@ export const RUNNING: Rejection = {
   detail: 'A reindex is running',
 };
 
-const ELSEWHERE: Rejection = {
-  rejected: 'logs/reindex-running',
-  kind: 'conflict',
-  detail: 'Another process is building the index',
-};
-
 export type Reindex = ReturnType<typeof createReindex>;
 
 export function createReindex(ports: ReindexPorts) {
-  const { rebuild, serving, count, isElsewhere, clock, handle, streams, derivation, context } = ports;
+  const { rebuild, underWay, serving, count, isElsewhere } = ports;
+  const { clock, handle, streams, derivation, context } = ports;
   let current: Reindexing | undefined;
   let done: Started['done'] | undefined;
 
-  async function run(begun: Reindexing): Promise<ReindexReport | Rejection> {
+  async function run(begun: Reindexing, exclusive: () => void): Promise<ReindexReport | Rejection> {
     const startedAt = Date.parse(begun.startedAt);
     const tell = (news: Partial<Reindexing>) => {
       current = { ...(current ?? begun), ...news };
     };
     try {
       const before = await count();
-      const build = await rebuild((events, position, until) =>
+      const build = await rebuild(exclusive, (events, position, until) =>
         tell({ events, position: String(position), until: String(until) }),
       );
       await serving(build);
@@ -107,19 +110,21 @@ export function createReindex(ports: ReindexPorts) {
       tell({ state: 'done', ...report });
       return report;
     } catch (error) {
-      const elsewhere = isElsewhere(error);
-      tell({
-        state: 'failed',
-        error: elsewhere ? ELSEWHERE.detail! : 'The build failed; it can be begun again',
-      });
-      if (elsewhere) return ELSEWHERE;
+      if (isElsewhere(error)) return RUNNING;
+      tell({ state: 'failed', error: 'The build failed; it can be begun again' });
       throw error;
     }
   }
 
   return {
-    /** The running or last one of this process. */
-    progress: () => current,
+    /** Of the one that runs here, else of one that runs in another process, else of the last one here. */
+    async progress(): Promise<Reindexing | ReindexingElsewhere | undefined> {
+      if (current?.state === 'running') return current;
+      const elsewhere = await underWay();
+      if (!elsewhere) return current;
+      const { position, until } = elsewhere;
+      return { state: 'running', position: String(position), until: String(until) };
+    },
 
     /** Refused while another one is running. The same command again is told of its first run, wherever that was. */
     async start(command: CommandContext): Promise<Started | Rejection> {
@@ -137,7 +142,7 @@ export function createReindex(ports: ReindexPorts) {
       const begin = async () => {
         if (current?.state === 'running') return RUNNING;
         current = begun;
-        return undefined;
+        return (await underWay()) ? RUNNING : undefined;
       };
       try {
         const intention = { type: 'BeginRebuild' as const, id, startedAt };
@@ -152,14 +157,27 @@ export function createReindex(ports: ReindexPorts) {
           if (rebuilt) return { id, done: Promise.resolve(reportOf(rebuilt)) };
           // Whoever began it never finished.
           const refusal = await begin();
-          if (refusal) return refusal;
+          if (refusal) {
+            if (current === begun) current = previous;
+            return refusal;
+          }
         }
       } catch (error) {
         if (current === begun) current = previous;
         throw error;
       }
-      done = run(begun);
-      return { id, done };
+      let exclusive = () => {};
+      const begins = new Promise<void>((resolve) => {
+        exclusive = resolve;
+      });
+      const running = run(begun, exclusive);
+      done = running;
+      // Another process may have been quicker since it was asked for.
+      if ((await Promise.race([begins, running])) === RUNNING) {
+        current = previous;
+        return RUNNING;
+      }
+      return { id, done: running };
     },
   };
 }

@@ -46,7 +46,7 @@ export const logsSettings = {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Directories whose *.ndjson files are followed',
+    description: 'Directories whose *.ndjson files are followed, subfolders too',
   },
   'logs.retentionDays': {
     type: 'integer',

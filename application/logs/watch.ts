@@ -18,7 +18,11 @@ export interface OpenFile {
 
 export interface WatchPorts<File extends OpenFile> {
   readonly directories: readonly string[];
-  readonly filesIn: (directory: string) => AsyncIterable<File>;
+  /** Tells what it can't read now, and goes on. */
+  readonly filesIn: (
+    directory: string,
+    unreadable: (path: string, error: unknown) => void,
+  ) => AsyncIterable<File>;
   readonly nextPiece: (file: File, offset: number) => Promise<{ bytes: Buffer; end: number } | undefined>;
   readonly writerOf: (path: string) => string;
   readonly ingest: Pick<Ingest, 'take'>;
@@ -35,6 +39,8 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   const { directories, filesIn, nextPiece, writerOf, ingest, offset, caughtUp, context, logger } = ports;
   let offsets = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
+  /** What could not be read the last time. */
+  let told: ReadonlySet<string> = new Set();
 
   async function follow(file: File, stop: AbortSignal) {
     const known = offsets.get(file.id) ?? (await offset(file.id)) ?? 0;
@@ -74,14 +80,22 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
       await caughtUp(stop);
     }
     let failed = false;
+    const missing = new Set<string>();
+    const tell = (path: string, err: unknown) => {
+      missing.add(path);
+      // Looked for again and again, but told once.
+      if (!told.has(path)) logger.warn({ err, path }, 'what is to be watched can not be read');
+    };
     for (const directory of directories) {
       try {
-        for await (const file of filesIn(directory)) await follow(file, stop);
+        for await (const file of filesIn(directory, tell)) await follow(file, stop);
       } catch (error) {
         failed = true;
         if (!stop.aborted) logger.warn({ err: error, directory }, 'watching is interrupted');
       }
     }
+    for (const path of told) if (!missing.has(path)) logger.info({ path }, 'what is watched is there again');
+    told = missing;
     // After a failure nobody knows what came through.
     lookedAt = failed ? Number.NEGATIVE_INFINITY : performance.now();
   };

@@ -66,31 +66,37 @@ export function createRoomQueries({ rows, settled, vault, streams, clock }: Quer
 
     const open = async <Secret extends object>({ secret }: { secret: string }) =>
       (await vault.open(roomStream(roomId), secret)) as Secret | undefined;
-    const people = found.find((row) => row.participants)?.participants;
-    const participants = people
-      ? await all(people, async (each) => {
-          const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
-          return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
-        })
-      : await participantsOf(roomId);
-    const messages = await all(wanted, async (each) => {
-      const said = await open<{ envelope: Envelope }>(each);
-      if (!said) return undefined;
-      const { id, senderId, createdAt, expiresAt } = each;
-      const { envelope } = said;
-      const view = shown.get(said) ?? messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
-      shown.set(said, view);
-      return view;
-    });
-    // The key went while we were reading: the room has been burned.
-    if (!participants || !messages) return notFound;
+    const people = found.find((row) => row.participants)?.participants ?? [];
+    const readPeople = await Promise.all(
+      people.map(async (each) => {
+        const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
+        return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
+      }),
+    );
+    const readMessages = await Promise.all(
+      wanted.map(async (each) => {
+        const said = await open<{ envelope: Envelope }>(each);
+        if (!said) return undefined;
+        const { id, senderId, createdAt, expiresAt } = each;
+        const { envelope } = said;
+        const view = shown.get(said) ?? messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
+        shown.set(said, view);
+        return view;
+      }),
+    );
+    const messages = readMessages.filter((each) => each !== undefined);
+    const known = readPeople.filter((each) => each !== undefined);
+    const readable = known.length === people.length && messages.length === wanted.length;
+    // What can't be read is damaged, unless the log says that the room was burned while we were reading.
+    const participants = readable && people.length > 0 ? known : await participantsOf(roomId);
+    if (!participants) return notFound;
 
     const position = found.reduce((latest, { _at }) => max(latest, _at.toBigInt()), 0n);
     const body = { roomId, expiresAt: iso(room.expiresAt), participants, messages };
     return { body, position, ...(inStep ? {} : { consistency: 'pending' }) };
   }
 
-  /** Where the room's row is still to come, or gone, the log has the last word. */
+  /** Where the room's row is still to come, gone or damaged, the log has the last word. */
   async function participantsOf(roomId: string): Promise<ParticipantView[] | undefined> {
     const { state: room } = await streams.refresh(roomKind, roomStream(roomId));
     return isOpen(room, clock.now()) ? room.participants.map(participantView) : undefined;
@@ -100,12 +106,3 @@ export function createRoomQueries({ rows, settled, vault, streams, clock }: Quer
 }
 
 const max = (a: Position, b: Position): Position => (a > b ? a : b);
-
-/** Every result, or undefined when one is missing. */
-async function all<Item, Result>(
-  items: readonly Item[],
-  each: (item: Item) => Promise<Result | undefined>,
-): Promise<Result[] | undefined> {
-  const results = await Promise.all(items.map(each));
-  return results.includes(undefined) ? undefined : (results as Result[]);
-}

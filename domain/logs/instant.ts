@@ -27,7 +27,7 @@ export function instantOf(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const text = value.trim();
   if (/^\d{9,19}(?:\.\d+)?$/.test(text)) return ofEpoch(Number(text));
-  if (!ISO.test(text)) return undefined;
+  if (!ISO.test(text) || !isDay(text.slice(0, 10))) return undefined;
   return within(Date.parse(canonical(text)));
 }
 
@@ -36,6 +36,12 @@ export function instantOfQuery(text: string, end: boolean): number | undefined {
   if (/^-?\d+$/.test(text)) return within(Number(text));
   const instant = instantOf(text);
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
+}
+
+/** Not the 30th of February, which `Date.parse` takes for a day in March. */
+function isDay(date: string): boolean {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 function canonical(text: string): string {

@@ -2,7 +2,7 @@
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import { createAsked } from '../../application/logs/asked.js';
 import type { Pace } from '../../application/logs/pace.js';
-import type { Vault } from '../../application/ports.js';
+import type { Cache, Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import type { Order } from '../../domain/logs/place.js';
@@ -29,12 +29,15 @@ export interface HeadersPorts {
   readonly version: () => unknown;
 }
 
-/** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
-export type Headers = (name: string, filter: Filter, order: Order, pace: Pace) => AsyncGenerator<Located>;
+export interface Headers {
+  /** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
+  blocks(name: string, filter: Filter, order: Order, pace: Pace): AsyncGenerator<Located>;
+  readonly cache: Cache;
+}
 
 export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
   const sizeOf = (rows: readonly unknown[]) => ROW_BYTES * (rows.length + 1);
-  const asked = createAsked({ version, most: ANSWERS_KEPT, sizeOf });
+  const asked = createAsked({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
 
   async function parts(name: string, filter: Filter, order: Order): Promise<readonly Part[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
@@ -124,7 +127,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     }
   }
 
-  return async function* (name, filter, order, pace) {
+  async function* blocks(name: string, filter: Filter, order: Order, pace: Pace) {
     const boundOf = ({ header }: Located) => (order === 'desc' ? header.to : header.from);
     const sources = (await parts(name, filter, order)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
@@ -132,7 +135,9 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     }));
     const rare = filter.correlationId !== undefined;
     yield* merged(sources, order, boundOf, rare);
-  };
+  }
+
+  return { blocks, cache: asked.cache };
 }
 
 const maybeIn = (filter: Uint8Array | undefined, terms: readonly number[]) =>

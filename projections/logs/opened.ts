@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { entryText } from '../../application/logs/queries.js';
 import type { Block } from '../../application/logs/record-index.js';
-import type { Vault } from '../../application/ports.js';
+import type { Cache, Vault } from '../../application/ports.js';
 import { type OpenBlock, openBlock } from './block.js';
 import type { Part } from './parts.js';
 import { createRoom } from './room.js';
@@ -36,6 +36,7 @@ export interface Opened {
   read<T>(block: Located, look: (block: Block) => Promise<T>): Promise<T | undefined>;
   /** Their term filters, in their order; undefined for what has gone. */
   filters(name: string, part: Part, headers: readonly Header[]): Promise<readonly (Uint8Array | undefined)[]>;
+  readonly caches: readonly Cache[];
 }
 
 export function createOpened(db: Db, vault: Vault): Opened {
@@ -80,6 +81,11 @@ export function createOpened(db: Db, vault: Vault): Opened {
   }
 
   return {
+    caches: [
+      { name: 'logs.blocks', limitBytes: BLOCKS_KEPT, bytes: () => kept.calculatedSize },
+      { name: 'logs.filters', limitBytes: FILTERS_KEPT, bytes: () => filters.calculatedSize },
+    ],
+
     read(located, look) {
       const { name, part, header } = located;
       return room.within(2 * header.size + 1, async () => {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { Pace } from '../../application/logs/pace.js';
 import type { HourCount, HourRange, RecordIndex } from '../../application/logs/record-index.js';
-import type { Vault } from '../../application/ports.js';
+import type { Cache, Vault } from '../../application/ports.js';
 import { createHeaders } from './headers.js';
 import { countsIn } from './hours.js';
 import { createOpened } from './opened.js';
@@ -23,7 +23,11 @@ export interface ReaderPorts {
   readonly version: () => unknown;
 }
 
-export function createRecordIndex({ db, vault, build, version }: ReaderPorts): RecordIndex {
+export interface CachingRecordIndex extends RecordIndex {
+  readonly caches: readonly Cache[];
+}
+
+export function createRecordIndex({ db, vault, build, version }: ReaderPorts): CachingRecordIndex {
   const opened = createOpened(db, vault);
   const headers = createHeaders({ db, vault, opened, version });
   const counted = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOURS_KEPT });
@@ -40,10 +44,16 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): R
   }
 
   return {
+    caches: [
+      ...opened.caches,
+      headers.cache,
+      { name: 'logs.hours', limitBytes: HOURS_KEPT, bytes: () => counted.calculatedSize },
+    ],
+
     async *blocks(filter, order, pace) {
       const name = build();
       if (!name) return;
-      for await (const located of headers(name, filter, order, pace)) {
+      for await (const located of headers.blocks(name, filter, order, pace)) {
         const { from, to, count, size } = located.header;
         yield { from, to, count, size, read: (look) => opened.read(located, look) };
       }

@@ -1,8 +1,6 @@
 /** The log service as its users run it: alerts, documents and the command line, over crashes of the whole program. */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
@@ -10,7 +8,7 @@ import { parse } from 'yaml';
 import { temporaryDirectory } from '../support/engines.js';
 import { run, start } from '../support/program.js';
 import { answer, type Receiver, startReceiver } from '../support/receiver.js';
-import { type Server, startServer } from '../support/server.js';
+import { freePort, type Server, startServer } from '../support/server.js';
 
 const TOKEN = 'a-token-for-people';
 const PRODUCER = 'a-token-for-the-shop';
@@ -34,15 +32,6 @@ describe('the log service', function () {
   let url: string;
   let flags: readonly string[];
 
-  /** The same port again after a crash, for clients that come back. */
-  const freePort = async () => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const address = probe.address();
-    probe.close();
-    await once(probe, 'close');
-    return String(typeof address === 'object' ? address?.port : 0);
-  };
   const restart = async () => {
     server = await startServer(join(directory.path, 'data'), flags);
     url = server.urls.logs ?? '';

@@ -1,8 +1,10 @@
 /** Watched log files: growing, truncated, rotated, half-written, and a service that is killed while it reads them. */
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
 import { type Server, startServer } from '../support/server.js';
@@ -10,11 +12,12 @@ import { type Server, startServer } from '../support/server.js';
 describe('a watched directory', () => {
   const directory = temporaryDirectory();
   const watched = join(directory.path, 'watched');
+  const later = join(directory.path, 'later');
   const data = join(directory.path, 'data');
   let server: Server;
 
   const start = async () => {
-    server = await startServer(data, ['--logs-watch', watched]);
+    server = await startServer(data, ['--logs-watch', `${watched},${later}`]);
   };
   const numbers = async (producer: string) => {
     const entries = await logClient(server.urls.logs ?? '').all(`producer=${producer}&order=asc`);
@@ -70,6 +73,53 @@ describe('a watched directory', () => {
     await settles('app', range(0, 27));
     appendFileSync(path('app.ndjson.1'), lines(27, 28));
     await settles('app', range(0, 28));
+  });
+
+  it('is read from its beginning when it is cut off and begun anew with the same first line', async () => {
+    const first = lines(0, 1);
+    writeFileSync(path('cut.ndjson'), first + lines(1, 10));
+    await settles('cut', range(0, 10));
+    truncateSync(path('cut.ndjson'), 0);
+    appendFileSync(path('cut.ndjson'), first + lines(10, 12));
+    await settles('cut', [0, ...range(0, 12)]);
+  });
+
+  it('knows a file by its first line, also where another has had its place on the disk', async () => {
+    // What is written over keeps its inode, as a new file may get that of a deleted one.
+    writeFileSync(path('reused.ndjson'), lines(0, 3));
+    await settles('reused', range(0, 3));
+    writeFileSync(path('reused.ndjson'), lines(3, 10));
+    await settles('reused', range(0, 10));
+  });
+
+  it('is read with its subfolders, and whatever the case of the ending', async () => {
+    mkdirSync(path('deep/er'), { recursive: true });
+    writeFileSync(path('deep/er/below.ndjson'), lines(0, 2));
+    writeFileSync(path('LOUD.NDJSON'), lines(0, 3));
+    await settles('below', range(0, 2));
+    await settles('LOUD', range(0, 3));
+    appendFileSync(path('deep/er/below.ndjson'), lines(2, 4));
+    await settles('below', range(0, 4));
+  });
+
+  it('is read past a directory and a FIFO that are called like files', async () => {
+    mkdirSync(path('a-directory.ndjson'));
+    execFileSync('mkfifo', [path('a-fifo.ndjson')]);
+    writeFileSync(path('a-directory.ndjson/inside.ndjson'), lines(0, 1));
+    writeFileSync(path('z-behind.ndjson'), lines(0, 2));
+    await settles('z-behind', range(0, 2));
+    await settles('inside', range(0, 1));
+  });
+
+  it('is told when it is not there, once, and read when it comes', async () => {
+    const told = () =>
+      server.lines.filter((line) => line.includes('can not be read') && line.includes(later));
+    await eventually(() => told().length > 0);
+    mkdirSync(later);
+    writeFileSync(join(later, 'later.ndjson'), lines(0, 2));
+    await settles('later', range(0, 2));
+    expect(told()).to.have.length(1);
+    expect(server.lines.filter((line) => line.includes('there again'))).to.have.length(1);
   });
 
   it('is read past lines that are no records, and past bytes that are no text', async () => {

@@ -2,6 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { findRuntime } from '../../adapters/engines/runtime.js';
+import { createCheckpoints } from '../../adapters/mongo/checkpoints.js';
+import { connectMongo } from '../../adapters/mongo/client.js';
+import { createLeases } from '../../adapters/mongo/leases.js';
 import type { Entry, Page } from '../../application/logs/queries.js';
 import type { Reindexing, ReindexReport } from '../../application/logs/reindex.js';
 import { temporaryDirectory } from '../support/engines.js';
@@ -238,6 +242,9 @@ describe('the log service', () => {
       const wrong = [
         'from=soon',
         'to=2026-13-01',
+        'from=2026-02-30',
+        'to=2025-02-29T10:00:00Z',
+        'limit=1e400',
         'cursor=nonsense',
         'limit=0',
         'limit=x',
@@ -383,6 +390,39 @@ describe('the log service', () => {
         break;
       }
       expect(await client.all(mine())).to.have.length(5000);
+    });
+
+    it('not while another process does, and says how far that one is', async () => {
+      const { projections } = JSON.parse(await (await fetch(`${server.urls.operations}/projections`)).text());
+      const served = projections.find(({ name }: { name: string }) => name === 'logs.records');
+      // Another process is here what it is to a node: its lease, its collection, its checkpoint.
+      const mongo = await connectMongo(findRuntime(directory.path)?.mongoUrl ?? '', 'annals');
+      const build = served.collection.replace(/[^_]+$/, (run: string) => `${run}z`);
+      try {
+        const lease = await createLeases(mongo.models, 'another process').acquire('build:logs.records');
+        await mongo.models.createCollection(build);
+        await createCheckpoints(mongo.models).advance({ [build]: 77n }, lease?.fence ?? 0n);
+        for (const query of ['', '?async=true']) {
+          const refused = await client.ask<{ error: string; progress: Reindexing }>(
+            'POST',
+            `/api/reindex${query}`,
+          );
+          expect(refused.status).to.equal(409);
+          expect(refused.body.error).to.be.a('string');
+          expect(refused.body.progress).to.deep.include({ state: 'running', position: '77' });
+          expect(Number(refused.body.progress.until)).to.be.at.least(Number(served.position));
+        }
+        expect((await client.ask<Reindexing>('GET', '/api/reindex')).body).to.deep.include({
+          state: 'running',
+          position: '77',
+        });
+        await mongo.models.collection(build).drop();
+        await lease?.release();
+      } finally {
+        await mongo.close();
+      }
+      expect((await client.ask<Reindexing>('GET', '/api/reindex')).body.state).not.to.equal('running');
+      expect((await client.ask('POST', '/api/reindex')).status).to.equal(200);
     });
   });
 

@@ -1,150 +1,274 @@
-/** SIGKILL of the server, of an engine, of all, at random moments under load: nothing acknowledged is lost or doubled. */
+/** SIGKILL at the moments that matter: what was acknowledged is there, and what is sent again is there once. */
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
+import { type Engines, startEngines } from '../../adapters/engines/start.js';
+import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { catalog } from '../../domain/rooms/catalog.js';
+import { messagesStream } from '../../domain/rooms/messages.js';
+import { roomStream } from '../../domain/rooms/room.js';
+import { servedStream } from '../../domain/shared/served.js';
+import { state } from '../../projections/rooms/state.js';
+import { eventually } from '../support/condition.js';
+import { quiet, temporaryDirectory } from '../support/engines.js';
+import { type Answered, call } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
-
-const ROUNDS = 30;
-const POSTERS = 6;
-/** A participant may post 40 a minute. */
-const POSTS_PER_ROOM = 35;
+import { startValve, type Valve } from '../support/valve.js';
 
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
+/** More than anybody may create in an hour. */
+const FLAGS = ['--rooms-create-per-hour', '1000000'];
 
 interface Room {
   readonly roomId: string;
   readonly sessionToken: string;
-  /** Nonces of the messages that were acknowledged. */
-  readonly acknowledged: string[];
 }
 
-describe('killed at any moment', function () {
-  this.timeout(400_000);
-  const directory = temporaryDirectory();
-  const rooms: Room[] = [];
+/** A request with a key, to be sent any number of times, and its first answer if there was one. */
+interface Sent {
+  readonly room: Room;
+  readonly path: string;
+  readonly key: string;
+  readonly body: { readonly nonce: string };
+  answer?: Answered<object>;
+}
+
+const annals = (...args: readonly string[]) => promisify(execFile)(process.execPath, [ANNALS, ...args]);
+
+/** What clients do, wherever the server is just now. */
+function client(server: () => Server | undefined) {
+  const base = () => server()?.urls.rooms ?? 'http://127.0.0.1:1';
+  const send = ({ path, room, key, body }: Sent) =>
+    call<object>(base(), 'POST', path, {
+      token: room.sessionToken,
+      headers: { 'idempotency-key': key },
+      body,
+    });
+  const message = (room: Room, messageIndex = 0): Sent => {
+    const same = { keyVersion: 1, chainId: text(16), chainKeyNonce: text(12), chainKeyCiphertext: text(48) };
+    const own = { messageIndex, nonce: text(12), ciphertext: text(100), signature: text(64) };
+    const path = `/rooms/${room.roomId}/messages`;
+    return { room, path, key: randomUUID(), body: { ...same, ...own } };
+  };
+  return {
+    message,
+    send,
+    enter: async () => (await call<Room>(base(), 'POST', '/rooms', { body: { signingPublicKey } })).body,
+
+    /** As a client does it: again under the same key until it is answered, or nobody is there. */
+    async insist(sent: Sent, alive: () => boolean) {
+      while (alive() && !sent.answer) {
+        const answer = await send(sent).catch(() => undefined);
+        if (answer && answer.status !== 503) sent.answer = answer;
+      }
+    },
+
+    /** Everything sent again is answered as the first time, and stands in its room once. */
+    async expectOnce(all: readonly Sent[]) {
+      for (const sent of all) {
+        const again = await send(sent);
+        expect(again.status, JSON.stringify(again.body)).to.equal(201);
+        if (sent.answer) expect(again.body).to.deep.equal(sent.answer.body);
+      }
+      for (const room of new Set(all.map((each) => each.room))) {
+        const mine = all.filter((each) => each.room === room).map(({ body }) => body.nonce);
+        const { roomId, sessionToken: token } = room;
+        const asked = await call<{ messages: readonly { nonce: string }[] }>(
+          base(),
+          'GET',
+          `/rooms/${roomId}/state`,
+          { token },
+        );
+        expect(asked.headers.get('consistency')).to.equal(null);
+        expect(asked.body.messages.map(({ nonce }) => nonce))
+          .to.have.members(mine)
+          .and.have.length(mine.length);
+      }
+    },
+  };
+}
+
+describe('a server killed at the worst moment', function () {
+  this.timeout(60_000);
+  const [data, own] = [temporaryDirectory(), temporaryDirectory()];
+  let engines: Engines;
+  let store: Valve;
+  let mongo: Valve;
+  let kernel: Kernel;
   let server: Server | undefined;
+  const { enter, message, send, expectOnce } = client(() => server);
 
   const start = async () => {
-    server = await startServer(directory.path, ['--rooms-create-per-hour', '1000000', '--log-level', 'info']);
-    return server;
+    const urls = ['--event-store-url', store.url, '--mongo-url', `${mongo.url}&directConnection=true`];
+    server = await startServer(own.path, [...urls, ...FLAGS]);
   };
+  /** Kills it, and starts it again with stores that answer. */
+  const killAndStart = async () => {
+    await server?.stop('SIGKILL');
+    store.release();
+    mongo.release();
+    await start();
+  };
+  const typesIn = async (stream: string) => {
+    const events = await kernel.log.read(stream);
+    return typeof events === 'string' ? [events] : events.map(({ type }) => type);
+  };
+
+  before(async () => {
+    engines = await startEngines({ dataDir: data.path, logger: quiet });
+    [store, mongo] = [await startValve(engines.eventStoreUrl), await startValve(engines.mongoUrl)];
+    kernel = await createKernel({
+      ...engines,
+      mongoDatabase: 'annals',
+      node: randomUUID(),
+      release: 'test',
+      catalogs: [catalog],
+      projections: [state],
+      logger: quiet,
+    });
+    await start();
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    await Promise.all([store?.close(), mongo?.close(), kernel?.close()]);
+    await engines?.stop();
+    data.remove();
+    own.remove();
+  });
+
+  it('between append and answer: the message is there once, and the answer given when it is sent again', async () => {
+    const rooms = await Promise.all(Array.from({ length: 4 }, enter));
+    const first = rooms.map((room) => message(room));
+    for (const sent of first) sent.answer = await send(sent);
+    const second = rooms.map((room) => message(room, 1));
+    store.hold();
+    const unanswered = Promise.allSettled(second.map(send));
+    for (const { roomId } of rooms)
+      await eventually(async () => (await typesIn(messagesStream(roomId))).length === 2);
+    await killAndStart();
+    for (const { status } of await unanswered) expect(status).to.equal('rejected');
+    await expectOnce([...first, ...second]);
+    for (const { roomId } of rooms) expect(await typesIn(messagesStream(roomId))).to.have.length(2);
+  });
+
+  it("in a projection's batch: rows that are ahead of their checkpoint get nothing twice", async () => {
+    const room = await enter();
+    const before = message(room);
+    before.answer = await send(before);
+    await expectOnce([before]);
+    const { collection = '' } = (await kernel.lifecycle.current(state)).state ?? {};
+    const rows = kernel.mongo.models.collection<{ _id: string }>(collection);
+    const more = Array.from({ length: 5 }, (_, index) => message(room, index + 1));
+    mongo.hold();
+    const answers = Promise.allSettled(more.map(send));
+    await eventually(async () => {
+      const found = await rows.find({ room: room.roomId }).toArray();
+      return found.flatMap((row) => (row as { messages?: unknown[] }).messages ?? []).length > 1;
+    });
+    const written = await kernel.log.read(messagesStream(room.roomId));
+    const last = typeof written === 'string' ? 0n : written.at(-1)!.position;
+    expect(Number(await kernel.checkpoints.read(collection))).to.be.lessThan(Number(last));
+    await killAndStart();
+    await answers;
+    await expectOnce([before, ...more]);
+  });
+
+  it('in a switch to a new build: the new one is served, and whole', async () => {
+    const rooms = await Promise.all(Array.from({ length: 3 }, enter));
+    const sent = rooms.map((room) => message(room));
+    for (const each of sent) each.answer = await send(each);
+    const { collection: before } = (await kernel.lifecycle.current(state)).state!;
+    mongo.hold();
+    const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
+    const rebuilding = annals('reindex', 'rooms.state', ...urls, '--data-dir', own.path);
+    await eventually(async () => (await typesIn(servedStream(state.name))).length > 1);
+    await killAndStart();
+    await rebuilding;
+    const { collection } = (await kernel.lifecycle.current(state)).state!;
+    expect(collection).not.to.equal(before);
+    await expectOnce(sent);
+    await eventually(async () => !(await kernel.builds.list('rooms_state_v')).includes(before));
+  });
+
+  it('in a burn: the room is gone for ever, though nobody was answered', async () => {
+    const room = await enter();
+    const sent = message(room);
+    sent.answer = await send(sent);
+    store.hold();
+    const burn = { ...sent, path: `/rooms/${room.roomId}/burn`, key: randomUUID() };
+    const unanswered = Promise.allSettled([send(burn)]);
+    await eventually(async () => (await typesIn(roomStream(room.roomId))).includes('RoomBurned'));
+    expect(await kernel.vault.seal(roomStream(room.roomId), {})).to.be.a('string');
+    await killAndStart();
+    expect((await unanswered)[0]?.status).to.equal('rejected');
+    await eventually(async () => (await typesIn(roomStream(room.roomId))).includes('RoomErased'));
+    kernel.vault.forget(roomStream(room.roomId));
+    expect(await kernel.vault.seal(roomStream(room.roomId), {})).to.equal(undefined);
+    expect(await typesIn(messagesStream(room.roomId))).to.deep.equal(['deleted']);
+    expect((await send(burn)).status).to.equal(200);
+    const types = await typesIn(roomStream(room.roomId));
+    expect(types.filter((type) => type === 'RoomBurned' || type === 'RoomErased')).to.have.length(2);
+    expect((await send(sent)).status).to.equal(404);
+  });
+
+  it('has read models that equal their rebuild', async () => {
+    const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
+    const { stdout } = await annals('reindex', '--check', ...urls, '--data-dir', own.path);
+    expect(stdout).to.match(/rooms\.state: equals its rebuild/);
+  });
+});
+
+describe('everything killed at once, under load', function () {
+  this.timeout(60_000);
+  const directory = temporaryDirectory();
+  const all: Sent[] = [];
+  let server: Server | undefined;
+  const { enter, message, insist, expectOnce } = client(() => server);
+
   after(async () => {
     await server?.stop('SIGKILL');
     directory.remove();
   });
 
-  /** The answer, or undefined when there was none: then nobody knows whether it was done. */
-  async function call(path: string, body: object, headers: { [name: string]: string } = {}) {
-    try {
-      const answer = await fetch(`${server?.urls.rooms}${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(15_000),
-      });
-      return { status: answer.status, body: (await answer.json()) as Omit<Room, 'acknowledged'> };
-    } catch {
-      return undefined;
-    }
+  /** Posts from several at once until so many are acknowledged; then `kill`. */
+  async function under(load: number, kill: (server: Server) => Promise<unknown>) {
+    server ??= await startServer(directory.path, FLAGS);
+    const running = server;
+    let alive = true;
+    const acknowledged = () => all.filter(({ answer }) => answer).length;
+    const enough = acknowledged() + load;
+    const posters = Array.from({ length: 4 }, async () => {
+      const room = await enter();
+      for (let index = 0; alive && index < 30; index++) {
+        const sent = message(room, index);
+        all.push(sent);
+        await insist(sent, () => alive);
+      }
+    });
+    await eventually(() => acknowledged() >= enough);
+    await kill(running);
+    alive = false;
+    await Promise.all(posters);
   }
 
-  /** Posts until told to stop; what got no answer is sent again, as a client would, under the same key. */
-  async function post(over: () => boolean, alive: () => boolean) {
-    while (!over()) {
-      const made = await call('/rooms', { signingPublicKey });
-      if (made?.status !== 201) {
-        await delay(20);
-        continue;
-      }
-      const room: Room = { ...made.body, acknowledged: [] };
-      rooms.push(room);
-      for (let index = 0; index < POSTS_PER_ROOM && !over(); index++) await postOne(room, index, alive);
-    }
-  }
-
-  async function postOne(
-    { roomId, sessionToken, acknowledged }: Room,
-    messageIndex: number,
-    alive: () => boolean,
-  ) {
-    const nonce = text(12);
-    const same = { keyVersion: 1, chainId: text(16), chainKeyNonce: text(12), chainKeyCiphertext: text(48) };
-    const envelope = { ...same, messageIndex, nonce, ciphertext: text(100), signature: text(64) };
-    const headers = { authorization: `Bearer ${sessionToken}`, 'idempotency-key': randomUUID() };
-    while (alive()) {
-      const answer = await call(`/rooms/${roomId}/messages`, envelope, headers);
-      if (answer?.status === 201) {
-        acknowledged.push(nonce);
-        return;
-      }
-      if (answer && answer.status !== 503) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-      await delay(20);
-    }
-  }
-
-  const kill = (pid: number | undefined) => pid !== undefined && process.kill(pid, 'SIGKILL');
-
-  it(`loses and doubles nothing that it acknowledged, ${ROUNDS} times over`, async () => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const running = server ?? (await start());
-      let over = false;
-      let down = false;
-      const posters = Promise.all(
-        Array.from({ length: POSTERS }, () =>
-          post(
-            () => over,
-            () => !down,
-          ),
-        ),
-      );
-      await delay(30 + Math.random() * 300);
-      const victim = round % 4;
-      if (victim === 0) {
-        kill(running.enginePids.at(-1));
-        const before = running.enginePids.length;
-        while (running.enginePids.length === before) await delay(20);
-      } else if (victim === 1) {
-        kill(running.enginePids[0]);
-        kill(running.child.pid);
-      } else if (victim === 2) {
-        kill(running.child.pid);
-      } else {
-        for (const pid of [...running.enginePids.slice(-2), running.child.pid]) kill(pid);
-      }
-      over = true;
-      if (victim !== 0) {
-        down = true;
-        await running.stop('SIGKILL');
-        server = undefined;
-      }
-      await posters;
-    }
-
-    const last = server ?? (await start());
-    let acknowledged = 0;
-    for (const room of rooms) {
-      const answer = await fetch(`${last.urls.rooms}/rooms/${room.roomId}/state`, {
-        headers: { authorization: `Bearer ${room.sessionToken}` },
-      });
-      const { messages } = (await answer.json()) as { messages: readonly { nonce: string }[] };
-      const found = messages.map(({ nonce }) => nonce);
-      expect(answer.headers.get('consistency')).to.equal(null);
-      expect(new Set(found).size, 'nothing twice').to.equal(found.length);
-      expect(found, 'nothing lost').to.include.members(room.acknowledged);
-      acknowledged += room.acknowledged.length;
-    }
-    expect(acknowledged).to.be.greaterThan(ROUNDS);
+  it('loses nothing it acknowledged, and doubles nothing that is sent again', async () => {
+    await under(20, async ({ enginePids, child, stop }) => {
+      for (const pid of [...enginePids, child.pid!]) process.kill(pid, 'SIGKILL');
+      await stop('SIGKILL');
+      server = undefined;
+    });
+    await under(20, async ({ enginePids, pids }) => {
+      const before = enginePids.length;
+      process.kill(pids.eventstore!, 'SIGKILL');
+      await eventually(() => enginePids.length > before);
+    });
+    await expectOnce(all);
   });
 
   it('has read models that equal their rebuild', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      ANNALS,
-      ...['reindex', '--check', '--data-dir', directory.path],
-    ]);
+    const { stdout } = await annals('reindex', '--check', '--data-dir', directory.path);
     expect(stdout).to.match(/rooms\.state: equals its rebuild/);
   });
 });

@@ -199,6 +199,12 @@ describe('bodies', () => {
     expect((await toys.post('/toys', good)).status).to.equal(200);
   });
 
+  it('takes no limit beyond all numbers', async () => {
+    for (const limit of ['1e400', '-1e400', 'Infinity', `1${'0'.repeat(400)}`])
+      expect((await toys.ask(`/list?limit=${limit}`)).status, limit).to.equal(400);
+    expect((await toys.ask('/list?limit=1e300')).json.query).to.deep.equal({ limit: 50 });
+  });
+
   it('takes a body of exactly the limit, and none that is one byte over', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const text = (bytes: number) => `{"note":"${'x'.repeat(bytes - 11)}"}`;
@@ -251,7 +257,7 @@ describe('bodies', () => {
       deep: true,
     });
     expect((await toys.ask('/list?limit=900')).json.query).to.deep.equal({ limit: 50 });
-    for (const limit of ['0', '-1', '1.5', 'ten', 'NaN', '1&limit=2']) {
+    for (const limit of ['0', '-1', '1.5', 'ten', 'NaN', '1&limit=2', '1e400', '-1e400', 'Infinity']) {
       const { status, json } = await toys.ask(`/list?limit=${limit}`);
       expect([limit, status, json.error]).to.deep.equal([limit, 400, 'Limit is invalid']);
     }

@@ -47,6 +47,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(post.responses)).to.have.members([
       '201',
       '400',
+      '401',
       '404',
       '413',
       '415',

@@ -64,5 +64,13 @@ describe('the stream of a room', () => {
     for (const { admit } of doors) await admit!({ params: { roomId }, query: {}, ifPosition: 7n } as never);
     expect(doors.length).to.be.at.least(5);
     expect(seen).to.deep.equal(doors.map(() => 7n));
+    const state = async (_: unknown, _after: unknown, position: unknown) => {
+      seen.push(position);
+      return {};
+    };
+    const deps = { admission, queries: { state } } as unknown as Parameters<typeof roomsRoutes>[0];
+    const reading = roomsRoutes(deps).find(({ path }) => path.endsWith('/state'))!;
+    await reading.handle({ query: {}, ifPosition: 8n } as never, {} as never);
+    expect(seen.at(-1)).to.equal(8n);
   });
 });

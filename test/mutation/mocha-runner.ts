@@ -24,20 +24,20 @@ import {
 } from '@stryker-mutator/api/test-runner';
 import Mocha from 'mocha';
 
-/** The member `mochaFolders` of Stryker's options: folders whose tests are run, compiled. */
+/** The member `mochaTests` of Stryker's options: test files, or folders of them, as they are compiled. */
 interface Options extends StrykerOptions {
-  readonly mochaFolders?: readonly string[];
+  readonly mochaTests?: readonly string[];
 }
 
 class MochaRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
   readonly #mocha = new Mocha({ timeout: 0 });
-  readonly #folders: readonly string[];
+  readonly #tested: readonly string[];
   #tests: TestResult[] = [];
   #loaded = false;
 
   constructor(options: Options) {
-    this.#folders = options.mochaFolders ?? [];
+    this.#tested = options.mochaTests ?? [];
   }
 
   async capabilities() {
@@ -48,11 +48,7 @@ class MochaRunner implements TestRunner {
     // A mutant that hangs is killed with this process: what its tests have not removed goes with the sandbox.
     process.env.TMPDIR = resolve('tmp');
     mkdirSync(process.env.TMPDIR, { recursive: true });
-    for (const folder of this.#folders) {
-      const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-      for (const name of names)
-        if (name.endsWith('.test.js')) this.#mocha.addFile(resolve(join(folder, name)));
-    }
+    for (const file of this.#tested.flatMap(testsIn)) this.#mocha.addFile(resolve(file));
     this.#mocha.cleanReferencesAfterRun(false);
     const tests = () => this.#tests;
     this.#mocha.reporter(
@@ -100,6 +96,12 @@ class MochaRunner implements TestRunner {
   async dispose() {
     this.#mocha.dispose();
   }
+}
+
+function testsIn(path: string): readonly string[] {
+  if (path.endsWith('.test.js')) return [path];
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
+  return names.flatMap((name) => (name.endsWith('.test.js') ? join(path, name) : []));
 }
 
 /** Shared with the instrumented code. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../adapters/relay/relay.js';
+import { createWindow } from '../../application/window.js';
 import { at, record, types, type WardEvent, wardAudience } from './ward.js';
 
 const ward = fc.constantFrom('w', 'v');
@@ -97,6 +98,39 @@ describe('the laws of the relay', () => {
         }
         expect(clients.flatMap(({ sent }) => sent)).to.deep.equal(steady.sent);
         expect(clients.flatMap(types)).not.to.include('RESET');
+        relay.close();
+      }),
+    );
+  });
+
+  it('over restarts and with whatever of others in between, resuming gives all that was missed or RESET', () => {
+    // A position, and whether something of this service stands there.
+    const log = fc.array(fc.boolean(), { minLength: 1, maxLength: 60 });
+    const starts = fc.record({ horizon: fc.nat(60), from: fc.nat(60) });
+    fc.assert(
+      fc.property(log, starts, fc.nat(70), (places, start, after) => {
+        const ends = BigInt(places.length);
+        const mine = places.flatMap((own, index) => (own ? [BigInt(index + 1)] : []));
+        // What the node before left: everything of the service after the horizon is after `from` too.
+        const window = createWindow({ horizon: 0n, from: 0n });
+        for (const position of mine) if (position <= BigInt(start.horizon)) window.pass(position);
+        window.leave(BigInt(Math.min(start.from, start.horizon, places.length)));
+        const relay = createRelay({ audience: wardAudience, head: async () => ends, from: window.horizon });
+        const enter = (position: bigint) =>
+          relay.publish(at(position, { type: 'Entered', data: { ward: 'w', person: 'ann' } }));
+        for (const position of mine) if (position > window.from) enter(position);
+
+        const back = record();
+        relay.connect({ keys: ['person:ann'], after: BigInt(after) }, back);
+        enter(100n);
+        const told = back.sent.flatMap(({ position }) => position ?? []);
+        const missed = mine.filter((position) => position > BigInt(after));
+        const last = mine.at(-1) ?? 0n;
+        if (types(back)[0] === 'RESET') {
+          expect(told).to.deep.equal([last > window.horizon ? last : window.horizon, 100n]);
+          // Not where nothing was missed.
+          expect(missed, 'missed').not.to.deep.equal([]);
+        } else expect(told).to.deep.equal([...missed, 100n]);
         relay.close();
       }),
     );

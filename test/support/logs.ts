@@ -32,8 +32,8 @@ export async function foundIn(index: RecordIndex, filter: Filter, order: Order):
 
 export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 
-/** A node of the log service that is live. */
-export async function startLogsNode(servers: Servers, database: string) {
+/** A node of the log service that is live, with this index or one of another version. */
+export async function startLogsNode(servers: Servers, database: string, model = records) {
   const stop = new AbortController();
   const { signal } = stop;
   const kernel = await createKernel({
@@ -43,10 +43,10 @@ export async function startLogsNode(servers: Servers, database: string) {
     node: randomUUID(),
     release: 'test',
     catalogs: [logs],
-    projections: [records],
+    projections: [model],
     logger: quiet,
   });
-  await kernel.lifecycle.open([records], kernel.served, { signal });
+  await kernel.lifecycle.open([model], kernel.served, { signal });
   const { log, vault, settled, release, follow, builds, checkpoints, leases, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
@@ -64,7 +64,7 @@ export async function startLogsNode(servers: Servers, database: string) {
   const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
   const projector = runProjector({
     ...common,
-    projections: [records],
+    projections: [model],
     reached: settled.reached,
     untilWanted: settled.untilWanted,
   });

@@ -21,7 +21,9 @@ export interface RawAnswer {
 export const send = (base: string, { method, path, headers = {}, body }: RawRequest): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(base);
-    const sent = request({ hostname, port, method, path, headers }, (response) => {
+    // Node leaves it out for methods that seldom have a body, and the body would be read as the next request.
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const sent = request({ hostname, port, method, path, headers: { ...length, ...headers } }, (response) => {
       const { statusCode: status = 0 } = response;
       if (response.headers['content-type']?.startsWith('text/event-stream')) {
         resolve({ status, headers: response.headers, text: '' });
@@ -33,7 +35,9 @@ export const send = (base: string, { method, path, headers = {}, body }: RawRequ
         resolve({ status, headers: response.headers, text: String(Buffer.concat(chunks)) }),
       );
     });
-    sent.on('error', reject);
+    sent.on('error', (error) =>
+      reject(new Error(`${method} ${path.slice(0, 100)}: no answer`, { cause: error })),
+    );
     sent.end(body);
   });
 

@@ -1,6 +1,7 @@
 /** The program as its users run it: a process of its own, found by what it prints. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -65,6 +66,16 @@ export async function startServer(dataDir: string, flags: readonly string[] = []
       return child.exitCode;
     },
   };
+}
+
+/** A port that can be had again after a crash, for clients that come back. */
+export async function freePort(): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return String(typeof address === 'object' ? address?.port : 0);
 }
 
 interface Line {

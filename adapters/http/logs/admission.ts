@@ -1,7 +1,8 @@
 /** Who may do what at the log service: its token or basic credentials for all, producers' tokens to ingest only. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Problem, problem } from '../problem.js';
-import type { Request } from '../route.js';
+import type { Request, Route } from '../route.js';
+import { LOG_SECURITY } from './policy.js';
 
 export interface LogCaller {
   /** Goes into the log. */
@@ -26,9 +27,20 @@ const DEFAULT_PRODUCER = 'default';
 export interface LogAdmission {
   ingest(request: Request): LogCaller | Problem;
   query(request: Request): LogCaller | Problem;
+  /** Schemes of the documents by which callers sign in; none where nobody has to. */
+  readonly security: readonly string[];
   /** What `/health` tells about it. */
   readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
 }
+
+/** What the document says of routes that a producer's token does not open. */
+export const notForProducers = (route: Route): Route => ({
+  ...route,
+  answers: {
+    ...route.answers,
+    403: { description: 'A producer may only send records; or the Host or Origin is not allowed' },
+  },
+});
 
 /** With neither a token nor a password everybody may do everything. */
 export function createAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
@@ -62,6 +74,7 @@ export function createAdmission({ apiToken, username, password, producers }: Cre
       const producerId = open ? undefined : producerOf(request);
       return producerId === undefined ? (signedIn(request) ?? UNAUTHORIZED) : INGEST_ONLY;
     },
+    security: open ? [] : LOG_SECURITY,
     mode: { required: !open, bearer, basic },
   };
 }

@@ -6,6 +6,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
 import type { Request, Route } from '../route.js';
 import { listLimit } from '../validate.js';
+import { notForProducers } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
 
 /** Who was let in. */
@@ -117,5 +118,5 @@ export function alertRoutes({
     },
   };
 
-  return [read, change, test, list] as readonly Route[];
+  return ([read, change, test, list] as readonly Route[]).map(notForProducers);
 }

@@ -4,7 +4,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
 import type { Route } from '../route.js';
 import type { LogCaller } from './admission.js';
-import { reindexProgress, reindexReport } from './schemas.js';
+import { reindexProgress, reindexRefused, reindexReport } from './schemas.js';
 
 export interface ReindexRouteDeps {
   readonly reindex: Reindex;
@@ -14,6 +14,8 @@ export interface ReindexRouteDeps {
 
 export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): readonly Route[] {
   const common = { path: '/api/reindex', tags: ['Index'], admit, security } as const;
+
+  const known = async () => (await reindex.progress()) ?? { state: 'none' };
 
   const start: Route<LogCaller, unknown, { async: boolean }> = {
     ...common,
@@ -27,13 +29,13 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
     answers: {
       200: { description: 'Done', schema: reindexReport },
       202: { description: 'Begun', schema: { type: 'object', properties: { id: { type: 'string' } } } },
-      409: { description: 'One is running' },
+      409: { description: 'One is running, here or in another process', schema: reindexRefused },
     },
     async handle({ query, log, context }, { actor }) {
       const started = await reindex.start(context(actor, actor));
       if (isRejection(started)) {
         return started === RUNNING
-          ? problem(409, 'A reindex is running', { extra: { progress: reindex.progress() } })
+          ? problem(409, 'A reindex is running', { extra: { progress: await known() } })
           : started;
       }
       if (query.async) {
@@ -49,9 +51,9 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
   const progress: Route<LogCaller> = {
     ...common,
     method: 'GET',
-    summary: 'Progress of the running or last rebuild',
+    summary: 'Progress of the running rebuild, wherever it runs, or of the last one',
     answers: { 200: { description: 'How far it is', schema: reindexProgress } },
-    handle: () => ({ status: 200, body: reindex.progress() ?? { state: 'none' } }),
+    handle: async () => ({ status: 200, body: await known() }),
   };
 
   return [start, progress] as readonly Route[];

@@ -73,6 +73,8 @@ export const reindexProgress = object(
   ['id', 'startedAt', 'events', 'position', 'until', 'error', 'report', 'reset'],
 );
 
+export const reindexRefused = object({ error: text, progress: reindexProgress });
+
 export const healthBody = object({
   ok: { type: 'boolean' },
   service: text,

@@ -33,6 +33,9 @@ export const createBody = object(
 
 export const inviteBody = object({ inviteToken });
 
+/** Nothing is asked for; what is sent must be JSON all the same. */
+export const burnBody = object({});
+
 export const joinBody = object({ participantName, inviteToken, signingPublicKey }, [
   'inviteToken',
   'signingPublicKey',

@@ -30,13 +30,13 @@ describe('expired records', () => {
     await servers?.stop();
   });
 
-  const put = async (given: readonly object[], more = {}) => {
+  const put = async (given: readonly object[], more = {}, producerId = 'api') => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
     const room = createRoom(INTAKE_BYTES);
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const context = { ...systemContext('test'), ...more };
-    return ingest.post(JSON.stringify(given), 'json', 'api', context);
+    return ingest.post(JSON.stringify(given), 'json', producerId, context);
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
@@ -53,6 +53,9 @@ describe('expired records', () => {
     await put(keyed, key);
     now = START + 20 * DAY;
     await put([at('young', 20), at('written late', 1)]);
+    // More than 400 days from their receipt, all such share one collection.
+    await put([at('of an age long gone', -500)], {}, 'ancients');
+    await put([at('of an age to come', 900)], {}, 'prophets');
     now = START + 31 * DAY;
     const ports = { handle, clock, days: 30, auditDays: 365, context: systemContext };
     const retention = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
@@ -62,8 +65,9 @@ describe('expired records', () => {
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
     await settled.wait('logs', facts.at(-1)?.position ?? 0n);
+    const kept = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
     // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
-    expect(await names()).to.deep.equal(['old audit', 'old audit keyed', 'written late', 'young']);
+    expect(await names()).to.deep.equal(kept);
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
     const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased!;
@@ -78,7 +82,7 @@ describe('expired records', () => {
 
     const build = await kernel.lifecycle.rebuild(model, { signal });
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
-    expect(await names()).to.deep.equal(['old audit', 'old audit keyed', 'written late', 'young']);
+    expect(await names()).to.deep.equal(kept);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 });

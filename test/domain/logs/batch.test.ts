@@ -70,6 +70,31 @@ describe('the batches of a request', () => {
     );
   });
 
+  it('are as few as there can be, filled to the last byte and the last record', () => {
+    const counts = (records: readonly { bytes: number }[]) =>
+      batchesOf({
+        producerId: 'api',
+        receivedAt: RECEIVED,
+        records: records.map((each) => ({ json: '{}', audit: false, ...each })),
+        rejected: 0,
+      }).map(({ data }) => data.count);
+    const half = BATCH_BYTES / 2 - 1;
+    expect(counts([{ bytes: half }, { bytes: half }])).to.deep.equal([2]);
+    expect(counts([{ bytes: half }, { bytes: half + 1 }])).to.deep.equal([1, 1]);
+    expect(counts([{ bytes: half }, { bytes: half }, { bytes: 1 }, { bytes: 1 }])).to.deep.equal([2, 2]);
+    expect(counts([{ bytes: BATCH_BYTES * 2 }, { bytes: 1 }])).to.deep.equal([1, 1]);
+    expect(counts(Array.from({ length: 10_000 }, () => ({ bytes: 2 })))).to.deep.equal([10_000]);
+    expect(counts(Array.from({ length: 20_001 }, () => ({ bytes: 2 })))).to.deep.equal([10_000, 10_000, 1]);
+  });
+
+  it('of one producer never go where those of another go', () => {
+    const streams = ['a', 'a/b', 'a~47b', 'ä', 'a b'].map((producerId) =>
+      keepingSubject({ producerId, day: '20261121', audit: false }),
+    );
+    expect(streams.slice(0, 2)).to.deep.equal(['logs.batch-a-20261121', 'logs.batch-a~47b-20261121']);
+    expect(new Set(streams).size).to.equal(streams.length);
+  });
+
   it('say only with the last how far a file was read', () => {
     const records = [true, false].map((audit) => ({ json: '{}', audit, bytes: 20 }));
     const source = { id: 'file', offset: 40 };

@@ -1,7 +1,14 @@
 /** The meaning of filters, and that the terms of an index never hide a record that passes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EVERYTHING, type Filter, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
+import {
+  EVERYTHING,
+  type Filter,
+  isColumns,
+  type Leaf,
+  leavesAt,
+  matches,
+} from '../../../domain/logs/filter.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { understand } from '../../../domain/logs/record.js';
 import { termsOf, termsOfFilter, wordsOf } from '../../../domain/logs/words.js';
@@ -15,6 +22,42 @@ describe('a filter', () => {
     expect(passes({ timestamp: NOON }, { from: NOON, to: NOON })).to.equal(true);
     expect(passes({ timestamp: NOON }, { from: NOON + 1 })).to.equal(false);
     expect(passes({ timestamp: NOON }, { to: NOON - 1 })).to.equal(false);
+  });
+
+  it('takes records of any of its levels, of its event, producer, correlation and audit', () => {
+    const data = { level: 'error', event: 'paid', correlationId: 'c1', audit: true };
+    const all = {
+      levels: ['WARN', 'ERROR'],
+      event: 'paid',
+      producerId: 'api',
+      correlationId: 'c1',
+      audit: true,
+    };
+    expect(passes(data, all)).to.equal(true);
+    for (const [name, value] of Object.entries(all))
+      expect(passes(data, { [name]: value }), name).to.equal(true);
+    const others = { levels: ['INFO'], event: 'pai', producerId: 'web', correlationId: 'c', audit: false };
+    for (const [name, value] of Object.entries(others)) {
+      expect(passes(data, { [name]: value }), name).to.equal(false);
+      expect(passes(data, { ...all, [name]: value }), name).to.equal(false);
+    }
+    expect(passes({}, { audit: false })).to.equal(true);
+    expect(passes({}, { audit: true })).to.equal(false);
+    expect(passes(data, { levels: [] })).to.equal(false);
+  });
+
+  it('is of columns alone when it asks for nothing inside a record', () => {
+    expect(isColumns(EVERYTHING)).to.equal(true);
+    expect(
+      isColumns({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true }),
+    ).to.equal(true);
+    for (const inside of [
+      { event: 'paid' },
+      { correlationId: 'c1' },
+      { fields: [{ path: 'a', value: '1' }] },
+      { words: ['disk'] },
+    ])
+      expect(isColumns({ ...EVERYTHING, ...inside }), JSON.stringify(inside)).to.equal(false);
   });
 
   it('compares fields exactly, as text', () => {
@@ -57,6 +100,21 @@ describe('a filter', () => {
       'да',
       '日本',
     ]);
+    // The first and last of each kind, and their neighbours that are none.
+    expect(wordsOf('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal([
+      'a',
+      'a',
+      'z',
+      'z',
+      '0',
+      '9',
+      '_',
+      'à',
+    ]);
+    expect(wordsOf('x\u1fffy\u2000z\u206fa\u2070b')).to.deep.equal(['x\u1fffy', 'z', 'a\u2070b']);
+    expect(wordsOf('x\u2fffy\u3000z\u303fa\u3040b')).to.deep.equal(['x\u2fffy', 'z', 'a\u3040b']);
+    expect(wordsOf('')).to.deep.equal([]);
+    expect(wordsOf('--')).to.deep.equal([]);
   });
 
   it('finds a field wherever a dotted path can lead', () => {

@@ -1,7 +1,7 @@
 /** What is understood of records, whoever wrote them, and of the instants in them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { instantOf, instantOfQuery } from '../../../domain/logs/instant.js';
+import { dayName, instantOf, instantOfQuery, startOfDay } from '../../../domain/logs/instant.js';
 import { understand } from '../../../domain/logs/record.js';
 import { record } from './arbitrary.js';
 
@@ -16,6 +16,8 @@ describe('an instant', () => {
     expect(instantOf('2026-11-21 10:00:00,5')).to.equal(at('2026-11-21T10:00:00.500Z'));
     expect(instantOf('2026-11-21T10:00')).to.equal(at('2026-11-21T10:00:00Z'));
     expect(instantOf('2026-11-21')).to.equal(at('2026-11-21T00:00:00Z'));
+    expect(instantOf('2028-02-29T23:59:59Z')).to.equal(at('2028-02-29T23:59:59Z'));
+    expect(instantOf('2026-12-31')).to.equal(at('2026-12-31T00:00:00Z'));
   });
 
   it('is read from epoch seconds, ms, µs and ns', () => {
@@ -30,6 +32,14 @@ describe('an instant', () => {
       '',
       'yesterday',
       '2026-13-01',
+      '2026-02-30',
+      '2026-02-29T10:00:00Z',
+      '2026-04-31 10:00:00,5',
+      '2026-00-10',
+      '2026-02-30T10:00:00Z',
+      '2025-02-29',
+      '2026-04-31 10:00:00,5 +02:00',
+      '2026-01-00',
       '21/11/2026',
       '1',
       -5,
@@ -41,6 +51,38 @@ describe('an instant', () => {
       true,
     ];
     for (const value of others) expect(instantOf(value), JSON.stringify(value)).to.equal(undefined);
+  });
+
+  it('is read with blanks around it, to the last digit of a unit, and within the years people write', () => {
+    const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+    expect(instantOf('  2026-11-21T10:00:00Z ')).to.equal(at('2026-11-21T10:00:00Z'));
+    expect(instantOf('1763719200.25')).to.equal(1_763_719_200_250);
+    expect(instantOf(1e11 - 1)).to.equal((1e11 - 1) * 1000);
+    expect([instantOf(1e11), instantOf(1e14), instantOf(1e17)]).to.deep.equal([1e11, 1e11, 1e11]);
+    expect([instantOf(0), instantOf('1970-01-01')]).to.deep.equal([0, 0]);
+    expect(instantOf('1969-12-31T23:59:59.999Z')).to.equal(undefined);
+    expect(instantOf('9999-12-31T23:59:59.999Z')).to.equal(last);
+    for (const text of ['10000-01-01', '9999-12-31T23:59:59.999-00:01', 'x1763719200', '1763719200x'])
+      expect(instantOf(text)).to.equal(undefined);
+    expect(instantOf('2026-11-21T10:00:00+02')).to.equal(at('2026-11-21T08:00:00Z'));
+    expect(instantOf('2026-11-21T10:00:00z')).to.equal(at('2026-11-21T10:00:00Z'));
+    expect(instantOf(`2026-11-21T10:00:00Z${' '.repeat(20)}`)).to.equal(at('2026-11-21T10:00:00Z'));
+    expect(instantOf(`2026-11-21T10:00:00Z${' '.repeat(21)}`)).to.equal(undefined);
+  });
+
+  it('has a day in UTC, whose beginning and name are the same for all of it', () => {
+    const day = Date.UTC(2026, 10, 21);
+    for (const instant of [day, day + 1, day + 86_399_999]) {
+      expect(startOfDay(instant)).to.equal(day);
+      expect(dayName(instant)).to.equal('20261121');
+    }
+    expect(startOfDay(day - 1)).to.equal(day - 86_400_000);
+    expect(dayName(day - 1)).to.equal('20261120');
+  });
+
+  it('may be of the 29th of February where there is one', () => {
+    expect(instantOf('2024-02-29')).to.equal(at('2024-02-29T00:00:00Z'));
+    expect(instantOf('2024-02-29T23:30:00-05:00')).to.equal(at('2024-03-01T04:30:00Z'));
   });
 
   it('in a query may be a date, which stands for its whole day', () => {
@@ -57,6 +99,7 @@ describe('a record', () => {
   it('has the instant of its receipt when it names none that can be read', () => {
     expect(of({}).instant).to.equal(RECEIVED);
     expect(of({ timestamp: 'soon' }).instant).to.equal(RECEIVED);
+    expect(of({ timestamp: '2026-02-30T10:00:00Z' }).instant).to.equal(RECEIVED);
   });
 
   it('has its level in upper case, INFO by default, numbers mapped the pino way', () => {
@@ -74,6 +117,49 @@ describe('a record', () => {
       'FATAL',
       'FATAL',
     ]);
+  });
+
+  it('has the instant of the first of its times that can be read', () => {
+    const names = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'];
+    for (const [index, name] of names.entries()) {
+      const unread = Object.fromEntries(names.slice(0, index).map((each) => [each, 'soon']));
+      const later = Object.fromEntries(names.slice(index + 1).map((each) => [each, RECEIVED + 7]));
+      expect(understand({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(
+        RECEIVED + 1,
+      );
+    }
+  });
+
+  it('has its level from level, else severity, else the priority of syslog', () => {
+    const level = (data: object) => understand(data as never, 'api', RECEIVED).level;
+    expect(level({ level: ' warn ', severity: 'error' })).to.equal('WARN');
+    expect(level({ severity: 'error', PRIORITY: '6' })).to.equal('ERROR');
+    expect(level({ level: ' ', PRIORITY: '3' })).to.equal('ERROR');
+    const bySyslog = ['FATAL', 'FATAL', 'FATAL', 'ERROR', 'WARN', 'INFO', 'INFO', 'DEBUG'];
+    expect(bySyslog.map((_, priority) => level({ PRIORITY: String(priority) }))).to.deep.equal(bySyslog);
+    expect([level({ PRIORITY: '8' }), level({ PRIORITY: 'x' }), level({})]).to.deep.equal([
+      'INFO',
+      'INFO',
+      'INFO',
+    ]);
+    expect([level({ level: '30' }), level({ level: '50x' }), level({ level: 'x50' })]).to.deep.equal([
+      'INFO',
+      '50X',
+      'X50',
+    ]);
+    const byPino = [0, 9, 10, 20, 30, 39, 40, 50, 60, 69, 1000].map((each) => level({ level: each }));
+    expect(byPino).to.deep.equal('TRACE TRACE TRACE DEBUG INFO INFO WARN ERROR FATAL FATAL FATAL'.split(' '));
+  });
+
+  it('has texts of whatever stands there', () => {
+    const message = (value: unknown) => understand({ message: value } as never, 'api', RECEIVED).message;
+    expect([message('text'), message(7), message(true), message(null)]).to.deep.equal([
+      'text',
+      '7',
+      'true',
+      '',
+    ]);
+    expect([message({ a: 1 }), message([1, 'x'])]).to.deep.equal(['{"a":1}', '[1,"x"]']);
   });
 
   it('has its event from event, else from message', () => {

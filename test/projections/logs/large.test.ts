@@ -109,6 +109,18 @@ describe('the index of large records', function () {
     expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
   });
 
+  it('gathers what comes a little at a time into blocks that are bounded in bytes', async () => {
+    const requests = Array.from({ length: 60 }, (_, n) =>
+      Array.from({ length: 5 }, (_, m) => ({ n: n * 5 + m, message: noise(40_000), timestamp: NOON })),
+    );
+    const name = await build(...requests);
+    const rows = await rowsIn(name, 'd20261121');
+    expect(rows.length).to.be.within(6, 20);
+    expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(MOST_ROW_BYTES);
+    const found = await foundIn(indexOf(name), EVERYTHING, 'asc');
+    expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
+  });
+
   it('cuts what one event brought, and finds all of it', async () => {
     const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
     // As an event would be whose records were counted smaller than they are.

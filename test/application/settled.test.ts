@@ -1,0 +1,33 @@
+/** What a node has acknowledged is waited for by its readers, however much of it there is. */
+import { expect } from 'chai';
+import { createSettled } from '../../application/settled.js';
+
+describe('what a node has acknowledged', () => {
+  const never = async () => undefined;
+
+  it('is known of a stream until the projections have seen it', () => {
+    const settled = createSettled(never);
+    settled.appended('toys.box-1', 5n);
+    settled.appended('toys.box-1', 3n);
+    settled.appended('toys.box-2', 9n);
+    expect(settled.latest(['toys.box-1'])).to.equal(5n);
+    expect(settled.latest(['toys.box-1', 'toys.box-2', 'toys.box-3'])).to.equal(9n);
+    settled.reached('toys', 5n);
+    expect(settled.latest(['toys.box-1'])).to.equal(0n);
+    expect(settled.latest(['toys.box-2'])).to.equal(9n);
+  });
+
+  it('is never taken for seen, nor remembered without end, where nothing tells how far the projections are', () => {
+    const settled = createSettled(never);
+    const streams = 50_000;
+    for (let at = 1; at <= streams; at++) settled.appended(`toys.box-${at}`, BigInt(at));
+    for (const at of [1, 20_000, 39_999, 45_000, streams]) {
+      const latest = settled.latest([`toys.box-${at}`]);
+      expect(latest >= BigInt(at), `box ${at}`).to.equal(true);
+    }
+    // The newest are known by themselves; the rest by one position of them all.
+    expect(settled.latest([`toys.box-${streams - 1}`])).to.equal(BigInt(streams - 1));
+    expect(settled.latest(['toys.box-1'])).to.equal(settled.latest(['toys.box-2']));
+    expect(settled.latest(['games.box-1'])).to.equal(0n);
+  });
+});

@@ -1,0 +1,58 @@
+/** What the program holds in memory to be quick is bounded in bytes, and told in its metrics. */
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/engines.js';
+import { call, type Entered } from '../support/room-client.js';
+import { newSigner, random, text } from '../support/room-crypto.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('the memory of a server', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, ['--rooms-create-per-hour', '100000']);
+  });
+  after(async () => {
+    await server?.stop();
+    directory.remove();
+  });
+
+  /** By the name of the cache. */
+  async function gauges(name: string): Promise<Map<string, number>> {
+    const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
+    const lines = metrics.matchAll(new RegExp(`^${name}\\{cache="([^"]+)"\\} (\\d+)$`, 'gm'));
+    return new Map([...lines].map(([, cache = '', value]) => [cache, Number(value)]));
+  }
+
+  it('has a bound for each cache that no number of large messages goes beyond', async () => {
+    const base = server.urls.rooms ?? '';
+    const signingPublicKey = (await newSigner()).publicKey;
+    const envelope = () => ({
+      keyVersion: 1,
+      messageIndex: 0,
+      chainId: text(random(8)),
+      chainKeyNonce: 'bm9uY2U',
+      chainKeyCiphertext: 'a2V5',
+      nonce: 'bm9uY2Uy',
+      ciphertext: text(random(24_000)),
+      signature: 'c2lnbmF0dXJl',
+    });
+    const room = async () => {
+      const { body } = await call<Entered>(base, 'POST', '/rooms', { body: { signingPublicKey } });
+      const path = `/rooms/${body.roomId}/messages`;
+      for (let index = 0; index < 39; index++) {
+        const { status } = await call(base, 'POST', path, { token: body.sessionToken, body: envelope() });
+        expect(status).to.equal(201);
+      }
+    };
+    for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 9 }, room));
+
+    const [held, limits] = [await gauges('annals_cache_bytes'), await gauges('annals_cache_limit_bytes')];
+    const caches = ['streams', 'keys', 'secrets', 'fresh-secrets', 'relay rooms', 'relay logs'];
+    expect([...limits.keys()]).to.include.members(caches);
+    for (const [cache, limit] of limits) expect(held.get(cache), cache).to.be.within(0, limit);
+    // More than 20 MB of messages have come through: what keeps them is full.
+    expect(held.get('relay rooms')).to.be.greaterThan((limits.get('relay rooms') ?? 0) * 0.8);
+    expect([...limits.values()].reduce((sum, each) => sum + each)).to.be.lessThan(100 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,280 @@
+/** What a node owes its readers after a start: all that was acknowledged, streams without a hole, whatever the log holds. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { jsonEvent } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { EventSource } from 'eventsource';
+import { type Engines, startEngines } from '../../adapters/engines/start.js';
+import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { services } from '../../bin/services.js';
+import { quiet, temporaryDirectory } from '../support/engines.js';
+import { logClient, tailed } from '../support/log-client.js';
+import { run } from '../support/program.js';
+import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
+import { freePort, type Server, startServer } from '../support/server.js';
+
+interface Ready {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail?: string }[];
+}
+
+describe('after a start', function () {
+  this.timeout(60_000);
+  const directory = temporaryDirectory();
+  let engines: Engines;
+  /** Another node on the same engines, which stay when the server is killed. */
+  let other: Kernel;
+  let server: Server;
+  let ports: readonly string[];
+
+  const serve = async () => {
+    server = await startServer(directory.path, ports);
+  };
+  const restart = async () => {
+    await server.stop('SIGKILL');
+    await serve();
+  };
+  before(async () => {
+    engines = await startEngines({ dataDir: directory.path, logger: quiet });
+    other = await createKernel({
+      ...engines,
+      mongoDatabase: 'annals',
+      node: randomUUID(),
+      release: 'test',
+      catalogs: services.map(({ catalog }) => catalog),
+      projections: [],
+      logger: quiet,
+    });
+    ports = ['--rooms-port', await freePort(), '--logs-port', await freePort()];
+  });
+  afterEach(() => server?.stop('SIGKILL'));
+  after(async () => {
+    await other?.close();
+    await engines?.stop();
+    directory.remove();
+  });
+
+  const rooms = () => server.urls.rooms ?? '';
+  const logs = () => logClient(server.urls.logs ?? '');
+  const state = ({ roomId, sessionToken: token }: RoomClient) =>
+    call<RoomState>(rooms(), 'GET', `/rooms/${roomId}/state`, { token });
+  const ready = async () => (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as Ready;
+  const isReady = async () => {
+    while (!(await ready()).ok);
+  };
+  /** The next event, past those of a stream that comes back. */
+  const message = async (stream: Awaited<ReturnType<RoomClient['stream']>>) => {
+    for (;;) {
+      const event = await stream.next();
+      if (event?.type !== 'CONNECTED') return event;
+    }
+  };
+
+  it('says of every answer that it is pending, and is not ready, until all that was in the log is in the rows', async () => {
+    const names = ['projector:rooms', 'projector:logs'];
+    const leases = await Promise.all(names.map((name) => other.leases.acquire(name)));
+    await serve();
+    const ada = await createRoom(rooms(), 'Ada');
+    const { id } = await ada.post('Before the crash');
+    await logs().ingest([{ message: 'before the crash' }]);
+    await restart();
+
+    const [room, page] = await Promise.all([state(ada), logs().ask('GET', '/api/logs?q=crash')]);
+    for (const { status, headers } of [room, page])
+      expect([status, headers.get('consistency')]).to.deep.equal([200, 'pending']);
+    const { ok, checks } = await ready();
+    expect(ok).to.equal(false);
+    for (const service of ['rooms', 'logs'])
+      expect(checks.find(({ name }) => name === `projector ${service}`)).to.include({ ok: false });
+
+    await Promise.all(leases.map((lease) => lease?.release()));
+    await isReady();
+    const [shown, found] = await Promise.all([
+      state(ada),
+      logs().ask<{ entries: object[] }>('GET', '/api/logs?q=crash'),
+    ]);
+    expect(shown.body.messages.map((each) => each.id)).to.deep.equal([id]);
+    expect(found.body.entries).to.have.length(1);
+    for (const { headers } of [shown, found]) expect(headers.get('consistency')).to.equal(null);
+  });
+
+  it('gives a room what its client missed, however much of others is in between, and no RESET', async () => {
+    await serve();
+    const ada = await createRoom(rooms(), 'Ada');
+    const first = await ada.stream();
+    const one = await ada.post('one');
+    expect(await message(first)).to.deep.include({ type: 'NEW_MESSAGE' });
+    first.close();
+    const two = await ada.post('two');
+    const unrelated = Array.from({ length: 700 }, () => jsonEvent({ type: 'other', data: {} }));
+    await other.client.appendToStream(`other.events-${randomUUID()}`, unrelated);
+    await restart();
+    const back = await ada.stream(first.cursor());
+    const three = await ada.post('three');
+    const told = [await message(back), await message(back)];
+    expect(told.map((event) => (event?.payload as { id: string } | undefined)?.id)).to.deep.equal([
+      two.id,
+      three.id,
+    ]);
+    expect(one.id).not.to.equal(two.id);
+    back.close();
+  });
+
+  it('says no RESET to those who have missed nothing, and one to those the log knows nothing of', async () => {
+    await serve();
+    const ada = await createRoom(rooms(), 'Ada');
+    const url = () => `${server.urls.logs}/api/logs/tail`;
+    let connected = () => {};
+    const connection = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    const tailing = tailed(url(), (entries) => entries.length > 0, { connected });
+    await connection;
+    await logs().ingest([{ message: 'seen' }]);
+    const { cursor = '' } = await tailing;
+    const stream = await ada.stream();
+    await stream.next();
+    stream.close();
+    await restart();
+
+    for (const [lastEventId, reset] of [
+      [cursor, false],
+      ['9000000000000000', true],
+    ] as const) {
+      let opened = () => {};
+      const opening = new Promise<void>((resolve) => {
+        opened = resolve;
+      });
+      const back = tailed(url(), (entries) => entries.length > 0, { lastEventId, connected: opened });
+      await opening;
+      if (reset) await untilReset(url(), lastEventId);
+      await logs().ingest([{ message: 'new' }]);
+      const { entries, reset: told } = await back;
+      expect([entries.map((entry) => entry.message), told]).to.deep.equal([['new'], reset]);
+    }
+    const same = await ada.stream(stream.cursor());
+    const ahead = await ada.stream('9000000000000000');
+    expect((await message(ahead))?.type).to.equal('RESET');
+    await ada.post('new');
+    for (const each of [same, ahead]) expect((await message(each))?.type).to.equal('NEW_MESSAGE');
+    same.close();
+    ahead.close();
+  });
+
+  /** Whoever comes with this cursor is told so. */
+  async function untilReset(url: string, lastEventId: string) {
+    const stop = new AbortController();
+    const { body } = await fetch(url, { headers: { 'last-event-id': lastEventId }, signal: stop.signal });
+    let text = '';
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes('RESET')) break;
+    }
+    stop.abort();
+  }
+
+  it('goes on with the streams of an ordinary EventSource, of rooms and of records', async () => {
+    await serve();
+    const ada = await createRoom(rooms(), 'Ada');
+    const heard: string[] = [];
+    let woken = () => {};
+    const listen = (url: string) => {
+      const source = new EventSource(url);
+      source.onmessage = ({ data }) => {
+        const { type = 'RECORD', message: text = '' } = JSON.parse(data) as {
+          type?: string;
+          message?: string;
+        };
+        if (type !== 'CONNECTED') heard.push(text || type);
+        woken();
+      };
+      const open = new Promise<void>((resolve) => {
+        source.onopen = () => resolve();
+      });
+      return { source, open };
+    };
+    const hears = async (what: string) => {
+      while (!heard.includes(what)) {
+        await new Promise<void>((resolve) => {
+          woken = resolve;
+        });
+      }
+    };
+    const room = listen(`${rooms()}/rooms/${ada.roomId}/events?token=${ada.sessionToken}`);
+    const tail = listen(`${server.urls.logs}/api/logs/tail?q=eventsource`);
+    await Promise.all([room.open, tail.open]);
+    await ada.post('one');
+    await logs().ingest([{ message: 'eventsource one' }]);
+    await Promise.all([hears('NEW_MESSAGE'), hears('eventsource one')]);
+    await restart();
+    await ada.post('two');
+    await logs().ingest([{ message: 'eventsource two' }]);
+    await hears('eventsource two');
+    await ada.burn();
+    await hears('ROOM_BURNED');
+    expect(heard.filter((each) => each.startsWith('eventsource'))).to.deep.equal([
+      'eventsource one',
+      'eventsource two',
+    ]);
+    expect(heard.filter((each) => !each.startsWith('eventsource'))).to.deep.equal([
+      'NEW_MESSAGE',
+      'NEW_MESSAGE',
+      'ROOM_BURNED',
+    ]);
+    room.source.close();
+    tail.source.close();
+  });
+
+  it('brings a large import to whoever follows, over one connection', async () => {
+    const count = 20_000;
+    await serve();
+    let connected = () => {};
+    const connection = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    const tailing = tailed(
+      `${server.urls.logs}/api/logs/tail?event=imported`,
+      (all) => all.length === count,
+      { connected },
+    );
+    await connection;
+    const lines = Array.from({ length: count }, (_, n) =>
+      JSON.stringify({ n, event: 'imported', noise: randomBytes(180).toString('base64') }),
+    );
+    const { code, stderr } = await run(
+      ['logs', 'import', '-', '--url', server.urls.logs ?? ''],
+      `${lines.join('\n')}\n`,
+    );
+    expect(code, stderr).to.equal(0);
+    const { entries, reset } = await tailing;
+    expect(entries.map(({ data }) => data.n)).to.deep.equal(Array.from({ length: count }, (_, n) => n));
+    expect(reset).to.equal(false);
+  });
+
+  it('passes what can never be opened, and tells of it in log, metrics and health', async () => {
+    await serve();
+    const ada = await createRoom(rooms(), 'Ada');
+    await server.stop('SIGKILL');
+    const { roomId } = ada;
+    const damaged = {
+      roomId,
+      participantId: 'ghost',
+      joinedAt: 0,
+      tokenHash: '',
+      secret: 'ZGFtYWdlZCBiZXlvbmQgcmVwYWly',
+    };
+    await other.client.appendToStream(`rooms.room-${roomId}`, [
+      jsonEvent({ type: 'rooms.ParticipantJoined.v1', data: damaged }),
+    ]);
+    await serve();
+    await isReady();
+    expect((await ready()).checks.find(({ name }) => name === 'sealed events')?.detail).to.match(/^1 /);
+    const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
+    expect(metrics).to.match(/^annals_unopened_total 1$/m);
+    const told = server.lines.filter((line) => line.includes("can't be opened"));
+    expect(told).to.have.length(1);
+    expect(told[0]).to.include(`rooms.room-${roomId}`);
+    const { id } = await ada.post('All the same');
+    const { status, body } = await state(ada);
+    expect([status, body.messages.map((each) => each.id)]).to.deep.equal([200, [id]]);
+  });
+});

@@ -1,0 +1,88 @@
+/** What queries of records reflect, and that they end with whoever asked. */
+import { expect } from 'chai';
+import { queryRoutes } from '../../adapters/http/logs/query.js';
+import type { LogQueries } from '../../application/logs/queries.js';
+import type { Position, Settled } from '../../application/ports.js';
+import { serveToys, type Toys } from './toy.js';
+
+const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
+
+describe('queries of records over HTTP', () => {
+  let shown: Position;
+  let appended: Position;
+  /** Of the queries that were asked, in order. */
+  let signals: AbortSignal[];
+  let answer: () => Promise<void>;
+  let toys: Toys;
+
+  const settled: Settled = {
+    wait: async (_, wanted) => shown >= wanted,
+    latest: () => 0n,
+    position: () => shown,
+  };
+  const queries: Pick<LogQueries, 'page' | 'aggregate'> = {
+    async page(_, signal) {
+      signals.push(signal!);
+      await answer();
+      return { json: Buffer.from('{}') };
+    },
+    async aggregate(_filter, _grouping, _limit, signal) {
+      signals.push(signal!);
+      await answer();
+      return { buckets: [], total: 0 };
+    },
+  };
+
+  before(async () => {
+    const admit = () => ({ producerId: 'api' }) as never;
+    toys = await serveToys(queryRoutes({ queries, settled, latest: () => appended, admit, security: [] }));
+  });
+  after(() => toys.close());
+  beforeEach(() => {
+    [shown, appended, signals] = [20n, 10n, []];
+    answer = async () => {};
+  });
+
+  for (const path of ASKED) {
+    it(`say that they do not yet show what the caller has seen: ${path}`, async () => {
+      const ask = async (position: string) => {
+        const { headers } = await toys.ask(path, { headers: { 'if-position': position } });
+        return [headers.get('position'), headers.get('consistency')];
+      };
+      expect(await ask('20')).to.deep.equal(['20', null]);
+      expect(await ask('21')).to.deep.equal(['20', 'pending']);
+      shown = 21n;
+      expect(await ask('21')).to.deep.equal(['21', null]);
+    });
+
+    it(`say that they do not yet show what this node has appended: ${path}`, async () => {
+      appended = 30n;
+      expect((await toys.ask(path)).headers.get('consistency')).to.equal('pending');
+      expect((await toys.ask(path, { headers: { 'if-position': '5' } })).headers.get('consistency')).to.equal(
+        'pending',
+      );
+      shown = 30n;
+      expect((await toys.ask(path)).headers.get('consistency')).to.equal(null);
+    });
+
+    it(`are told when the client goes away: ${path}`, async () => {
+      const leaving = new AbortController();
+      const told = new Promise<void>((resolve) => {
+        answer = () =>
+          new Promise((done) => {
+            signals[0]?.addEventListener('abort', () => {
+              resolve();
+              done();
+            });
+            leaving.abort();
+          });
+      });
+      await toys.ask(path, { signal: leaving.signal }).then(
+        () => expect.fail('it was answered'),
+        () => {},
+      );
+      await told;
+      expect(signals[0]?.aborted).to.equal(true);
+    });
+  }
+});
