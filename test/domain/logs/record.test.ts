@@ -61,8 +61,8 @@ describe('an instant', () => {
     expect([instantOf(1e11), instantOf(1e14), instantOf(1e17)]).to.deep.equal([1e11, 1e11, 1e11]);
     expect([instantOf(0), instantOf('1970-01-01')]).to.deep.equal([0, 0]);
     expect(instantOf('1969-12-31T23:59:59.999Z')).to.equal(undefined);
-    expect([instantOf(last / 1000), instantOf('9999-12-31T23:59:59.999Z')]).to.deep.equal([last, last]);
-    for (const text of [last / 1000 + 1, 'x1763719200', '1763719200x'])
+    expect(instantOf('9999-12-31T23:59:59.999Z')).to.equal(last);
+    for (const text of ['10000-01-01', '9999-12-31T23:59:59.999-00:01', 'x1763719200', '1763719200x'])
       expect(instantOf(text)).to.equal(undefined);
     expect(instantOf('2026-11-21T10:00:00+02')).to.equal(at('2026-11-21T08:00:00Z'));
     expect(instantOf('2026-11-21T10:00:00z')).to.equal(at('2026-11-21T10:00:00Z'));
