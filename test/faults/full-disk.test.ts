@@ -51,6 +51,7 @@ describe('a full disk', function () {
       return answer;
     };
     const ready = async () => (await fetch(`${server.urls.operations}/health/ready`)).status;
+    const stranger = async () => (await fetch(`${base}/rooms/${text(16)}/state`)).status;
     const acknowledged: string[] = [(await post()).body.message.id];
     await eventually(async () => (await ready()) === 200);
 
@@ -61,6 +62,8 @@ describe('a full disk', function () {
       if (status === 201) acknowledged.push(body.message.id);
       else {
         expect(status).to.equal(503);
+        // Reading is possible all the same.
+        await eventually(async () => (await stranger()) === 404);
         expect(await ready()).to.equal(503);
         refused++;
       }
