@@ -1,9 +1,10 @@
 /** What to tell a person about an error that is no bug. */
 import { WrongSecret } from '../adapters/crypto/wrapping.js';
 import { DirectoryInUse } from '../adapters/engines/lock.js';
+import { StoreDamaged } from '../adapters/engines/store-file.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { SharedDirectory } from '../adapters/system/private-files.js';
-import { Unavailable } from '../application/ports.js';
+import { Damaged, Unavailable } from '../application/ports.js';
 
 /** A command can't do its work; the message is one line that says why, for people. */
 export class Failed extends Error {
@@ -20,7 +21,7 @@ export function outsideCause(error: unknown): string | undefined {
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, SharedDirectory, WrongSecret];
+const TOLD = [Failed, DirectoryInUse, SharedDirectory, StoreDamaged, Damaged, WrongSecret];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

@@ -22,15 +22,16 @@ export const serve: CommandSpec = {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first.
     const undo: Step[] = [];
+    // The engines start while this process still loads what will use them.
+    const finding = findServers(values, log).then((servers) => {
+      undo.unshift({ name: 'engines', run: servers.stop });
+      return servers;
+    });
     try {
-      // The engines start while this process still loads what will use them.
-      const finding = findServers(values, log).then((servers) => {
-        undo.unshift({ name: 'engines', run: servers.stop });
-        return servers;
-      });
       const [servers, { begin }] = await Promise.all([finding, import('./begin.js')]);
       await begin(args, values, servers, log, (name, run) => undo.unshift({ name, run }));
     } catch (error) {
+      await finding.catch(() => {});
       for (const { run } of undo) await run();
       throw error;
     }

@@ -11,6 +11,7 @@ import { closeTree } from '../system/private-files.js';
 import type { ChildMessage, ParentMessage } from './child.js';
 import { lockDirectory } from './lock.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
+import { checkStores, markStores, StoreDamaged } from './store-file.js';
 
 export interface Engines {
   /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
@@ -29,30 +30,39 @@ export interface EnginesOptions {
 }
 
 /** What may stand open in a data directory of before. The lock and `runtime.json` are made anew. */
-const OURS = ['lock', 'node', 'secret', 'eventstore', 'mongo'];
+const OURS = ['lock', 'node', 'stores', 'secret', 'eventstore', 'mongo'];
 const STOP_MS = 5000;
 const RESTART_MS = 100;
 
-/** Rejects with `DirectoryInUse` when another process runs engines on the directory. */
+/**
+ * Rejects with `DirectoryInUse` when another process runs engines on the directory, and with `StoreDamaged` when a
+ * store can't be used; then neither engine runs.
+ */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
   const lock = lockDirectory(dataDir);
   for (const name of OURS) closeTree(join(dataDir, name));
   const secret = randomBytes(32).toString('base64url');
-  const started: Engine[] = [];
-  try {
-    started.push(
-      ...(await Promise.all([
-        startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger),
-        startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
-      ])),
-    );
-  } catch (error) {
-    await Promise.all(started.map((engine) => engine.stop()));
+  const [eventStore, mongo] = await startBoth().catch((error) => {
     lock.release();
     throw error;
+  });
+  async function startBoth() {
+    checkStores(dataDir);
+    const starting = [
+      startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger),
+      startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
+    ] as const;
+    try {
+      const both = await Promise.all(starting);
+      markStores(dataDir);
+      return both;
+    } catch (error) {
+      // The other one may be ready later: it is waited for, to be stopped.
+      await Promise.all(starting.map((each) => each.then((engine) => engine.stop()).catch(() => {})));
+      throw error;
+    }
   }
-  const [eventStore, mongo] = started as [Engine, Engine];
   const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
   writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
   return {
@@ -78,7 +88,7 @@ async function startEngine(
   logger: Log,
 ): Promise<Engine> {
   let child = launch(kind, directory, port, secret);
-  const first = await ready(child, kind);
+  const first = await ready(child, kind, directory);
   const url = maskCredentials(first.url);
   let stopping = false;
 
@@ -89,7 +99,7 @@ async function startEngine(
       for (;;) {
         try {
           child = launch(kind, directory, first.port, secret);
-          await ready(child, kind);
+          await ready(child, kind, directory);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
         } catch (error) {
@@ -126,6 +136,10 @@ function launch(kind: string, directory: string, port: number, secret: string): 
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: ENGINE_FLAGS,
   });
+  // Also when this process ends without stopping it: nobody else would.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   // Command lines are read by everybody; what is said between the two processes is not.
   tell(child, { secret });
   return child;
@@ -134,14 +148,22 @@ function launch(kind: string, directory: string, port: number, secret: string): 
 /** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
 const tell = (child: ChildProcess, message: ParentMessage) => child.send(message, () => {});
 
-async function ready(child: ChildProcess, kind: string): Promise<{ url: string; port: number }> {
-  const died = once(child, 'exit').then(([code, signal]) => ({
-    failed: `it died at start (${signal ?? code})`,
-  }));
-  const [message] = await Promise.race([
-    once(child, 'message') as Promise<[ChildMessage]>,
-    died.then((failed): [ChildMessage] => [failed]),
+async function ready(
+  child: ChildProcess,
+  kind: string,
+  directory: string,
+): Promise<{ url: string; port: number }> {
+  const died = once(child, 'exit').then(([code, signal]): [ChildMessage] => [
+    { failed: `it died at start (${signal ?? code})` },
   ]);
+  const [message] = await Promise.race([once(child, 'message') as Promise<[ChildMessage]>, died]);
   if ('ready' in message) return message.ready;
-  throw new Error(`the ${kind} engine did not start: ${message.failed}`);
+  await died;
+  const what = `the ${kind} engine did not start: ${message.failed}`;
+  // Reading what is not there ends a process in the kernel, in so many ways.
+  const damaged = DAMAGED.has(child.signalCode) || message.failed.includes('MDB_');
+  if (!damaged) throw new Error(what);
+  throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: restore it from a backup`);
 }
+
+const DAMAGED: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGBUS', 'SIGSEGV', 'SIGABRT']);

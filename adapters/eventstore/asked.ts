@@ -8,11 +8,15 @@ import {
   StreamDeletedError,
   type StreamingRead,
   StreamNotFoundError,
+  UnknownError,
   UnsupportedError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { Unavailable } from '../../application/ports.js';
+import { Damaged, Unavailable } from '../../application/ports.js';
 import { CALL_MS, within } from '../../application/within.js';
+
+/** The status of gRPC for what can't be read, now or later. */
+const DATA_LOSS = 15;
 
 /** What the store says on purpose. All else means that it is away: a fail-over has many words, and often none. */
 const ANSWERS = [
@@ -61,6 +65,8 @@ export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise
 }
 
 function translated(error: unknown): unknown {
+  if (error instanceof UnknownError && error.code === DATA_LOSS)
+    return new Damaged(`the log is damaged: ${error.message}`, { cause: error });
   if (error instanceof Unavailable || ANSWERS.some((answer) => error instanceof answer)) return error;
   return new Unavailable('the event store is away', { cause: error });
 }

@@ -12,7 +12,8 @@ export function createLimit(most: number, perMs: number): Limit {
       await limiter.consume(networkOf(address));
       return undefined;
     } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
+      // The window ends by a timer, whatever a clock says that was set back meanwhile.
+      if (refusal instanceof RateLimiterRes) return Math.min(refusal.msBeforeNext, perMs);
       throw refusal;
     }
   };

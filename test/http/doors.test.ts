@@ -6,6 +6,7 @@ import { type LogsAccess, logsPolicy } from '../../adapters/http/logs/policy.js'
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
 import type { Route } from '../../adapters/http/route.js';
 import { createMetrics } from '../../adapters/system/metrics.js';
+import { eventually } from '../support/condition.js';
 import { send } from '../support/raw.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
@@ -195,6 +196,20 @@ describe('a quota', () => {
     expect(await through('203.0.113.8')).to.equal(true);
     const wait = await limit('203.0.113.9');
     expect(wait).to.be.within(3_500_000, 3_600_000);
+  });
+
+  it('ends its window in time, and says so, when the clock has been set back', async () => {
+    const window = 40;
+    const limit = createLimit(1, window);
+    const { now } = Date;
+    try {
+      expect(await limit('203.0.113.9')).to.equal(undefined);
+      Date.now = () => now() - 3_600_000;
+      expect(await limit('203.0.113.9')).to.be.at.most(window);
+      await eventually(async () => (await limit('203.0.113.9')) === undefined);
+    } finally {
+      Date.now = now;
+    }
   });
 
   it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {

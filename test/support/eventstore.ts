@@ -22,8 +22,8 @@ export interface EmbeddedServer {
   readonly pid: number;
   /** Milliseconds that the last start took, from opening the store to serving. */
   readonly startedIn: number;
-  /** Ends the process by this signal and starts it again on the same port and directory. */
-  restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Ends the process by this signal and starts it again on the same port and directory, after `between`. */
+  restart(signal: 'SIGKILL' | 'SIGTERM', between?: () => void): Promise<void>;
 }
 
 interface Ready {
@@ -60,8 +60,9 @@ export async function embeddedEventStore(
       get startedIn() {
         return ready.startedIn;
       },
-      async restart(signal) {
+      async restart(signal, between) {
         await end(signal);
+        between?.();
         ({ child, ready } = await start(directory, ready.port));
       },
     },

@@ -39,6 +39,8 @@ export interface EventLog {
   find(stream: StreamState, revision: number): StoredEvent | undefined;
   /** Calls back after every flush that wrote something; returns how to stop that. */
   onFlush(listener: () => void): () => void;
+  /** Says once, on standard error, that an event is damaged. */
+  reportDamage(position: number): void;
   /** Finishes what waits, then closes the store. */
   close(): Promise<void>;
 }
@@ -55,6 +57,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
   const streams = openStreams(store);
   const unflushed = new Map<string, StoredEvent>();
   const listeners = new Set<() => void>();
+  const damaged = new Set<number>();
   let head = readHead(store);
   let next = head;
   let queue: Waiting[] = [];
@@ -152,6 +155,11 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
     onFlush(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    reportDamage(position) {
+      if (damaged.has(position)) return;
+      damaged.add(position);
+      process.stderr.write(`event store: the event at position ${position} is damaged and left out\n`);
     },
     async close() {
       await writing;

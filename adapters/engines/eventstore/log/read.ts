@@ -1,6 +1,7 @@
 /** Pages of a stream and of the whole log, never past the last flush. */
 import type { EventLog } from './event-log.js';
-import { createdOf } from './record.js';
+import { createdOf, isIntact } from './record.js';
+import { Refused } from './refused.js';
 import { pairKey, placeOfPair, positionKey, readPosition } from './store.js';
 import type { StreamState } from './streams.js';
 
@@ -71,6 +72,7 @@ function page(
     looked++;
     last = placeOfPair(key);
     const record = log.store.log.get(value);
+    if (record && !isIntact(record)) throw new Refused({ kind: 'damaged', position: readPosition(value) });
     if (!record || createdOf(record) < oldest) continue;
     records.push(record);
     bytes += record.length;
@@ -79,7 +81,7 @@ function page(
   return { records, next: looked < limit && bytes <= PAGE_BYTES ? undefined : last + step };
 }
 
-/** Events of the whole log from position `from` upwards, with their positions. */
+/** Events of the whole log from position `from` upwards, with their positions; damaged ones too. */
 export function* scanForwards(log: EventLog, from: number, limit: number): Generator<[number, Buffer]> {
   const { position } = log.head();
   if (from > position) return;

@@ -1,7 +1,9 @@
 /**
  * One stored event: a fixed header for indexes and filters, then the `ReadResp` that is sent to readers, encoded
- * once when the event is written. A read therefore encodes nothing and a filter decodes nothing.
+ * once when the event is written, then a checksum of both. A read therefore encodes nothing and a filter decodes
+ * nothing.
  */
+import { crc32 } from 'node:zlib';
 import { fieldSize, Reader, varintSize, Writer } from '../wire/protobuf.js';
 import { formatUuid } from '../wire/uuid.js';
 
@@ -33,6 +35,8 @@ const TOMBSTONE_VARINT = Buffer.from('ffffffffffffffff7f', 'hex');
 const HEADER = 48;
 const STREAM = 0;
 const CREATED = 4;
+/** Tells records with a checksum from those of before, where the upper bytes of a number of 64 bits stood. */
+const FORMAT = 10;
 const ORDINAL = 12;
 const REVISION = 18;
 const ID = 24;
@@ -45,6 +49,8 @@ const TYPE_KEY = Buffer.from('type');
 const CONTENT_TYPE_KEY = Buffer.from('content-type');
 const CREATED_KEY = Buffer.from('created');
 const UUID_TEXT = 36;
+const CHECKSUM = 4;
+const CHECKED = 1;
 
 /** Encodes an event for the log: ReadResp { event: ReadEvent { event: RecordedEvent, commit_position } }. */
 export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
@@ -70,10 +76,11 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
     fieldSize(event.data.length);
   const eventSize = fieldSize(recordedSize) + positionSize;
 
-  const out = new Writer(HEADER + fieldSize(eventSize), HEADER);
+  const out = new Writer(HEADER + fieldSize(eventSize) + CHECKSUM, HEADER);
   const { bytes } = out;
   bytes.writeUInt32LE(place.streamNumber, STREAM);
-  bytes.writeDoubleLE(place.created, CREATED);
+  bytes.writeUIntLE(place.created, CREATED, 6);
+  bytes.writeUInt16LE(CHECKED, FORMAT);
   bytes.writeUIntLE(place.ordinal, ORDINAL, 6);
   bytes.writeUIntLE(place.revision, REVISION, 6);
   event.id.copy(bytes, ID);
@@ -93,13 +100,27 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
   out.open(6, createdSize).data(1, CREATED_KEY).data(2, created);
   out.data(7, event.metadata).data(8, event.data);
   out.number(3, position);
+  const end = bytes.length - CHECKSUM;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
   return bytes;
 }
 
+/** The times of 2004 to 2039 as numbers of 64 bits begin like this. */
+const hasChecksum = (record: Buffer): boolean => record.readUInt16LE(FORMAT) >> 4 !== 0x427;
+
+/** Whether the record is what was written. Of records of before checksums nobody knows. */
+export function isIntact(record: Buffer): boolean {
+  if (!hasChecksum(record)) return true;
+  const end = record.length - CHECKSUM;
+  return crc32(record.subarray(0, end)) === record.readUInt32LE(end);
+}
+
 /** The answer to send, not copied. */
-export const answerOf = (record: Buffer): Buffer => record.subarray(HEADER);
+export const answerOf = (record: Buffer): Buffer =>
+  record.subarray(HEADER, hasChecksum(record) ? record.length - CHECKSUM : record.length);
 export const streamNumberOf = (record: Buffer): number => record.readUInt32LE(STREAM);
-export const createdOf = (record: Buffer): number => record.readDoubleLE(CREATED);
+export const createdOf = (record: Buffer): number =>
+  hasChecksum(record) ? record.readUIntLE(CREATED, 6) : record.readDoubleLE(CREATED);
 export const ordinalOf = (record: Buffer): number => record.readUIntLE(ORDINAL, 6);
 export const revisionOf = (record: Buffer): number => record.readUIntLE(REVISION, 6);
 export const hasId = (record: Buffer, id: Buffer): boolean => record.compare(id, 0, 16, ID, ID + 16) === 0;

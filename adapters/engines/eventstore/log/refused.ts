@@ -11,6 +11,8 @@ export type Reason =
     }
   | { readonly kind: 'stream-deleted'; readonly stream: string }
   | { readonly kind: 'append-too-large'; readonly limit: number }
+  /** What stands at the position is not what was written there. */
+  | { readonly kind: 'damaged'; readonly position: number }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'bad-request'; readonly detail: string }
   | { readonly kind: 'missing-event-metadata'; readonly names: readonly string[] }

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventLog } from './event-log.js';
 import { describedBy, isMetastream } from './metadata.js';
 import { floorOf } from './read.js';
-import { createdOf, revisionOf, streamNameOf, TOMBSTONE } from './record.js';
+import { createdOf, isIntact, revisionOf, streamNameOf, TOMBSTONE } from './record.js';
 import { pairKey, positionKey, readPosition } from './store.js';
 
 export interface Scavenged {
@@ -70,6 +70,8 @@ function scavengeSlice(
 }
 
 function isDead(log: EventLog, record: Buffer, now: number): boolean {
+  // Whose it is can't be told.
+  if (!isIntact(record)) return false;
   const name = streamNameOf(record);
   const revision = revisionOf(record);
   if (revision === TOMBSTONE) return false;

@@ -1,5 +1,6 @@
 /** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
 import { open, type RootDatabase } from 'lmdb';
+import { checkLength } from '../../store-file.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
@@ -37,7 +38,7 @@ export function openStore(directory: string): Store {
     // A commit is visible only when it is on disk.
     overlappingSync: false,
   });
-  return {
+  const store = {
     environment,
     log: openTable(environment, 'log'),
     revisions: openTable(environment, 'revisions'),
@@ -47,6 +48,9 @@ export function openStore(directory: string): Store {
     notes: openTable(environment, 'notes'),
     filler: openTable(environment, 'filler'),
   };
+  const { environment: _, ...tables } = store;
+  checkLength(environment, `${directory}/log/data.mdb`, Object.values(tables));
+  return store;
 }
 
 const openTable = (environment: RootDatabase, name: string) =>

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventLog } from '../log/event-log.js';
 import { SOFT_DELETED } from '../log/metadata.js';
 import { PAGE_BYTES, readBackwards, readForwards, scanBackwards, scanForwards } from '../log/read.js';
-import { answerOf } from '../log/record.js';
+import { answerOf, isIntact } from '../log/record.js';
 import { Refused } from '../log/refused.js';
 import { wasGiven } from '../log/store.js';
 import type { StreamState } from '../log/streams.js';
@@ -65,6 +65,16 @@ const MAX_REVISION = 2n ** 48n - 2n;
 /** Revisions are 64 bits wide and signed on the server. */
 const NO_REVISION = 2n ** 63n;
 
+/**
+ * Whether the record can be told. One that can't is left out where the log is read in its own order, or nobody
+ * would ever come past it; who reads its stream is refused.
+ */
+export function isWhole(log: EventLog, position: number, record: Buffer): boolean {
+  const whole = isIntact(record);
+  if (!whole) log.reportDamage(position);
+  return whole;
+}
+
 async function readAll(
   log: EventLog,
   call: Call,
@@ -79,13 +89,16 @@ async function readAll(
   while (left > 0 && !call.signal.aborted) {
     const answers: Buffer[] = [];
     let bytes = 0;
+    let looked = 0;
     for (const [position, record] of scan(log, next, Math.min(PAGE, left))) {
-      answers.push(answerOf(record));
+      looked++;
       next = backwards ? position : position + 1;
+      if (!isWhole(log, position, record)) continue;
+      answers.push(answerOf(record));
       bytes += record.length;
       if (bytes > PAGE_BYTES) break;
     }
-    if (answers.length === 0) return;
+    if (looked === 0) return;
     left -= answers.length;
     await call.send(answers);
     await nextTurn();

@@ -11,7 +11,7 @@ import { caughtUp, checkpoint, confirmation } from '../wire/answers.js';
 import type { Call } from '../wire/grpc.js';
 import type { FilterRequest, Position, ReadRequest } from '../wire/read-request.js';
 import { checkStreamName } from './appending.js';
-import { checkPosition, clamp, findStream, PAGE } from './reading.js';
+import { checkPosition, clamp, findStream, isWhole, PAGE } from './reading.js';
 
 export async function subscribe(log: EventLog, call: Call, { source, filter }: ReadRequest): Promise<void> {
   const flushes = watchFlushes(log, call);
@@ -116,6 +116,7 @@ async function subscribeToAll(
     for (const [position, record] of scan(log, filter, next, limit)) {
       looked++;
       next = position + 1;
+      if (!isWhole(log, position, record)) continue;
       checkpoints?.before(position, record, answers);
       if (!filter || filter.matches(record)) {
         answers.push(answerOf(record));

@@ -41,6 +41,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
         exception: 'missing-required-metadata-property',
         'required-metadata-properties': 'type,content-type',
       });
+    case 'damaged':
+      return new GrpcError(Status.DATA_LOSS, `The event at position ${reason.position} is damaged.`);
     case 'timeout':
       return new GrpcError(Status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
     case 'bad-request':
@@ -76,6 +78,7 @@ export function batchStatus(error: unknown, stream: Buffer): Buffer {
         return status(3, 'BadRequest', field(1, reason.detail));
       case 'missing-event-metadata':
         return status(3, 'BadRequest', field(1, `Required Metadata Missing: ${reason.names.join(',')}`));
+      case 'damaged':
       case 'unavailable':
       case 'scavenge-not-found':
     }

@@ -13,6 +13,7 @@ export const Status = {
   UNIMPLEMENTED: 12,
   INTERNAL: 13,
   UNAVAILABLE: 14,
+  DATA_LOSS: 15,
 } as const;
 
 export class GrpcError extends Error {

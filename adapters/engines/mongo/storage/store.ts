@@ -1,5 +1,6 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
+import { checkLength } from '../../store-file.js';
 
 /** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
 export interface KeyRange {
@@ -53,6 +54,7 @@ export class Store {
       noMemInit: true,
       maxDbs: 1,
     });
+    checkLength(this.#env, `${directory}/data.mdb`, [this.#env]);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;

@@ -1,0 +1,52 @@
+/** What can be told of the files of the two stores before anybody relies on them: that they are there, and whole. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RootDatabase } from 'lmdb';
+import { writePrivately } from '../system/private-files.js';
+
+/** A store that is not what it was; the message is one line a person can act on. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged';
+}
+
+/** Where each engine's data stands in the data directory. */
+const FILES = [join('eventstore', 'log', 'data.mdb'), join('mongo', 'data.mdb')];
+/** Says that both stores were made once. */
+const MARK = 'stores';
+
+/** Throws `StoreDamaged` when a store that was made is missing or empty: lmdb would begin a new one in its place. */
+export function checkStores(dataDir: string): void {
+  if (!existsSync(join(dataDir, MARK))) return;
+  for (const file of FILES) {
+    const path = join(dataDir, file);
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
+    if (size) continue;
+    throw new StoreDamaged(
+      `${path} is ${size === 0 ? 'empty' : 'missing'}, but a store was there: restore the data directory from ` +
+        'a backup, or begin anew on another one',
+    );
+  }
+}
+
+/** Both stores are there. */
+export function markStores(dataDir: string): void {
+  const mark = join(dataDir, MARK);
+  if (!existsSync(mark))
+    writePrivately(mark, 'The stores in this directory were made: an empty one is a loss.\n');
+}
+
+/**
+ * Reads all that is stored when the file is shorter than lmdb knows it to be. A file may end before pages that
+ * were given back; where one that is in use is missing, the kernel ends this process, now and not in the middle of
+ * its work.
+ */
+export function checkLength(
+  environment: Pick<RootDatabase, 'getStats'>,
+  file: string,
+  tables: readonly { getRange(): Iterable<{ readonly value: Buffer }> }[],
+): void {
+  const stats: { pageSize?: number; lastPageNumber?: number } = environment.getStats();
+  const { pageSize = 0, lastPageNumber = 0 } = stats;
+  if (statSync(file).size >= (lastPageNumber + 1) * pageSize) return;
+  for (const table of tables) for (const _ of table.getRange());
+}

@@ -1,0 +1,65 @@
+/** A record of the embedded event store that is not what was written: told by its position, and nothing else is lost. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { createEventLog } from '../../../adapters/eventstore/log.js';
+import { Damaged } from '../../../application/ports.js';
+import { embeddedEventStore } from '../../support/eventstore.js';
+import { all, rejection, take } from '../../support/eventstore-client.js';
+
+const MARK = 'a text that stands in one event only';
+
+describe('a damaged event', () => {
+  let server: Awaited<ReturnType<typeof embeddedEventStore>>;
+  let client: EventStoreDBClient;
+  let position: bigint;
+
+  const event = (text: string) => jsonEvent({ type: 'Said', data: { text } });
+
+  before(async () => {
+    server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
+    client = EventStoreDBClient.connectionString(server.url);
+    await client.appendToStream('toys.other', event('before'));
+    const appended = await client.appendToStream('toys.hurt', event(MARK));
+    position = appended.position!.commit;
+    await client.appendToStream('toys.other', event('after'));
+    await server.embedded.restart('SIGTERM', () => {
+      const file = join(server.embedded.directory, 'log', 'data.mdb');
+      const bytes = readFileSync(file);
+      let hits = 0;
+      for (let at = bytes.indexOf(MARK); at >= 0; at = bytes.indexOf(MARK, at + 1)) {
+        bytes[at + 2]! ^= 1;
+        hits++;
+      }
+      expect(hits).to.be.at.least(1);
+      writeFileSync(file, bytes);
+    });
+  });
+  after(async () => {
+    await client?.dispose();
+    await server?.stop();
+  });
+
+  it('is refused to who reads its stream, with its position', async () => {
+    const refusal = await rejection(all(client.readStream('toys.hurt')));
+    expect(refusal).to.include({ code: 15 });
+    expect(String(refusal)).to.include(`position ${position} is damaged`);
+  });
+
+  it('is told apart from a store that is away', async () => {
+    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] });
+    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
+  });
+
+  it('keeps nobody from what comes after it', async () => {
+    const filter = streamNameFilter({ prefixes: ['toys.'] });
+    const followed = await take(client.subscribeToAll({ filter }), 2);
+    expect(followed.map(({ event: found }) => found?.streamId)).to.deep.equal(['toys.other', 'toys.other']);
+    const read = (await all(client.readAll())).map(({ event: found }) => found?.streamId);
+    expect(read.filter((stream) => stream?.startsWith('toys.'))).to.deep.equal(['toys.other', 'toys.other']);
+    expect(await all(client.readStream('toys.other'))).to.have.length(2);
+  });
+});

@@ -1,0 +1,70 @@
+/** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { lockDirectory } from '../../adapters/engines/lock.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { createRoom } from '../support/room-client.js';
+import { ANNALS, startServer } from '../support/server.js';
+
+/** Ends when it and all that it started have closed their output. */
+const serve = (dataDir: string) =>
+  new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+    execFile(process.execPath, [ANNALS, 'serve', '--data-dir', dataDir, ...ports], (error, _, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+
+describe('a damaged store', function () {
+  this.timeout(60_000);
+  const directory = temporaryDirectory();
+  const whole = join(directory.path, 'whole');
+  const damaged = join(directory.path, 'damaged');
+  const files = {
+    eventstore: join(damaged, 'eventstore/log/data.mdb'),
+    mongo: join(damaged, 'mongo/data.mdb'),
+  };
+
+  before(async () => {
+    const server = await startServer(whole);
+    const room = await createRoom(server.urls.rooms ?? '', 'Ada');
+    for (let n = 0; n < 20; n++) await room.post(`message ${n}`);
+    expect(await server.stop()).to.equal(0);
+  });
+  beforeEach(() => {
+    rmSync(damaged, { recursive: true, force: true });
+    cpSync(whole, damaged, { recursive: true });
+  });
+  after(() => directory.remove());
+
+  for (const [engine, file] of Object.entries(files)) {
+    for (const [what, damage, says] of [
+      ['empty', () => truncateSync(file, 0), /data\.mdb is empty, but a store was there: restore/],
+      ['missing', () => rmSync(file), /data\.mdb is missing, but a store was there: restore/],
+      [
+        'cut in its middle',
+        () => truncateSync(file, readFileSync(file).length >> 1),
+        /damaged or cut short: restore/,
+      ],
+      ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/],
+    ] as const) {
+      it(`keeps the program from starting, in one line, when that of ${engine} is ${what}`, async () => {
+        damage();
+        const { code, stderr } = await serve(damaged);
+        expect(code).to.equal(1);
+        expect(stderr)
+          .to.match(/^annals: [^\n]*\n$/)
+          .and.match(says);
+        lockDirectory(damaged).release();
+        lockDirectory(join(damaged, engine)).release();
+      });
+    }
+  }
+
+  it('is told from one that is whole', async () => {
+    const server = await startServer(damaged);
+    expect(await server.stop()).to.equal(0);
+  });
+});
