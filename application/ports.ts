@@ -125,10 +125,7 @@ export interface Vault {
    * not help: the text is damaged or sealed under another key, or its key was lost.
    */
   open(subject: string, sealed: string): Promise<object | undefined>;
-  /** The same for a text that nobody asks for again soon: it is not remembered. */
-  sealText(subject: string, text: string): Promise<string | undefined>;
-  openText(subject: string, sealed: string): Promise<string | undefined>;
-  /** The same for bytes, as they are: nothing is compressed, nothing written as text. */
+  /** The same for bytes, as they are: nothing is compressed, written as text or remembered. */
   sealBytes(subject: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
   openBytes(subject: string, sealed: Uint8Array): Promise<Uint8Array | undefined>;
   /**

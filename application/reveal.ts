@@ -16,7 +16,6 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
   return {
     ...vault,
     open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
-    openText: (subject, sealed) => vault.openText(subject, sealed).catch(erased),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
   };
 }

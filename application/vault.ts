@@ -136,9 +136,6 @@ export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
       return secret;
     },
 
-    sealText: seal,
-    openText: open,
-
     async sealBytes(subject, bytes) {
       const key = await currentKey(subject);
       return key && cipher.sealBytes(key, bytes);

@@ -16,6 +16,8 @@ export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
 export type AnnalsValues = ValuesOf<AnnalsSettings>;
 
+const ORIGIN = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/;
+
 export const rules: readonly Rule<AnnalsSettings>[] = [
   (values) => {
     try {
@@ -30,6 +32,15 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
   ...logsRules,
+  ...(['logs.appUrl', 'rooms.appUrl'] as const).map((key) => (values: AnnalsValues) => {
+    const url = values[key];
+    if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return undefined;
+    return { key, reason: 'must be an http or https URL' };
+  }),
+  ...(['logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map((key) => (values: AnnalsValues) => {
+    if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
+    return { key, reason: 'must list origins such as https://a.example, without a path, or *' };
+  }),
   (values) =>
     !values['eventStore.url'] === !values['mongo.url']
       ? undefined

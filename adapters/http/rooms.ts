@@ -112,6 +112,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     method: 'POST',
     path: '/rooms/:roomId/messages',
     summary: 'Post an encrypted, signed message',
+    description: 'An Idempotency-Key is known for as long as its message is kept: one of the newest 1000.',
     security: 'session',
     body: schemas.envelopeBody,
     answers: {

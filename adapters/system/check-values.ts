@@ -1,4 +1,5 @@
 /** Checks configured values against their settings. */
+import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Setting } from '../../application/settings.js';
 import type { Entry } from './config.js';
@@ -7,7 +8,7 @@ import { describeType } from './describe-type.js';
 
 /** Throws a `ConfigError` for the first one that is wrong. Defaults are checked like all others. */
 export function checkValues(entries: readonly Entry[]): void {
-  const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary(['secret', 'alias']);
+  const ajv = new Ajv2020({ allowUnionTypes: true, verbose: true }).addVocabulary(['secret', 'alias']);
   const set = entries.filter(({ value }) => value !== undefined);
   const asFunction = set.find(
     ({ setting, value }) => setting.type === 'function' && typeof value !== 'function',
@@ -17,9 +18,18 @@ export function checkValues(entries: readonly Entry[]): void {
   const properties = Object.fromEntries(asData.map(({ key, setting }) => [key, schemaOf(setting)]));
   const check = ajv.compile({ type: 'object', properties });
   if (check(Object.fromEntries(asData.map(({ key, value }) => [key, value])))) return;
-  const key = check.errors?.[0]?.instancePath.split('/')[1];
+  const [error] = check.errors ?? [];
+  const [, key, ...path] = error?.instancePath.split('/') ?? [];
   const wrong = asData.find((entry) => entry.key === key);
-  if (wrong) refuse(wrong);
+  if (!wrong || !error) throw new Error('ajv refused a value without saying which');
+  const place = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('');
+  throw new ConfigError(wrong.key + place, complaint(error, wrong.setting), wrong.origin);
+}
+
+/** About the value itself, or about what is wrong inside a list or an object. */
+function complaint({ keyword, params, parentSchema }: ErrorObject, setting: Setting): string {
+  if (keyword === 'required') return `needs ${params.missingProperty}`;
+  return `must be ${describeType((parentSchema as Setting | undefined) ?? setting)}`;
 }
 
 const schemaOf = ({ description: _, default: __, ...schema }: Setting) => schema;

@@ -67,8 +67,11 @@ export async function loadConfig<const S extends Settings>(
   return { values, entries, ...(read ? { file: read.path } : {}) };
 }
 
-const originOf = (entries: readonly Entry[], key: string) =>
-  entries.find((entry) => entry.key === key)?.origin ?? { from: 'default' };
+/** None for what is not set at all. */
+function originOf(entries: readonly Entry[], key: string): Origin | undefined {
+  const entry = entries.find((each) => each.key === key);
+  return entry?.value === undefined ? undefined : entry.origin;
+}
 
 /** Nested objects and dotted names mean the same. */
 function* fromFile(

@@ -4,7 +4,6 @@ import type { Settings } from '../settings.js';
 export const alertSettings = {
   'logs.appUrl': {
     type: 'string',
-    pattern: '^https?://',
     description:
       'Address under which people reach the log service, if not the one listened on; told with alerts',
   },

@@ -78,16 +78,45 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 /** Whether only this machine can reach a host. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
+interface Producer {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** A token must say whose it is. */
+function sharedToken(producers: readonly Producer[], apiToken: string | undefined) {
+  const key = 'logs.producers';
+  const seen = new Map<string, string>();
+  for (const { id, token } of producers) {
+    if (token === apiToken) return { key, reason: `gives ${id} the token that is logs.apiToken` };
+    const other = seen.get(token);
+    if (other !== undefined && other !== id)
+      return { key, reason: `gives ${other} and ${id} the same token` };
+    seen.set(token, id);
+  }
+  return undefined;
+}
+
+function missingHalf(username: string | undefined, password: string | undefined) {
+  const [key, other] = ['logs.basic.username', 'logs.basic.password'];
+  if (username !== undefined && password === undefined)
+    return { key: other, reason: `must be set, as ${key} is` };
+  if (username === undefined && password !== undefined) return { key, reason: `must be set, as ${other} is` };
+  return undefined;
+}
+
 type Known = typeof logsSettings & {
   readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
 };
 
 /** Combinations that must not run. */
 export const logsRules: readonly Rule<Known>[] = [
+  (values) => missingHalf(values['logs.basic.username'], values['logs.basic.password']),
   (values) =>
-    (values['logs.basic.username'] === undefined) !== (values['logs.basic.password'] === undefined)
-      ? { key: 'logs.basic', reason: 'needs both a username and a password' }
+    values['logs.basic.username']?.includes(':')
+      ? { key: 'logs.basic.username', reason: 'must not contain a colon' }
       : undefined,
+  (values) => sharedToken(values['logs.producers'] as readonly Producer[], values['logs.apiToken']),
   (values) =>
     values['logs.apiToken'] === undefined &&
     values['logs.basic.password'] === undefined &&

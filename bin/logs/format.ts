@@ -1,5 +1,6 @@
 /** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
 import picocolors from 'picocolors';
+import { parseExact } from '../../domain/logs/json.js';
 
 export interface Entry {
   readonly id: string;
@@ -12,15 +13,19 @@ export interface Entry {
   readonly data: { readonly [field: string]: unknown };
 }
 
-/** Lines for people on a terminal (or with `FORCE_COLOR`), NDJSON for programs. */
-export type Shape = (entry: Entry) => string;
+/** Lines for people on a terminal (or with `FORCE_COLOR`), NDJSON for programs. `json`: the entry's own text. */
+export type Shape = (entry: Entry, json: string) => string;
 
 /** Already said in the line's head. */
 const SAID = new Set(['timestamp', 'time', 'level', 'event', 'message', 'msg', 'v', 'pid']);
 
-export const ndjson: Shape = (entry) => `${JSON.stringify(entry)}\n`;
+export const ndjson: Shape = (_, json) => `${json}\n`;
 
-export const pretty: Shape = ({ timestamp, level, event, message, producerId, data }) => {
+/** An entry in its shape, every number as it came. */
+export const shaped = (shape: Shape, json: string): string =>
+  shape(parseExact(json) as unknown as Entry, json);
+
+export const pretty = ({ timestamp, level, event, message, producerId, data }: Entry): string => {
   const { dim, bold } = picocolors;
   const colour = colourOf(level);
   const text = message ? safe(message) : '';

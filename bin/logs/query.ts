@@ -1,14 +1,10 @@
 /** `annals logs query`: records that pass the filters, newest first, for people or for programs. */
 import { Option } from 'commander';
-import { askJson, connectionOf } from './connection.js';
+import { ask, connectionOf } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
-import { type Entry, shapeFor } from './format.js';
+import { shaped, shapeFor } from './format.js';
+import { readPage } from './page.js';
 import { logsCommand, print } from './run.js';
-
-interface Page {
-  readonly entries: readonly Entry[];
-  readonly nextCursor?: string;
-}
 
 /** The most that the service gives in one answer. */
 const PAGE = 1000;
@@ -43,8 +39,9 @@ export const query = logsCommand(
     let left = call.options.all ? Number.POSITIVE_INFINITY : Number(call.options.limit);
     while (left > 0) {
       parameters.set('limit', String(Math.min(left, PAGE)));
-      const page = await askJson<Page>(connection, `/api/logs?${parameters}`, { signal: stop });
-      await print(page.entries.map(shape).join(''), stop);
+      const response = await ask(connection, `/api/logs?${parameters}`, { signal: stop });
+      const page = readPage(await response.text());
+      await print(page.entries.map((json) => shaped(shape, json)).join(''), stop);
       left -= page.entries.length;
       if (page.nextCursor === undefined || stop.aborted) break;
       parameters.set('cursor', page.nextCursor);

@@ -4,7 +4,8 @@ import { Option } from 'commander';
 import { ask, type Connection, connectionOf, Refused, Unreachable } from './connection.js';
 import { eventsOf } from './event-stream.js';
 import { filterArguments, filterOptions, filterParameters } from './filters.js';
-import { type Entry, type Shape, shapeFor } from './format.js';
+import { type Entry, type Shape, shaped, shapeFor } from './format.js';
+import { readPage } from './page.js';
 import { logsCommand, print } from './run.js';
 
 const BACKOFF_MS = { first: 250, most: 10_000 };
@@ -33,8 +34,9 @@ export const tail = logsCommand(
     const connection = connectionOf(call);
     const shape = shapeFor(call.options);
     const parameters = filterParameters(call);
-    const from = await newest(connection, parameters, Number(call.options.lines), shape, stop);
-    await follow(connection, parameters, from, shape, stop);
+    const lines = Number(call.options.lines);
+    const from = await newest(connection, parameters, lines, shape, stop);
+    await follow(connection, parameters, { from, known: lines > 0 }, shape, stop);
     return 0;
   },
 );
@@ -50,15 +52,17 @@ async function newest(
   if (!(lines > 0)) return undefined;
   const parameters = new URLSearchParams([...filters, ['limit', String(Math.min(lines, 1000))]]);
   const response = await ask(connection, `/api/logs?${parameters}`, { signal });
-  const { entries } = (await response.json()) as { readonly entries: readonly Entry[] };
-  await print(entries.toReversed().map(shape).join(''), signal);
+  const { entries } = readPage(await response.text());
+  const newestLast = entries.toReversed();
+  await print(newestLast.map((json) => shaped(shape, json)).join(''), signal);
   return response.headers.get('position') ?? undefined;
 }
 
 async function follow(
   connection: Connection,
   parameters: URLSearchParams,
-  from: string | undefined,
+  /** `known`: the service has answered before. */
+  { from, known }: { readonly from: string | undefined; readonly known: boolean },
   shape: Shape,
   stop: AbortSignal,
 ): Promise<void> {
@@ -66,7 +70,7 @@ async function follow(
   // A batch that was cut short comes again whole: what was shown of it is known by its ids.
   const shown = new Set<string>();
   let wait = BACKOFF_MS.first;
-  let connected = false;
+  let connected = known;
   while (!stop.aborted) {
     try {
       const response = await ask(connection, `/api/logs/tail?${parameters}`, {
@@ -102,7 +106,7 @@ async function show(data: string, shown: Set<string>, shape: Shape, stop: AbortS
   if (message.id !== undefined && message.timestamp !== undefined) {
     if (shown.has(message.id)) return;
     shown.add(message.id);
-    await print(shape(message as Entry), stop);
+    await print(shaped(shape, data), stop);
   } else if (message.type === 'RESET') {
     process.stderr.write('annals: the connection was away for too long, some records are not shown\n');
   }

@@ -31,6 +31,18 @@ interface Counted {
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** What a tail says until it has said something. */
+async function rawTail(url: string, connected: () => void): Promise<string> {
+  const answer = await fetch(url);
+  connected();
+  let said = '';
+  for await (const chunk of answer.body!) {
+    said += Buffer.from(chunk).toString();
+    if (/data: .*\n\n/.test(said)) break;
+  }
+  return said;
+}
+
 describe('the log service', () => {
   const directory = temporaryDirectory();
   let server: Server;
@@ -113,6 +125,43 @@ describe('the log service', () => {
       expect(body.errors[0]?.line).to.equal(3001);
       const found = await client.all(mine('order=asc'));
       expect(found.map(({ data }) => data.n)).to.deep.equal(records.map(({ n }) => n));
+    });
+
+    it('numbers that no double holds, and gives them back as they came', async () => {
+      const text = `{"run":"${run}","id":9007199254740993,"n":[-12345678901234567890,1.5]}`;
+      let first: Promise<string> | undefined;
+      await new Promise<void>((connected) => {
+        first = rawTail(`${base}/api/logs/tail?${mine()}`, connected);
+      });
+      expect((await post(text)).body.accepted).to.equal(1);
+      for (const query of ['', 'field=id&value=9007199254740993', 'field=n&value=-12345678901234567890']) {
+        const answer = await fetch(`${base}/api/logs?${mine(query)}`);
+        expect(await answer.text(), query).to.include(`"data":${text}`);
+      }
+      expect((await client.page(mine('field=id&value=9007199254740992'))).entries).to.deep.equal([]);
+      expect((await count('groupBy=field&groupField=id')).buckets).to.deep.equal([
+        { key: '9007199254740993', count: 1 },
+      ]);
+      expect(await first).to.include(`"data":${text}`);
+    });
+
+    it('a lone line with a member `logs` as a record, and nothing it says of its producer', async () => {
+      const record = { run, logs: [{ a: 1 }], producerId: 'forged', deep: { producerId: 'kept' } };
+      expect((await post(JSON.stringify(record))).body.accepted).to.equal(1);
+      const { entries } = await client.page(mine());
+      expect(entries.map(({ data }) => data)).to.deep.equal([{ ...record, producerId: 'default' }]);
+    });
+
+    it('the same keyed request once, to the byte, also one of which it took nothing', async () => {
+      for (const body of [`{"run":"${run}"}\nbad`, 'bad\n']) {
+        const key = { 'idempotency-key': randomUUID(), 'content-type': 'text/plain' };
+        const send = async () =>
+          (await fetch(`${base}/api/ingest`, { method: 'POST', body, headers: key })).text();
+        const first = await send();
+        expect(await send()).to.equal(first);
+        expect((await post('{"other":1}', 'text/plain', key)).status).to.equal(422);
+      }
+      expect((await count('groupBy=level')).total).to.equal(1);
     });
 
     it('the same keyed request once', async () => {

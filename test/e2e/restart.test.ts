@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { EventSource } from 'eventsource';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { secretSource } from '../../bin/secret.js';
 import { services } from '../../bin/services.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
 import { logClient, tailed } from '../support/log-client.js';
@@ -43,6 +44,8 @@ describe('after a start', function () {
       catalogs: services.map(({ catalog }) => catalog),
       projections: [],
       logger: quiet,
+      secret: (keys) =>
+        secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
     });
     ports = ['--rooms-port', await freePort(), '--logs-port', await freePort()];
   });

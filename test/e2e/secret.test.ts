@@ -125,6 +125,22 @@ describe('the secret of an installation', function () {
     expect((await createRoom(rooms(), 'Eve')).roomId).to.be.a('string');
   });
 
+  it('stays unsaid with the other credentials, where an address of a server can not be read', async () => {
+    const urls = [
+      '--event-store-url',
+      'esdb://ann:hunter22@127.0.0.1:1?connectionName=hunter33&nodePreference=x',
+    ];
+    const { code, stdout, stderr } = await run([
+      'scavenge',
+      ...urls,
+      '--mongo-url',
+      'mongodb://b:hunter44@h/',
+    ]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: .*Unexpected "x"/);
+    expect(stdout + stderr).not.to.match(/hunter/);
+  });
+
   it('is shown by no command', async () => {
     const given = 'a secret of the configuration, of some length';
     for (const format of [[], ['--json']]) {

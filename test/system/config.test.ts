@@ -7,6 +7,7 @@ import { ConfigError } from '../../adapters/system/config-error.js';
 import { MASK, maskCredentials, maskEntry } from '../../adapters/system/mask.js';
 import { envName, flagName } from '../../adapters/system/names.js';
 import type { Rule, Settings } from '../../application/settings.js';
+import { settings as programSettings, rules } from '../../bin/settings.js';
 
 const settings = {
   dataDir: { type: 'string', default: './data', description: '' },
@@ -29,6 +30,78 @@ const notBoth: Rule<typeof settings> = (values) =>
   values['toys.open'] && values['toys.port'] === 80
     ? { key: 'toys.open', reason: 'must not be true on port 80' }
     : undefined;
+
+describe('the settings of the program', () => {
+  const refusal = async (env: { [name: string]: string }): Promise<string> => {
+    const loaded = loadConfig(programSettings, { flags: {}, env, directory: '/nowhere' }, rules);
+    return loaded.then(
+      () => 'nothing was refused',
+      (error) => error.message,
+    );
+  };
+  const producers = (list: readonly object[], more = {}) =>
+    refusal({ ANNALS_LOGS_PRODUCERS: JSON.stringify(list), ...more });
+  const from = '(environment: ANNALS_LOGS_PRODUCERS)';
+
+  it('say what is wrong inside a list, and no token', async () => {
+    expect(await producers([{ id: 'web', token: 'long-enough' }])).to.equal('nothing was refused');
+    expect(
+      await producers([
+        { id: 'web', token: 'long-enough' },
+        { id: 'app', token: 's3cret' },
+      ]),
+    ).to.equal(`logs.producers[1].token must be a text of at least 8 characters ${from}`);
+    expect(await producers([{ token: 'long-enough' }])).to.equal(`logs.producers[0] needs id ${from}`);
+    expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(
+      /^logs\.producers\[0\]\.id must /,
+    );
+    expect(await refusal({ ANNALS_LOGS_PRODUCERS: 'long-enough' })).to.equal(
+      `logs.producers[0] must be an object ${from}`,
+    );
+  });
+
+  it('let no token be that of two', async () => {
+    const token = 'long-enough';
+    const both = await producers([
+      { id: 'web', token },
+      { id: 'app', token },
+    ]);
+    expect(both).to.equal(`logs.producers gives web and app the same token ${from}`);
+    expect(await producers([{ id: 'web', token }], { ANNALS_LOGS_API_TOKEN: token })).to.equal(
+      `logs.producers gives web the token that is logs.apiToken ${from}`,
+    );
+  });
+
+  it('name the half that is missing', async () => {
+    expect(await refusal({ ANNALS_LOGS_BASIC_USERNAME: 'ann' })).to.equal(
+      'logs.basic.password must be set, as logs.basic.username is',
+    );
+    expect(await refusal({ ANNALS_LOGS_BASIC_PASSWORD: 'ann' })).to.equal(
+      'logs.basic.username must be set, as logs.basic.password is',
+    );
+    expect(await refusal({ ANNALS_HOST: '0.0.0.0' })).to.equal(
+      'logs.apiToken must be set on a host beyond this machine, or --allow-open be given',
+    );
+    expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(
+      /^eventStore\.url must be given as well/,
+    );
+  });
+
+  it('take addresses and origins only as they can be met', async () => {
+    for (const url of ['x', 'http://', 'ftp://a.example', 'javascript:x']) {
+      expect(await refusal({ ANNALS_LOGS_APP_URL: url }), url).to.match(
+        /^logs\.appUrl must be an http or https URL/,
+      );
+    }
+    for (const origin of ['https://a.example/', 'a.example', 'https://a.example/x', 'null']) {
+      expect(await refusal({ ANNALS_ROOMS_ALLOWED_ORIGINS: origin }), origin).to.match(
+        /^rooms\.allowedOrigins must list origins such as /,
+      );
+    }
+    const fine = { ANNALS_LOGS_APP_URL: 'https://a.example/x', ANNALS_LOGS_ALLOWED_ORIGINS: 'http://a:80,*' };
+    expect(await refusal(fine)).to.equal('nothing was refused');
+  });
+});
 
 describe('the configuration', () => {
   let directory: string;

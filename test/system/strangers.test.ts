@@ -1,6 +1,6 @@
 /** Other users of the machine: what the data directory and the engines' ports give them, which is nothing. */
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
@@ -66,9 +66,13 @@ describe('to other users of the machine', function () {
   const logger: Log = { debug: note, info: note, warn: note, error: note };
   const umask = process.umask(0);
   let engines: Engines;
+  let asMade: Found[] = [];
   before(async () => {
-    await (await startEngines({ dataDir: directory.path, logger })).stop();
-    // As a data directory of before may be.
+    const first = await startEngines({ dataDir: directory.path, logger });
+    asMade = [...walk(directory.path)];
+    await first.stop();
+    // As a data directory of before may be, and what a crash may leave.
+    writeFileSync(join(directory.path, 'runtime.json.new'), '');
     for (const { path, isDirectory } of walk(directory.path)) chmodSync(path, isDirectory ? 0o755 : 0o644);
     engines = await startEngines({ dataDir: directory.path, logger });
     const client = await MongoClient.connect(engines.mongoUrl);
@@ -100,7 +104,7 @@ describe('to other users of the machine', function () {
       '/mongo/data.mdb',
       '/eventstore/log/data.mdb',
     ]);
-    for (const { path, isDirectory, mode } of found)
+    for (const { path, isDirectory, mode } of [...asMade, ...found])
       expect(mode.toString(8), path).to.equal(isDirectory ? '700' : '600');
   });
 

@@ -197,6 +197,21 @@ describe('the key database', function () {
     expect(await opened(db, { given: NEW, kept })).to.deep.equal(before);
   });
 
+  it('brings back no key that is destroyed while the secret is rotated', async () => {
+    const { db } = await filled({ given: OLD });
+    const [victim = ''] = SUBJECTS;
+    const { keys } = await open(db, { given: OLD });
+    // The installation's key is written first, then all others.
+    let writes = 0;
+    const slow = interrupted(db, (name) =>
+      name === 'bulkWrite' && ++writes === 2 ? keys.destroy(victim) : undefined,
+    );
+    await rotation(slow, { given: OLD, next: NEW });
+    const after = await opened(db, { given: NEW });
+    expect(after[1]).to.equal('destroyed');
+    expect(await rowsOf(db).findOne({ _id: victim })).to.have.all.keys('_id', 'destroyedAt');
+  });
+
   it('refuses to rotate what no secret at hand opens', async () => {
     const { db, before } = await filled({ given: OLD });
     for (const options of [{ given: NEW }, { given: NEW, next: OTHER }, { next: OTHER }, {}])
@@ -254,6 +269,20 @@ describe('the key database', function () {
       }
     });
 });
+
+/** The same database, where something else happens before each call. */
+const interrupted = <T extends object>(target: T, first: (name: string) => Promise<void> | undefined): T =>
+  new Proxy(target, {
+    get(object, name) {
+      const value = Reflect.get(object, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (name === 'collection') return interrupted(value.apply(object, args), first);
+        const happened = first(String(name));
+        return happened ? happened.then(() => value.apply(object, args)) : value.apply(object, args);
+      };
+    },
+  });
 
 const WRITES = new Set([
   'updateOne',

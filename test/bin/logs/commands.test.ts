@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { pretty } from '../../../bin/logs/format.js';
+import { pretty, shaped } from '../../../bin/logs/format.js';
 import { temporaryDirectory } from '../../support/engines.js';
 import { json, type LogService, startLogService, takeAll } from '../../support/log-service.js';
 import { run, start } from '../../support/program.js';
@@ -141,6 +141,24 @@ describe('annals logs', () => {
       expect(service.asked.length).to.be.lessThan(100);
     });
 
+    it('gives numbers as they came, to programs and to people', async () => {
+      const json = JSON.stringify(entry(1)).replace(
+        '"id":1}',
+        '"id":9007199254740993,"n":[12345678901234567890]}',
+      );
+      service.respond = ({ path: asked }, response) => {
+        if (asked === '/api/logs') return response.end(`{"entries":[${json},${json}],"hasMore":false}`);
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        return response.write(`id: 1\ndata: ${json}\n\n`);
+      };
+      expect((await logs(['query', '--json'])).stdout).to.equal(`${json}\n${json}\n`);
+      expect(shaped(pretty, json)).to.include('id=9007199254740993').and.include('12345678901234567890');
+      const running = start(['logs', 'tail', '-n', '0', '--url', service.url], { cwd: directory.path });
+      await running.printed(/9007199254740993/);
+      running.process.kill('SIGINT');
+      expect((await running.ended).stdout).to.equal(`${json}\n`);
+    });
+
     it('shows lines for people, in which a record can not move the cursor', () => {
       const message = 'paid \u001b[2J\u0007\nagain\u202e';
       const line = pretty({ ...entry(7, { level: 'ERROR', message, producerId: 'web' }) });
@@ -237,6 +255,20 @@ describe('annals logs', () => {
       expect(first?.headers['last-event-id']).to.equal('17');
     });
 
+    it('comes back to a service that has answered, however the connection ends', async () => {
+      let streams = 0;
+      service.respond = ({ path: asked }, response) => {
+        if (asked === '/api/logs') return json(response, 200, { entries: [entry(1)] }, { Position: '17' });
+        if (++streams < 3) return response.destroy();
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        return response.write(`data: ${JSON.stringify(entry(2))}\n\n`);
+      };
+      const running = start(['logs', 'tail', '-n', '1', '--url', service.url], { cwd: directory.path });
+      await running.printed(/order 2/);
+      running.process.kill('SIGINT');
+      expect((await running.ended).code).to.equal(130);
+    });
+
     it('does not wait for a service that refuses', async () => {
       service.respond = (_, response) => json(response, 401, { error: 'Who are you?' });
       const { code, stderr } = await logs(['tail']);
@@ -308,17 +340,15 @@ describe('annals logs', () => {
       expect((await logs(['import'], '{"n":1}\n')).stderr).to.equal('annals: 1 record imported\n');
     });
 
-    it('sends again what was not taken, under the same key, after the time it is asked to wait', async () => {
+    it('sends again what was not taken, under the same key', async () => {
       service.respond = (asked, response, count) => {
         if (count === 1) json(response, 503, { error: 'Not now' });
-        else if (count === 2) json(response, 429, { error: 'Slow down' }, { 'Retry-After': '1' });
+        else if (count === 2) json(response, 429, { error: 'Slow down' });
         else if (count === 3) response.destroy();
         else takeAll(asked, response);
       };
-      const began = performance.now();
       const { code, stderr } = await logs(['import', '-'], '{"n":1}\n');
       expect(code).to.equal(0);
-      expect(performance.now() - began).to.be.at.least(1000);
       expect(stderr)
         .to.match(/Not now \(503\), trying again/)
         .and.match(/1 record imported/);
