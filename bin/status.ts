@@ -25,7 +25,8 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
       const live = feed.status();
       const checks = await Promise.all([
         check('event store', kernel.head),
-        check('MongoDB', kernel.mongo.ping),
+        check('writing to the event store', kernel.log.writable),
+        check('writing to MongoDB', kernel.mongo.writable),
         { name: 'feed', ok: live === 'live', detail: live },
         ...parts.map(async ({ service: { name }, projector }): Promise<Check> => {
           const { status } = projector.status();

@@ -17,8 +17,13 @@ import type { EventLog } from '../../application/ports.js';
 import { CALL_MS } from '../../application/within.js';
 import { asked, readAll } from './asked.js';
 import type { Codec } from './codec.js';
+import { type WatchedLog, watchWrites } from './writable.js';
 
-export function createEventLog(client: EventStoreDBClient, codec: Codec): EventLog {
+/** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
+const TRIAL_STREAM = 'annals-trial';
+const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
+
+export function createEventLog(client: EventStoreDBClient, codec: Codec): WatchedLog {
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
     for (const event of events) {
@@ -74,7 +79,11 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): EventL
   const tombstone: EventLog['tombstone'] = (stream) =>
     unlessEnded(() => client.tombstoneStream(stream, { expectedRevision: ANY }));
 
-  return { append, read, retain, tombstone };
+  const tryOut = async () => {
+    await asked(() => client.setStreamMetadata(TRIAL_STREAM, TRIAL));
+  };
+
+  return watchWrites({ append, read, retain, tombstone }, tryOut);
 }
 
 /** What was ended for ever is as ended as can be. */

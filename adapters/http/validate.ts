@@ -14,10 +14,21 @@ const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
 
 export const bodyValidator = (schema: JsonSchema, strict = false): Validate =>
   validator('body', (strict ? strictBodies : bodies).compile(schema));
-export const queryValidator = (schema: JsonSchema): Validate => {
-  const check = validator('query', queries.compile(schema));
-  return (value) => check(value) ?? unbounded(schema, value);
-};
+
+/** Integers of a query are digits only: what else ajv would convert (`0x10`, `1e400`) is none. */
+export function queryValidator(schema: JsonSchema): Validate {
+  const validate = validator('query', queries.compile(schema));
+  const properties = Object.entries((schema.properties ?? {}) as { readonly [name: string]: JsonSchema });
+  const integers = properties.filter(([, { type }]) => type === 'integer');
+  return (query) => {
+    const given = query as { readonly [name: string]: unknown };
+    const wrong = integers.find(([name]) => name in given && !/^-?\d+$/.test(String(given[name])));
+    if (!wrong) return validate(query);
+    const [name, parentSchema] = wrong;
+    const about = { schemaPath: `#/properties/${name}/type`, parentSchema, params: {} };
+    return fieldError('query', { ...about, keyword: 'type', instancePath: `/${name}`, data: given[name] });
+  };
+}
 
 /** The `limit` of a list: an integer of at least 1, where more than the maximum counts as the maximum. */
 export const listLimit = ({ initial, max }: { initial: number; max: number }): JsonSchema => ({
@@ -36,23 +47,6 @@ function validator(where: 'body' | 'query', check: ValidateFunction): Validate {
   };
 }
 
-/** ajv takes `1e400` for a number, and then for one that no other keyword is about. */
-function unbounded(schema: JsonSchema, query: unknown): FieldError | undefined {
-  const properties = schema.properties as { readonly [name: string]: JsonSchema } | undefined;
-  for (const [name, value] of Object.entries(query as object)) {
-    if (typeof value !== 'number' || Number.isFinite(value)) continue;
-    const about = { schemaPath: `#/properties/${name}/type`, parentSchema: properties?.[name] };
-    return fieldError('query', {
-      ...about,
-      keyword: 'type',
-      instancePath: `/${name}`,
-      params: {},
-      data: value,
-    });
-  }
-  return undefined;
-}
-
 function prepare(ajv: Ajv2020): Ajv2020 {
   formats.default(ajv);
   return ajv.addKeyword({
@@ -61,8 +55,6 @@ function prepare(ajv: Ajv2020): Ajv2020 {
     modifying: true,
     errors: false,
     compile: (max: number) => (value, at) => {
-      // A text of too many digits becomes Infinity, which passes for an integer and by every other check.
-      if (!Number.isFinite(value)) return false;
       if (at && value > max) at.parentData[at.parentDataProperty] = max;
       return true;
     },

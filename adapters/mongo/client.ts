@@ -11,6 +11,8 @@ export interface Mongo {
   /** The subjects' keys: a database of its own, to be backed up apart from the log, or not at all. */
   readonly keys: Db;
   ping(): Promise<void>;
+  /** Resolves when the server takes writes: a full disk, or a member that is no primary, still answers pings. */
+  writable(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,12 +39,17 @@ export async function connectMongo(url: string, database: string): Promise<Mongo
     client.close().catch(() => {});
     throw error;
   });
+  const models = guarded(client.db(database));
   const admin = guarded(client.db('admin'));
   return {
-    models: guarded(client.db(database)),
+    models,
     keys: guarded(client.db(`${database}_keys`)),
     ping: async () => {
       await admin.command({ ping: 1 });
+    },
+    writable: async () => {
+      const rows = models.collection<{ _id: string }>('trial');
+      await rows.updateOne({ _id: 'trial' }, { $set: { at: new Date() } }, { upsert: true });
     },
     close: () => client.close(),
   };

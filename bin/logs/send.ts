@@ -1,5 +1,5 @@
 /** Sends batches of records, each until the service has it or the patience is over. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause as pauseFor } from '../../application/pause.js';
 import { askJson, type Connection, Refused } from './connection.js';
 
 export interface Taken {
@@ -16,6 +16,8 @@ export interface SendOptions {
   /** No further attempts. */
   readonly stop: AbortSignal;
   readonly retrying: (error: Error) => void;
+  /** Waits between attempts. */
+  readonly pause?: typeof pauseFor;
 }
 
 const ANSWER_MS = 60_000;
@@ -25,7 +27,7 @@ const WORTH_A_RETRY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Rejects with why it was given up: refused, or no answer for so long. */
 export async function send(connection: Connection, body: Buffer, options: SendOptions): Promise<Taken> {
-  const { key, patienceMs, stop, retrying } = options;
+  const { key, patienceMs, stop, retrying, pause = pauseFor } = options;
   const deadline = performance.now() + patienceMs;
   for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.most)) {
     try {
@@ -42,7 +44,7 @@ export async function send(connection: Connection, body: Buffer, options: SendOp
       const hopeless = error instanceof Refused && !WORTH_A_RETRY.has(error.status);
       if (hopeless || stop.aborted || performance.now() + wait > deadline) throw error;
       retrying(error);
-      await delay(wait, undefined, { signal: stop }).catch(() => {});
+      await pause(wait, stop);
     }
   }
 }

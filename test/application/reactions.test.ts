@@ -5,12 +5,13 @@ import { createLeases } from '../../adapters/mongo/leases.js';
 import type { Leases, RecordedEvent } from '../../application/ports.js';
 import { runReaction } from '../../application/reactions.js';
 import type { Kernel } from '../../bin/kernel.js';
+import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
-import { until } from '../support/eventstore-client.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { box, context, startToys } from '../support/toys.js';
 
-describe('a reaction', () => {
+describe('a reaction', function () {
+  this.timeout(60_000);
   let servers: Servers;
   let kernel: Kernel;
   let stop: AbortController;
@@ -59,9 +60,9 @@ describe('a reaction', () => {
     await put('history');
     const done: string[] = [];
     run(async (event) => void done.push(toyOf(event)));
-    await until(async () => (await saved()) !== undefined);
+    await eventually(async () => (await saved()) !== undefined);
     await put('news');
-    await until(() => done.length > 0);
+    await eventually(() => done.length > 0);
     expect(done).to.deep.equal(['news']);
   });
 
@@ -73,7 +74,7 @@ describe('a reaction', () => {
     });
     await put('bear');
     const last = await put('car');
-    await until(async () => (await saved()) === last);
+    await eventually(async () => (await saved()) === last);
     expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'bear', 'car']);
   });
 
@@ -81,13 +82,13 @@ describe('a reaction', () => {
     const done: string[] = [];
     run(async (event) => void done.push(toyOf(event)));
     const first = await put('bear');
-    await until(async () => (await saved()) === first);
+    await eventually(async () => (await saved()) === first);
     stop.abort();
     await Promise.all(running);
     const missed = await put('car');
     stop = new AbortController();
     run(async (event) => void done.push(toyOf(event)));
-    await until(async () => (await saved()) === missed);
+    await eventually(async () => (await saved()) === missed);
     expect(done).to.deep.equal(['bear', 'car']);
   });
 
@@ -115,7 +116,7 @@ describe('a reaction', () => {
         checkpoint(),
       );
     }, counting);
-    await until(() => released > 0);
+    await eventually(() => released > 0);
     expect(done).to.deep.equal(['bear']);
     expect(Number(await saved())).to.be.lessThan(Number(last));
   });
@@ -133,10 +134,10 @@ describe('a reaction', () => {
     const done: string[] = [];
     run(async (event) => void done.push(toyOf(event)), leases);
     const first = await put('bear');
-    await until(async () => (await saved()) === first);
+    await eventually(async () => (await saved()) === first);
     await kernel.checkpoints.advance({ [checkpoint()]: first }, 1000n);
     await put('car');
-    await until(() => acquired > 1);
+    await eventually(() => acquired > 1);
     expect(done.slice(0, 2)).to.deep.equal(['bear', 'car']);
     expect(await saved()).to.equal(first);
   });

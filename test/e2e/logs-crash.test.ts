@@ -1,12 +1,14 @@
-/** The log service killed in the middle of its work: what it acknowledged is there, once. */
+/** The log service killed in the middle of its work: what it acknowledged is there, and what is sent again is once. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Entry } from '../../application/logs/queries.js';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server.js';
 
 /** LOG_KILLS=30 for a long run. */
-const ROUNDS = Number(process.env.LOG_KILLS ?? 4);
+const ROUNDS = Number(process.env.LOG_KILLS ?? 2);
 
 describe('the log service, killed under ingest', () => {
   const directory = temporaryDirectory();
@@ -15,6 +17,8 @@ describe('the log service, killed under ingest', () => {
   it('has every record it acknowledged, once', async function () {
     this.timeout(60_000 * ROUNDS);
     const acknowledged = new Set<string>();
+    /** Requests with their keys, and how they were answered if they were. */
+    const requests: { records: object[]; key: string; answer?: object }[] = [];
     let sent = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const server = await startServer(directory.path);
@@ -28,21 +32,36 @@ describe('the log service, killed under ingest', () => {
             n,
             audit: n % 7 === 3,
           }));
-          const done = await client.ingest(records).catch(() => undefined);
+          const request: (typeof requests)[number] = { records, key: randomUUID() };
+          requests.push(request);
+          const headers = { 'idempotency-key': request.key };
+          const done = await client.ingest(records, headers).catch(() => undefined);
           if (done?.status !== 200) return;
+          request.answer = done.body;
           for (const { n } of records) acknowledged.add(`${mark} ${n}`);
         }
       });
       const enough = acknowledged.size + 300 + 150 * round;
-      while (acknowledged.size < enough) await new Promise((resolve) => setTimeout(resolve, 5));
+      await eventually(() => acknowledged.size >= enough);
       await server.stop('SIGKILL');
       alive = false;
       await Promise.all(senders);
     }
+    const unanswered = requests.filter(({ answer }) => !answer);
+    expect(unanswered).not.to.have.length(0);
     const server = await startServer(directory.path);
     try {
-      const found = (await logClient(server.urls.logs ?? '').all('order=asc')).map(markOf);
+      const client = logClient(server.urls.logs ?? '');
+      // As clients do: what was not answered, and now and then what was.
+      for (const { records, key, answer } of [...unanswered, ...requests.slice(0, 30)]) {
+        const again = await client.ingest(records, { 'idempotency-key': key });
+        expect(again.status).to.equal(200);
+        if (answer) expect(again.body).to.deep.equal(answer);
+      }
+      const every = requests.flatMap(({ records }) => records.length).reduce((sum, count) => sum + count, 0);
+      const found = (await client.all('order=asc')).map(markOf);
       expect(new Set(found).size).to.equal(found.length);
+      expect(found).to.have.length(every);
       const there = new Set(found);
       expect([...acknowledged].filter((mark) => !there.has(mark))).to.deep.equal([]);
     } finally {

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Kernel } from '../../bin/kernel.js';
 import { type Projector, runProjector } from '../../projections/subscription.js';
+import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
-import { until } from '../support/eventstore-client.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
-describe('builds of a projection', () => {
+describe('builds of a projection', function () {
+  this.timeout(60_000);
   let servers: Servers;
   let database: string;
   let kernel: Kernel;
@@ -64,16 +65,16 @@ describe('builds of a projection', () => {
     expect(unfinished).to.be.a('string');
 
     const projector = project();
-    await until(() => projector.status().status === 'live');
+    await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.have.members([first, unfinished!]);
 
     expect(await kernel.lifecycle.rebuild(contents, stop)).to.equal(unfinished);
-    await until(() => kernel.served.collection(contents.name) === unfinished);
+    await eventually(() => kernel.served.collection(contents.name) === unfinished);
     stop.abort();
     await projector.stopped;
     stop = new AbortController();
     const next = project();
-    await until(() => next.status().status === 'live');
+    await eventually(() => next.status().status === 'live');
     expect(await collections()).to.deep.equal([unfinished]);
   });
 
@@ -82,7 +83,7 @@ describe('builds of a projection', () => {
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
     const projector = project();
-    await until(() => projector.status().status === 'live');
+    await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.include(begun);
     await lease?.release();
   });

@@ -1,7 +1,7 @@
 /** The heartbeat of streams: the cursor goes on with the log where a client is told nothing. */
 import { expect } from 'chai';
 import { createRelay } from '../../adapters/relay/relay.js';
-import { until } from '../support/eventstore-client.js';
+import { eventually } from '../support/condition.js';
 import { at, record, types, wardAudience } from './ward.js';
 
 describe('the heartbeat of a stream', () => {
@@ -13,10 +13,10 @@ describe('the heartbeat of a stream', () => {
     for (let position = 2; position <= 40; position++) {
       relay.publish(at(position, { type: 'Said', data: { ward: 'w', text: 'nothing to eve' } }));
     }
-    await until(() => quiet.cursor() === 40n);
+    await eventually(() => quiet.cursor() === 40n);
     // Told to nobody at all.
     relay.publish(at(50, { type: 'Said', data: { ward: 'empty', text: '' } }));
-    await until(() => quiet.cursor() === 50n);
+    await eventually(() => quiet.cursor() === 50n);
     expect(quiet.sent).to.deep.equal([]);
     quiet.leave();
     const back = record();

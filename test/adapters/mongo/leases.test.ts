@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createLeases } from '../../../adapters/mongo/leases.js';
 import type { Lease } from '../../../application/ports.js';
-import { until } from '../../support/eventstore-client.js';
+import { eventually } from '../../support/condition.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
 import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
 
@@ -69,7 +69,7 @@ describe('a lease', () => {
     for (let round = 0; round < 5; round++) {
       const before = await lapsesAt();
       time.pass(LEASE_MS / 2);
-      await until(async () => (await lapsesAt()) > before);
+      await eventually(async () => (await lapsesAt()) > before);
       expect(await lapsesAt()).to.be.greaterThan(time.now() + LEASE_MS / 2);
       expect(await bob().acquire(name)).to.equal(undefined);
     }
@@ -103,7 +103,7 @@ describe('a lease', () => {
     const present = await given(bob().acquire(name));
     const lapses = await lapsesAt();
     paused.pass(LEASE_MS / 2);
-    await until(() => old.lost.aborted);
+    await eventually(() => old.lost.aborted);
     await old.release();
     expect([await lapsesAt(), await bob().holder(name)]).to.deep.equal([lapses, 'bob']);
     expect(isHeld(present)).to.equal(true);
@@ -115,7 +115,7 @@ describe('a lease', () => {
     const again = await given(ann(heldTime(time.now())).acquire(name));
     expect(again.fence > lease.fence).to.equal(true);
     time.pass(LEASE_MS / 2);
-    await until(() => lease.lost.aborted);
+    await eventually(() => lease.lost.aborted);
     expect(isHeld(lease)).to.equal(false);
     expect(isHeld(again)).to.equal(true);
   });
@@ -162,7 +162,7 @@ describe('a lease', () => {
     failing.now = false;
     const before = await lapsesAt();
     time.pass(LEASE_MS / 2 - 1);
-    await until(async () => (await lapsesAt()) > before);
+    await eventually(async () => (await lapsesAt()) > before);
     expect(isHeld(lease)).to.equal(true);
     failing.now = true;
     const lapses = await lapsesAt();

@@ -9,7 +9,8 @@ import { envelope } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { accepted, done, type Node, startNode } from './node.js';
 
-describe('rooms on two nodes', () => {
+describe('rooms on two nodes', function () {
+  this.timeout(60_000);
   let servers: Servers;
   let one: Node;
   let two: Node;

@@ -340,17 +340,15 @@ describe('annals logs', () => {
       expect((await logs(['import'], '{"n":1}\n')).stderr).to.equal('annals: 1 record imported\n');
     });
 
-    it('sends again what was not taken, under the same key, after the time it is asked to wait', async () => {
+    it('sends again what was not taken, under the same key', async () => {
       service.respond = (asked, response, count) => {
         if (count === 1) json(response, 503, { error: 'Not now' });
-        else if (count === 2) json(response, 429, { error: 'Slow down' }, { 'Retry-After': '1' });
+        else if (count === 2) json(response, 429, { error: 'Slow down' });
         else if (count === 3) response.destroy();
         else takeAll(asked, response);
       };
-      const began = performance.now();
       const { code, stderr } = await logs(['import', '-'], '{"n":1}\n');
       expect(code).to.equal(0);
-      expect(performance.now() - began).to.be.at.least(1000);
       expect(stderr)
         .to.match(/Not now \(503\), trying again/)
         .and.match(/1 record imported/);

@@ -258,10 +258,13 @@ if (!process.env.EVENTSTORE_URL) {
         const socket = connectTcp(store.server.embedded!.port, '127.0.0.1');
         socket.on('error', () => {});
         await once(socket, 'connect');
-        socket.write(bytes);
-        const timer = setTimeout(() => socket.destroy(), 100);
-        await once(socket, 'close');
-        clearTimeout(timer);
+        const closed = once(socket, 'close');
+        await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
+        // Served behind it: by then the bytes have come too.
+        const path = `${STREAMS}/BatchAppend`;
+        expect((await call(path, frame([]), { 'grpc-timeout': '300m' })).grpcStatus).not.equal(undefined);
+        socket.destroy();
+        await closed;
       }
     });
 

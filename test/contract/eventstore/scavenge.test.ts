@@ -2,7 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { END, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
+import {
+  END,
+  jsonEvent,
+  NO_STREAM,
+  streamNameFilter,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
 import { expect } from 'chai';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 import {
@@ -79,6 +85,26 @@ if (!process.env.EVENTSTORE_URL) {
         expectedRevision: NO_STREAM,
       });
       expect(reopened.nextExpectedRevision).equal(4n);
+    });
+
+    it('remembers the last revision of a stream that it has emptied, over a restart too', async () => {
+      const [aged, cut] = [freshStream(), freshStream()];
+      // The first by age, the second by what may be read; both said before there was anything.
+      await store.client.setStreamMetadata(aged, { maxAge: 1 });
+      await store.client.setStreamMetadata(cut, { truncateBefore: 4 });
+      for (const stream of [aged, cut]) await store.client.appendToStream(stream, numberedFrom(0, 4));
+      await until(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
+      await scavenge(store.server.url);
+      await store.server.embedded!.restart('SIGKILL');
+      for (const stream of [aged, cut]) {
+        expect(await everything(stream)).have.length(0);
+        const wrong = store.client.appendToStream(stream, numbered(4), { expectedRevision: NO_STREAM });
+        expect(await rejection(wrong)).instanceOf(WrongExpectedVersionError);
+        const { nextExpectedRevision } = await store.client.appendToStream(stream, numbered(4), {
+          expectedRevision: 3n,
+        });
+        expect(nextExpectedRevision).equal(4n);
+      }
     });
 
     it('leaves no byte of them on the disk', async () => {
