@@ -53,7 +53,10 @@ export async function* search(
         let room = CHARACTERS_AT_ONCE;
         for (; reading.length < atOnce && room > 0 && !next.done; next = await refs.next()) {
           room -= next.value.size;
-          reading.push(hitsIn(next.value, { filter: within, order, pace, ...(after && { after }) }, most));
+          const hits = hitsIn(next.value, { filter: within, order, pace, ...(after && { after }) }, most);
+          // It may fail while the next block is asked for, or be left alone when that fails: told below, or to nobody.
+          hits.catch(() => {});
+          reading.push(hits);
         }
         atOnce = Math.min(atOnce * 2, MOST_AT_ONCE);
         for (const hits of await Promise.all(reading)) if (hits.length > 0) runs.push({ hits, next: 0 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createIndexHealth } from '../../../application/logs/health.js';
 import { createLogQueries } from '../../../application/logs/queries.js';
 import type { Block, BlockRef, RecordIndex } from '../../../application/logs/record-index.js';
-import type { Position, Settled } from '../../../application/ports.js';
+import { type Position, type Settled, Unavailable } from '../../../application/ports.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 
 describe('a query of the records', () => {
@@ -54,6 +54,36 @@ describe('a query of the records', () => {
   beforeEach(() => {
     opened = 0;
     version++;
+  });
+
+  it('fails alone when a block can not be read while the next is asked for', async () => {
+    const lost: RecordIndex = {
+      ...endless,
+      async *blocks() {
+        for (let at = NOON; ; at--) {
+          // The blocks asked for before have failed by the time that this one is found.
+          await new Promise(setImmediate);
+          const read = async () => {
+            throw new Unavailable('the rows can not be read');
+          };
+          yield { from: at, to: at, count: 1, size: 1, read };
+        }
+      },
+    };
+    const asked = createLogQueries({ index: lost, clock: { now: () => now }, budgetMs: 5000, version: () => 0 });
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown) => unhandled.push(reason);
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener);
+    try {
+      const page = asked.page({ filter, order: 'desc', limit: 10 });
+      expect(await page.catch((error) => error)).to.be.instanceOf(Unavailable);
+      await new Promise(setImmediate);
+    } finally {
+      process.off('unhandledRejection', listener);
+      for (const other of others) process.on('unhandledRejection', other);
+    }
+    expect(unhandled).to.deep.equal([]);
   });
 
   it('is given up when it is over its budget', async () => {
