@@ -70,7 +70,12 @@ describe('a query of the records', () => {
         }
       },
     };
-    const asked = createLogQueries({ index: lost, clock: { now: () => now }, budgetMs: 5000, version: () => 0 });
+    const asked = createLogQueries({
+      index: lost,
+      clock: { now: () => now },
+      budgetMs: 5000,
+      version: () => 0,
+    });
     const unhandled: unknown[] = [];
     const listener = (reason: unknown) => unhandled.push(reason);
     const others = process.listeners('unhandledRejection');
