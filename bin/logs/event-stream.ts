@@ -1,4 +1,6 @@
 /** Reads server-sent events (HTML standard, 9.2): data, and where to go on from after it. */
+import { addAbortSignal, Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 
 export interface StreamEvent {
   /** Empty for a block that only moves the cursor. */
@@ -10,14 +12,16 @@ export interface StreamEvent {
 /** More than this in one line is no record of ours. */
 const LINE_LIMIT = 4 * 1024 * 1024;
 
-/** Ends with the stream; throws when it breaks. */
-export async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent> {
+/** Ends with the stream; throws when it breaks, and when the signal is aborted. */
+export async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   if (!body) return;
+  // What was given to fetch is not enough: before Node 24 it forgets its signal when memory is collected.
+  const chunks = addAbortSignal(signal, Readable.fromWeb(body as ReadableStream));
   const decoder = new TextDecoder();
   let rest = '';
   let data: string[] = [];
   let id: string | undefined;
-  for await (const chunk of body) {
+  for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split(/\r\n|\n/);
     rest = lines.pop() ?? '';
     if (rest.length > LINE_LIMIT) throw new Error('a line of the stream has no end');

@@ -50,8 +50,11 @@ export function filterParameters({ args, options }: Pick<Call, 'args' | 'options
 }
 
 /** For options that count. */
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of at least 1.');
-  return Number(text);
-}
+export const wholeNumberFrom =
+  (least: 0 | 1) =>
+  (text: string): number => {
+    if (/^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= least) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+  };
+
+export const wholeNumber = wholeNumberFrom(1);

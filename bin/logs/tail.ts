@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import { ask, type Connection, connectionOf, Refused, Unreachable } from './connection.js';
 import { eventsOf } from './event-stream.js';
-import { filterArguments, filterOptions, filterParameters } from './filters.js';
+import { filterArguments, filterOptions, filterParameters, wholeNumberFrom } from './filters.js';
 import { type Entry, type Shape, shaped, shapeFor } from './format.js';
 import { readPage } from './page.js';
 import { logsCommand, print } from './run.js';
@@ -26,7 +26,9 @@ export const tail = logsCommand(
     arguments: filterArguments,
     options: [
       ...filterOptions,
-      new Option('-n, --lines <count>', 'Begin with so many of the newest records').default('10'),
+      new Option('-n, --lines <count>', 'Begin with so many of the newest records')
+        .argParser(wholeNumberFrom(0))
+        .default(10),
       new Option('--json', 'NDJSON on a terminal too'),
     ],
   },
@@ -49,7 +51,7 @@ async function newest(
   shape: Shape,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!(lines > 0)) return undefined;
+  if (lines === 0) return undefined;
   const parameters = new URLSearchParams([...filters, ['limit', String(Math.min(lines, 1000))]]);
   const response = await ask(connection, `/api/logs?${parameters}`, { signal });
   const { entries } = readPage(await response.text());
@@ -81,7 +83,7 @@ async function follow(
         signal: stop,
       });
       [connected, wait] = [true, BACKOFF_MS.first];
-      for await (const { id, data } of eventsOf(response)) {
+      for await (const { id, data } of eventsOf(response, stop)) {
         if (data) await show(data, shown, shape, stop);
         if (!id) continue;
         cursor = id;

@@ -21,6 +21,13 @@ const entry = (id: number, more = {}) => ({
   ...more,
 });
 
+/** A module that collects garbage on a signal, and says so. */
+const COLLECTING = `data:text/javascript,${encodeURIComponent(
+  `import { setFlagsFromString } from 'node:v8'; import { runInNewContext } from 'node:vm';
+   setFlagsFromString('--expose-gc'); const gc = runInNewContext('gc');
+   process.on('SIGUSR2', () => { gc(); console.error('collected'); });`,
+)}`;
+
 describe('annals logs', () => {
   let service: LogService;
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -267,6 +274,33 @@ describe('annals logs', () => {
       await running.printed(/order 2/);
       running.process.kill('SIGINT');
       expect((await running.ended).code).to.equal(130);
+    });
+
+    it('ends at the first Ctrl-C, whatever was collected from memory since it began', async () => {
+      service.respond = (_, response) =>
+        response
+          .writeHead(200, { 'Content-Type': 'text/event-stream' })
+          .write(`data: ${JSON.stringify(entry(1))}\n\n`);
+      const running = start(['logs', 'tail', '-n', '0', '--url', service.url], {
+        cwd: directory.path,
+        env: { NODE_OPTIONS: `--import ${COLLECTING}` },
+      });
+      await running.printed(/order 1/);
+      running.process.kill('SIGUSR2');
+      await running.printed(/collected/);
+      running.process.kill('SIGINT');
+      expect((await running.ended).code).to.equal(130);
+    });
+
+    it('does not begin with a number of records that is none', async () => {
+      for (const lines of ['x', '-1', '1.5']) {
+        const { code, stderr } = await logs(['tail', `--lines=${lines}`]);
+        expect({ code, stderr }).to.deep.equal({
+          code: 2,
+          stderr: `annals: option '-n, --lines <count>' argument '${lines}' is invalid. It must be a whole number of at least 0.\n`,
+        });
+      }
+      expect(service.asked).to.deep.equal([]);
     });
 
     it('does not wait for a service that refuses', async () => {
