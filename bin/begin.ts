@@ -1,4 +1,5 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
+import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
 import { listen } from '../adapters/http/server.js';
@@ -57,6 +58,8 @@ export async function begin(
   for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
+  // Everything in the background waits on it at once: more than Node takes for a leak.
+  setMaxListeners(0, running.signal);
   const { signal } = running;
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });

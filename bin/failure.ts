@@ -29,8 +29,7 @@ const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentia
 function systemCause(error: NodeJS.ErrnoException & { address?: string; port?: number }): string | undefined {
   const { code, syscall, address, port, path, message } = error;
   if (!code || !syscall) return undefined;
-  if (code === 'EADDRINUSE')
-    return `port ${port} on ${address} is taken by another process; choose another one`;
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is taken; choose another one`;
   if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine`;
   if (code === 'EACCES' && port) return `port ${port} needs more rights than this process has`;
   return path === undefined ? message : `${path}: ${message}`;
