@@ -28,7 +28,7 @@ export const reindex: CommandSpec = {
   arguments: [new Argument('[projection...]', 'Read models').choices(projections.map(({ name }) => name))],
   options: [
     new Option('--check', 'Compare the served rows with a rebuild, row by row; exit code 1 if they differ'),
-    new Option('--list', 'List the read models'),
+    new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {
     const log = createLog({ level: 'warn', format: values['log.format'] });

@@ -121,6 +121,11 @@ describe('the command line', () => {
         { ANNALS_ROOM_PORT: '1' },
         /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
       ],
+      [
+        ['reindex', '--check', '--list'],
+        {},
+        /^annals: option '--list' cannot be used with option '--check'\n$/,
+      ],
       [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs is not there .*\n$/],
       [
         ['config', '--server-trusted-proxies', 'proxy'],
