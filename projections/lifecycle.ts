@@ -186,8 +186,6 @@ export function createLifecycle(ports: LifecyclePorts) {
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 
-export type Lifecycle = ReturnType<typeof createLifecycle>;
-
 /** Rows that differ, leaving out those that events after `until` have touched. */
 async function compare(
   live: AsyncIterable<Row>,

@@ -28,8 +28,6 @@ export interface Evaluated {
 /** How soon a policy that another node changed is noticed. */
 const POLICY_POLL_MS = 1000;
 
-export type Evaluation = ReturnType<typeof createEvaluation>;
-
 export function createEvaluation(ports: EvaluationPorts) {
   const { handle, streams, counts, derivation, clock, context } = ports;
 

@@ -163,12 +163,3 @@ export function isTrue(value: Value): boolean {
   if (value.type === Type.boolean) return value.bytes[value.start] === 1;
   return value.type !== Type.null && value.type !== Type.undefined;
 }
-
-/** Requires an object, for example as a filter. Errors: 14. */
-export function requireObject(value: Value, name: string): Value {
-  if (isObject(value)) return value;
-  throw new CommandError(
-    14,
-    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type 'object'`,
-  );
-}

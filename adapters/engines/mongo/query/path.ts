@@ -43,16 +43,6 @@ export function plainPath(text: string, what: string, code = 2): Path {
   return path;
 }
 
-/** The value at the end of a path through objects only; arrays are not looked into. */
-export function plainValueAt(document: Value, path: Path): Value | undefined {
-  let value: Value | undefined = document;
-  for (const part of path.parts) {
-    if (value?.type !== Type.object) return undefined;
-    value = fieldNamed(value, part.bytes);
-  }
-  return value;
-}
-
 /** Judges one value at a path's end; undefined stands for a missing field. */
 export type Test = (value: Value | undefined) => boolean;
 

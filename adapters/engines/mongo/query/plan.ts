@@ -17,7 +17,6 @@ import {
   type Span,
 } from './bounds.js';
 import type { Filter } from './filter.js';
-import { pathOf } from './path.js';
 import type { SortField } from './sort.js';
 
 /** Keys from `low` (inclusive) to `high` (exclusive). */
@@ -227,4 +226,3 @@ function scoreOf(plan: Plan, sort: readonly SortField[]): number {
 }
 
 /** The path of `_id`. */
-export const ID_PATH = pathOf('_id');

@@ -34,10 +34,6 @@ export function entriesOf(document: Value, paths: readonly Path[]): Entries {
   return { rows, multikey };
 }
 
-/** The values one path alone would be indexed by; never empty. */
-export const indexValues = (document: Value, path: Path): Found[] =>
-  entriesOf(document, [path]).rows.map((row) => row[0]);
-
 function expand(
   states: readonly Reached[],
   paths: readonly Path[],
