@@ -25,6 +25,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = route.body && bodyValidator(route.body, route.strictBody);
   const readBody = route.body || route.rawBody ? createBodyReader(route) : undefined;
+  const { answerMs = ANSWER_MS } = deps;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
   return async (ctx, params, requestId) => {
@@ -32,8 +33,15 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     if (isProblem(request)) return request;
 
     const started = performance.now();
-    const inTime = <T>(work: Promise<T> | T, spentMs: number) =>
-      route.slow ? work : within(ANSWER_MS - spentMs, work, 'what the request needs');
+    const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
+      if (route.slow) return work;
+      try {
+        return await within(answerMs - spentMs, work, 'what the request needs');
+      } catch (error) {
+        request.giveUp();
+        throw error;
+      }
+    };
     const caller = route.admit ? await inTime(route.admit(request), 0) : undefined;
     const admittedMs = performance.now() - started;
     if (isProblem(caller) || isRejection(caller)) return caller;
@@ -42,6 +50,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     if (wrong) return refuse(wrong);
 
     const held = hold(route.room);
+    let working: unknown;
     try {
       if (readBody) {
         const read = await readBody(ctx, held);
@@ -51,9 +60,12 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         request.bytes = read.bytes;
         request.body = route.rawBody ? read.bytes : read.json;
       }
-      return await inTime(route.handle(request, caller), admittedMs);
+      const answering = route.handle(request, caller);
+      working = answering;
+      return await inTime(answering, admittedMs);
     } finally {
-      held.release();
+      // Whoever is answered in its stead has gone: the work has not, nor what it holds.
+      Promise.resolve(working).then(held.release, held.release);
     }
   };
 }

@@ -12,6 +12,8 @@ export interface RequestDeps {
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
+  /** How long admission and handler of a request may take together, ms; default 9 s. */
+  readonly answerMs?: number;
 }
 
 /** Body and bytes come later than the rest: `admit` runs in between. */
@@ -20,6 +22,8 @@ export interface PendingRequest extends Request {
   body: unknown;
   /** The body as it came, for telling a repeated request from another one. */
   bytes: Buffer;
+  /** Aborts the signal: another answer is given than the one that is still worked on. */
+  giveUp(): void;
 }
 
 export function createRequest(
@@ -37,7 +41,7 @@ export function createRequest(
   const query = parseQuery(ctx.querystring);
   // Taken now: the route's schema may not name it, and would drop it.
   const { lastEventId } = query;
-  let signal: AbortSignal | undefined;
+  let leaving: AbortController | undefined;
 
   const request: PendingRequest = {
     method,
@@ -65,9 +69,10 @@ export function createRequest(
       return withRequestId(log, requestId);
     },
     get signal() {
-      signal ??= abortedWhenGone(ctx);
-      return signal;
+      leaving ??= abortedWhenGone(ctx);
+      return leaving.signal;
     },
+    giveUp: () => leaving?.abort(),
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);
       const common = { actor, correlationId: requestId, ...(traceparent ? { traceparent } : {}) };
@@ -106,9 +111,9 @@ const withRequestId = (log: Log, requestId: string): Log => ({
   error: (fields, message) => log.error({ requestId, ...fields }, message),
 });
 
-function abortedWhenGone({ res }: Context): AbortSignal {
+function abortedWhenGone({ res }: Context): AbortController {
   const controller = new AbortController();
   if (res.destroyed) controller.abort();
   res.once('close', () => res.writableFinished || controller.abort());
-  return controller.signal;
+  return controller;
 }

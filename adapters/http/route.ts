@@ -81,7 +81,7 @@ export interface Request<Body = unknown, Query = unknown> {
   readonly cursor?: Position;
   /** Carries the request's id. */
   readonly log: Log;
-  /** Aborted when the client goes away before it is answered. */
+  /** Aborted when the client goes away before it is answered, or was answered that it took too long. */
   readonly signal: AbortSignal;
   /**
    * What a command needs to know about its request. With an `Idempotency-Key` the same request of the same

@@ -9,9 +9,9 @@ import {
   type JsonObject,
   tidied,
 } from '../../domain/logs/json.js';
-import { endOfValue, type Item, itemsOf, skipBlanks } from '../../domain/logs/json-scan.js';
+import { endOfValue, type Item, itemsOf, scanValue, skipBlanks } from '../../domain/logs/json-scan.js';
 import { isAudit } from '../../domain/logs/record.js';
-import { isTurnOver, nextTurn } from '../turns.js';
+import { type Pace, unhurried } from './pace.js';
 
 export interface LineError {
   /** From 1: the line of NDJSON, or the place in the array. */
@@ -46,18 +46,19 @@ export type Unread = 'not-json' | 'too-many';
 
 /**
  * Reads a body, one record after the other: as objects all at once, it would take a hundred times its text in
- * memory. What its records say of their producer is overwritten.
+ * memory. What its records say of their producer is overwritten. Throws what the pace throws.
  */
 export async function readBody(
   given: string,
   announced: Announced,
   producerId: string,
+  pace: Pace = unhurried,
 ): Promise<ReadBody | Unread> {
   const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
-  const whole = wholeOf(text, announced);
-  const read = whole && (await readAll(text, whole, producerId));
+  const whole = await wholeOf(text, announced, pace);
+  const read = whole && (await readAll(text, whole, producerId, pace));
   if (read) return read;
-  const lines = await readAll(text, linesOf(text), producerId);
+  const lines = await readAll(text, linesOf(text), producerId, pace);
   const empty = skipBlanks(text, 0) === text.length;
   if (announced !== 'json' || empty || lines === undefined || lines === 'too-many')
     return lines ?? 'not-json';
@@ -67,8 +68,7 @@ export async function readBody(
 /** Every line that is not blank is one record. */
 export function readLines(text: string, producerId: string): ReadBody {
   const reading = createReading(producerId);
-  const lines = linesOf(text);
-  for (let next = lines.next(); !next.done; next = lines.next()) reading.take(text, next.value);
+  for (const piece of linesOf(text)) if (piece) reading.take(text, piece);
   return reading.done();
 }
 
@@ -76,24 +76,29 @@ interface Piece extends Pick<Item, 'from' | 'to'> {
   readonly line: number;
 }
 
-/** Gives records; returns -1 when the text turns out to be something else. */
-type Pieces = Generator<Piece, number>;
+/** Gives records, and nothing where it may pause; returns -1 when the text turns out to be something else. */
+type Pieces = Generator<Piece | undefined, number>;
 
 /** Undefined when it is no JSON as a whole. */
 async function readAll(
   text: string,
   pieces: Pieces,
   producerId: string,
+  pace: Pace,
 ): Promise<ReadBody | 'too-many' | undefined> {
   const reading = createReading(producerId);
   let count = 0;
   for (let next = pieces.next(); ; next = pieces.next()) {
     if (next.done) return next.value < 0 ? undefined : reading.done();
-    if (++count > MOST_RECORDS) return 'too-many';
-    reading.take(text, next.value);
-    if (isTurnOver()) await nextTurn();
+    if (next.value && ++count > MOST_RECORDS) return 'too-many';
+    if (next.value) reading.take(text, next.value);
+    const turn = pace();
+    if (turn) await turn;
   }
 }
+
+/** So many may follow each other without a pause. */
+const BLANK_LINES = 1024;
 
 function* linesOf(text: string): Pieces {
   let line = 0;
@@ -102,21 +107,33 @@ function* linesOf(text: string): Pieces {
     const to = newline < 0 ? text.length : newline;
     line++;
     if (text.slice(from, to).trim() !== '') yield { line, from, to };
+    else if (line % BLANK_LINES === 0) yield undefined;
     from = to + 1;
   }
   return text.length;
 }
 
 /** Undefined when the body is no array, and more than one object. */
-function wholeOf(text: string, announced: Announced): Pieces | undefined {
+async function wholeOf(text: string, announced: Announced, pace: Pace): Promise<Pieces | undefined> {
   const from = skipBlanks(text, 0);
   if (text[from] === '[') return elementsOf(text, from);
-  const to = text[from] === '{' ? endOfValue(text, from) : -1;
+  const to = text[from] === '{' ? await endOf(scanValue(text, from), pace) : -1;
   if (to < 0 || skipBlanks(text, to) < text.length) return undefined;
   let logs: Item | undefined;
-  if (announced !== 'lines')
-    for (const member of itemsOf(text, from)) if (member.key === 'logs') logs = member;
+  for (const member of announced === 'lines' ? [] : itemsOf(text, from)) {
+    if (member?.key === 'logs') logs = member;
+    const turn = pace();
+    if (turn) await turn;
+  }
   return logs && text[logs.from] === '[' ? elementsOf(text, logs.from, to) : one({ line: 1, from, to });
+}
+
+async function endOf(scan: Generator<undefined, number>, pace: Pace): Promise<number> {
+  for (let next = scan.next(); ; next = scan.next()) {
+    if (next.done) return next.value;
+    const turn = pace();
+    if (turn) await turn;
+  }
 }
 
 /** Of an array behind which nothing more stands, but for what `end` says is known. */
@@ -125,7 +142,7 @@ function* elementsOf(text: string, from: number, end?: number): Pieces {
   let line = 0;
   for (let next = items.next(); ; next = items.next()) {
     if (next.done) return next.value < 0 || (end ?? skipBlanks(text, next.value)) < text.length ? -1 : 0;
-    yield { ...next.value, line: ++line };
+    yield next.value && { ...next.value, line: ++line };
   }
 }
 
@@ -175,7 +192,7 @@ function producedBy(producerId: string, json: string, value: JsonObject): string
   if (!Object.hasOwn(value, 'producerId')) return json;
   let [written, from] = ['', 0];
   for (const member of itemsOf(json, 0)) {
-    if (member.key !== 'producerId') continue;
+    if (member?.key !== 'producerId') continue;
     written += json.slice(from, member.from) + JSON.stringify(producerId);
     from = member.to;
   }

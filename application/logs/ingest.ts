@@ -12,6 +12,7 @@ import { newEvent } from '../new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
 import type { Appender, Waiting } from './appender.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
+import { Abandoned, whileAwaited } from './pace.js';
 import { createRequests, lastOf } from './requests.js';
 import { BODY_COST, RECORD_COST, type Room } from './room.js';
 
@@ -54,6 +55,8 @@ const TOO_MANY: Rejection = {
   kind: 'invalid',
   detail: `There are more than ${MOST_RECORDS.toLocaleString('en')} records in the request`,
 };
+/** Nobody reads it. */
+const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'limit' };
 const FULL: Rejection = {
   rejected: 'logs/queue-full',
   kind: 'limit',
@@ -76,17 +79,21 @@ export function createIngest(ports: IngestPorts) {
 
   /**
    * A posted body, whose own bytes have their room already. With a fingerprint, a request that was answered
-   * before gets that answer again, to the byte, and puts nothing twice. Rejects with `Unavailable` like any append.
+   * before gets that answer again, to the byte, and puts nothing twice. Of a caller who has gone, by the signal,
+   * nothing is stored that is not yet. Rejects with `Unavailable` like any append.
    */
   async function post(
     text: string,
     announced: Announced,
     producerId: string,
     context: CommandContext,
+    signal?: AbortSignal,
   ): Promise<{ readonly receipt: Receipt; readonly ingested: Ingested } | Rejection> {
-    const body = await readBody(text, announced, producerId);
+    const body = await readBody(text, announced, producerId, whileAwaited(signal)).catch(abandoned);
     if (body === 'not-json') return NOT_JSON;
     if (body === 'too-many') return TOO_MANY;
+    // Whoever has not been answered sends it again.
+    if (body === 'abandoned' || signal?.aborted) return ABANDONED;
     const { records, rejected, errors } = body;
     const cost = records.length * RECORD_COST;
     if (!room.take(cost)) return FULL;
@@ -173,6 +180,11 @@ export function createIngest(ports: IngestPorts) {
     latest: () => latest,
     totals: () => ({ ...totals, waitingBytes: room.used() }),
   };
+}
+
+function abandoned(error: unknown): 'abandoned' {
+  if (error instanceof Abandoned) return 'abandoned';
+  throw error;
 }
 
 const sizeOf = (secret: object) => Buffer.byteLength('lines' in secret ? String(secret.lines) : '');

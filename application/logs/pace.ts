@@ -18,6 +18,14 @@ export class Abandoned extends Error {
 /** Only lets others have their turn. */
 export const unhurried: Pace = () => (isTurnOver() ? nextTurn() : undefined);
 
+/** Only gives up when nobody waits any more. */
+export const whileAwaited =
+  (signal: AbortSignal | undefined): Pace =>
+  () => {
+    if (signal?.aborted) throw new Abandoned();
+    return unhurried();
+  };
+
 /** `until`: Unix ms. */
 export function createPace(clock: Clock, until: number, signal: AbortSignal): Pace {
   return () => {

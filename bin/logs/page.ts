@@ -10,8 +10,9 @@ export interface Page {
 export function readPage(text: string): Page {
   const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string };
   const entries: string[] = [];
-  for (const { key, from } of itemsOf(text, 0))
-    if (key === 'entries')
-      for (const entry of itemsOf(text, from)) entries.push(text.slice(entry.from, entry.to));
+  for (const member of itemsOf(text, 0))
+    if (member?.key === 'entries')
+      for (const entry of itemsOf(text, member.from))
+        if (entry) entries.push(text.slice(entry.from, entry.to));
   return { entries, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }

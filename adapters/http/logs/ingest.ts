@@ -42,10 +42,10 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       429: { description: 'Too much is waiting' },
     },
     admit,
-    async handle({ body, headers, context }, { actor, producerId }) {
+    async handle({ body, headers, context, signal }, { actor, producerId }) {
       const announced = announcedAs(headers['content-type'] ?? '');
       const text = body.toString('utf8');
-      const done = await ingest.post(text, announced, producerId, context(actor, producerId));
+      const done = await ingest.post(text, announced, producerId, context(actor, producerId), signal);
       if (isRejection(done))
         return done.rejected === 'logs/too-many-records' ? { ...fromRejection(done), problem: 413 } : done;
       const { position, visible } = done.ingested;

@@ -8,7 +8,10 @@ import {
   type ReadBody,
   readBody,
 } from '../../../application/logs/body.js';
+import { Abandoned, whileAwaited } from '../../../application/logs/pace.js';
 import { record } from '../../domain/logs/arbitrary.js';
+
+const MEBI = 1024 * 1024;
 
 const read = async (text: string, announced: Announced = 'anything') => {
   const body = await readBody(text, announced, 'api');
@@ -106,6 +109,29 @@ describe('a body', () => {
     for (const text of ['hello', '{"a":', '[{"a":1}', '[{"a":1},]', '[{"a":1}] x', '{"a":1}}', '[{"a":01}]'])
       expect(await readBody(text, 'json', 'api'), text).to.equal('not-json');
     expect((await read('{"a":1}\n{"b":2}', 'json')).records).to.have.length(2);
+  });
+
+  for (const [shape, text] of Object.entries({
+    'one long string': `{"a":"${'x'.repeat(MEBI)}"}`,
+    'one string of escapes': `{"a":"${'\\u0041'.repeat(MEBI / 6)}"}`,
+    'arrays without end': `{"a":${'['.repeat(MEBI)}`,
+    'arrays in arrays': `{"a":${'['.repeat(MEBI / 2)}${']'.repeat(MEBI / 2)}}`,
+    'many small members': `{${'"a":[],'.repeat(MEBI / 7)}"a":[]}`,
+    'one member of many': `{"logs":[{"a":[${'0,'.repeat(MEBI / 2)}0]}]}`,
+    'blank lines': '\n'.repeat(MEBI),
+  }))
+    it(`lets others have their turn: ${shape}`, async () => {
+      let pauses = 0;
+      await readBody(text, 'anything', 'api', () => void pauses++);
+      // At least one for every 64 KiB.
+      expect(pauses).to.be.greaterThan(MEBI / RECORD_BYTES);
+    });
+
+  it('is not read on when its sender has gone', async () => {
+    const leaving = new AbortController();
+    leaving.abort();
+    const reading = readBody('{}\n{}', 'lines', 'api', whileAwaited(leaving.signal));
+    expect(await reading.catch((error) => error)).to.be.instanceOf(Abandoned);
   });
 
   it('may be empty', async () => {

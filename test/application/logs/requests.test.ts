@@ -57,6 +57,15 @@ describe('a request with an Idempotency-Key', () => {
   const lines = (...records: readonly object[]) =>
     records.map((each) => JSON.stringify({ run: commandId, ...each })).join('\n');
 
+  it('is not stored when its sender has gone before', async () => {
+    const context = { ...nodes[0]!.kernel.systemContext('test'), commandId };
+    const ingest = ingestOf(nodes[0]!, FIRST);
+    const gone = await ingest.post(lines({ message: 'late' }), 'lines', 'api', context, AbortSignal.abort());
+    expect(gone).to.have.property('rejected');
+    await receipt(ingest, lines({ message: 'in time' }));
+    expect(await messages(commandId)).to.deep.equal(['in time']);
+  });
+
   it('is stored once, whichever nodes it comes to at once, and answered alike', async () => {
     const body = `${lines({ message: 'a' }, { message: 'b', audit: true })}\nno record`;
     const both = nodes.map((node, index) => ingestOf(node, index ? SECOND : FIRST));

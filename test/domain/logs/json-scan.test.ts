@@ -1,0 +1,43 @@
+/** Where values end in a JSON text, long ones above all: they are looked at piece by piece. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { endOfValue, itemsOf, skipBlanks } from '../../../domain/logs/json-scan.js';
+
+const PIECE = 32 * 1024;
+/** Lengths about the ends of pieces. */
+const length = fc
+  .integer({ min: -9, max: 9 })
+  .chain((off) => fc.constantFrom(70, PIECE + off, 2 * PIECE + off));
+
+describe('the scan of a JSON text', () => {
+  it('finds the end of long strings, whatever stands where a piece ends', () =>
+    fc.assert(
+      fc.property(length, fc.constantFrom('"', '\\', 'é', '\u0001', '\\u0022'), (long, sign) => {
+        const text = JSON.stringify('x'.repeat(long) + sign.repeat(9));
+        expect(endOfValue(`${text}, 1`, 0)).to.equal(text.length);
+        expect(endOfValue(text.slice(0, -1), 0)).to.equal(-1);
+        expect(endOfValue(`${text.slice(0, -1)}\n"`, 0)).to.equal(-1);
+      }),
+    ));
+
+  it('gives the members behind long ones', () =>
+    fc.assert(
+      fc.property(length, (long) => {
+        const value = { ['k'.repeat(long)]: 'v'.repeat(long), last: [1] };
+        const text = JSON.stringify(value);
+        const found = [...itemsOf(text, 0)].flatMap((item) => (item ? [item] : []));
+        expect(found.map(({ key, from, to }) => [key, JSON.parse(text.slice(from, to))])).to.deep.equal(
+          Object.entries(value),
+        );
+      }),
+    ));
+
+  it('passes any number of blanks', () =>
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 200 }), (many) => {
+        const blanks = ' \n\r\t'.repeat(many);
+        expect(skipBlanks(`${blanks}1`, 0)).to.equal(blanks.length);
+        expect(skipBlanks(blanks, 0)).to.equal(blanks.length);
+      }),
+    ));
+});
