@@ -168,6 +168,7 @@ describe('an Idempotency-Key', function () {
     await call(base(1), 'POST', `/rooms/${burned.roomId}/burn`, { token: burned.sessionToken });
     const rebuilt = await rebuild(0, keys[2]);
     expect(rebuilt.status).to.equal(200);
+    expect(Number(rebuilt.position)).to.be.above(Number(first.position));
     const check = async () => {
       for (const node of [0, 1]) {
         expect(await ask(node, '/rooms', keys[0], kept)).to.deep.equal(first);

@@ -42,11 +42,11 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       }
       if (query.async) {
         started.done.catch((err) => log.error({ err }, 'reindex failed'));
-        return { status: 202, body: { id: started.id } };
+        return { status: 202, body: { id: started.id }, position: started.position };
       }
       const done = await started.done;
       if (isRejection(done)) return done;
-      return { status: 200, body: done };
+      return { status: 200, body: done.told, position: done.position };
     },
   };
 
