@@ -1,4 +1,5 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
+import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
 import { listen } from '../adapters/http/server.js';
@@ -59,6 +60,8 @@ export async function begin(
 
   const running = new AbortController();
   const { signal } = running;
+  // Every loop of a node waits with it; the runtime takes more than ten at once for a leak.
+  setMaxListeners(0, signal);
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });

@@ -1,6 +1,7 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Handle } from '../application/handle.js';
+import { pause } from '../application/pause.js';
 import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
 import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
@@ -132,8 +133,10 @@ export function createLifecycle(ports: LifecyclePorts) {
       try {
         for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
         let differences: readonly Difference[] | undefined;
-        // The served rows move on while they are compared: what differs is looked at again, a little later.
-        for (let round = 0; round < 4 && (differences === undefined || differences.length > 0); round++) {
+        // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
+        for (const wait of LOOK_AGAIN_MS) {
+          if (differences?.length === 0) break;
+          await pause(wait, stop);
           const until = await head();
           const progress = (at: Progress) => onProgress?.(at, until);
           await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
@@ -199,6 +202,9 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   return { open, rebuild, check, current, underWay };
 }
+
+/** Before each comparison of a check; what has caught up by then was no difference. */
+const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 

@@ -181,4 +181,9 @@ describe('an Idempotency-Key', function () {
     await check();
     expect((await rebuild(1, text(random(12)))).text).not.to.equal(rebuilt.text);
   });
+
+  it('is served by nodes of which the runtime has nothing to warn', () => {
+    const warnings = nodes.flatMap(({ lines }) => lines).filter((line) => /Warning:/.test(line));
+    expect(warnings).to.deep.equal([]);
+  });
 });

@@ -25,6 +25,8 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
     description:
       'Built beside the served index, which answers until the end; then switched. Answers when it is done, or ' +
       'with `async=true` at once; `GET /api/reindex` tells the progress. One at a time: 409 with the progress.',
+    // Nothing is asked for; what is sent must be JSON all the same.
+    body: { type: 'object', properties: {} },
     query: { type: 'object', properties: { async: { type: 'boolean', default: false } } },
     answers: {
       200: { description: 'Done', schema: reindexReport },
