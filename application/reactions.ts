@@ -15,7 +15,7 @@ export interface ReactionOptions {
   readonly follow: Follow;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
-  /** Where a reaction that never ran begins: now, not at the beginning of history. */
+  /** The end of the log. Where a reaction that never ran begins: now, not at the beginning of history. */
   readonly head: () => Promise<Position>;
   readonly reacted: (reaction: string) => void;
   readonly logger: Log;
@@ -46,8 +46,10 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
   const name = `reaction:${reaction.name}`;
   const stop = AbortSignal.any([signal, lease.lost]);
   let from = await checkpoints.read(name);
-  if (from === undefined) {
-    from = await head();
+  const last = await head();
+  // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
+  if (from === undefined || from > last) {
+    from = last;
     await checkpoints.advance({ [name]: from }, lease.fence);
   }
   let saved = Date.now();

@@ -16,6 +16,7 @@ import { runReaction } from '../application/reactions.js';
 import { readWindow, type WindowStart } from '../application/window.js';
 import { buildIn } from '../domain/shared/served.js';
 import { built, type Progress } from '../projections/catch-up.js';
+import type { ReadModel } from '../projections/projection.js';
 import { runProjector } from '../projections/subscription.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
@@ -61,8 +62,11 @@ export async function begin(
   // Everything in the background waits on it at once: more than Node takes for a leak.
   setMaxListeners(0, running.signal);
   const { signal } = running;
+  // Every loop of a node waits with it; the runtime takes more than ten at once for a leak.
+  setMaxListeners(0, signal);
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
-  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress });
+  const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
+  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
   const context = { kernel, values, release, metrics, logger: log, signal };
   const windows = await readWindows(kernel, chosen);
   const parts = chosen.map((service) => {
@@ -113,6 +117,9 @@ function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValue
 
 const NO_SECRET =
   'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
+
+const AHEAD =
+  'the read model is ahead of the log, as after a backup of the log was restored: building it anew before it is served';
 
 const sinceStart = () => Math.round(performance.now());
 

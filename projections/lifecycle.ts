@@ -1,6 +1,7 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Handle } from '../application/handle.js';
+import { pause } from '../application/pause.js';
 import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
 import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
@@ -73,17 +74,20 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   /**
    * Learns what is served. A projection that never was gets an empty collection, filled by the projector; one of
-   * an older version is rebuilt first. Resolves when every projection has a build of its present version.
+   * an older version, or of a log that has been restored from a backup since, is rebuilt first. Resolves when every
+   * projection has a build of its present version.
    */
   async function open(
     projections: readonly ReadModel[],
     served: Served,
-    options: BuildOptions,
+    options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
     const openOne = async (projection: ReadModel) => {
       const before = await current(projection);
+      const isAhead = before.state && (await positionOf(before.state.collection)) === 'ahead';
+      if (isAhead) options.onAhead?.(projection);
       if (!before.state) await switchTo(projection, collectionName(projection, ports.newRun()));
-      else if (before.state.version !== projection.version) await rebuild(projection, options);
+      else if (isAhead || before.state.version !== projection.version) await rebuild(projection, options);
       const { state, revision } = await current(projection);
       if (state) served.adopt({ ...state, revision });
     };
@@ -129,8 +133,10 @@ export function createLifecycle(ports: LifecyclePorts) {
       try {
         for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
         let differences: readonly Difference[] | undefined;
-        // The served rows move on while they are compared: what differs is looked at again, a little later.
-        for (let round = 0; round < 4 && (differences === undefined || differences.length > 0); round++) {
+        // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
+        for (const wait of LOOK_AGAIN_MS) {
+          if (differences?.length === 0) break;
+          await pause(wait, stop);
           const until = await head();
           const progress = (at: Progress) => onProgress?.(at, until);
           await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
@@ -169,8 +175,21 @@ export function createLifecycle(ports: LifecyclePorts) {
     // What was begun before the served build has been served before it.
     const served = runOf(state?.collection ?? '');
     const begun = (await builds.list(collectionName(projection, ''))).filter((name) => runOf(name) > served);
-    for (const collection of begun) if (await checkpoints.read(collection)) return collection;
+    for (const collection of begun) {
+      const position = await positionOf(collection);
+      if (position && position !== 'ahead') return collection;
+    }
     return undefined;
+  }
+
+  /**
+   * How far a build is by its checkpoint. One that is ahead of the log holds what the log knows nothing of, and
+   * would take what is appended from now on for done.
+   */
+  async function positionOf(collection: string): Promise<Position | 'ahead' | undefined> {
+    const position = await checkpoints.read(collection);
+    // In this order: the log may grow in between, and the build with it.
+    return position !== undefined && position > (await head()) ? 'ahead' : position;
   }
 
   /** The build that some process is making now, by what every process can see of it. */
@@ -183,6 +202,9 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   return { open, rebuild, check, current, underWay };
 }
+
+/** Before each comparison of a check; what has caught up by then was no difference. */
+const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 

@@ -43,7 +43,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const lock = lockDirectory(dataDir);
   for (const name of OURS) closeTree(join(dataDir, name));
   const secret = randomBytes(32).toString('base64url');
-  const [eventStore, mongo] = await startBoth().catch((error) => {
+  const [eventStore, mongo, runtime] = await startBoth().catch((error) => {
     lock.release();
     throw error;
   });
@@ -54,17 +54,17 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
       startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
     ] as const;
     try {
-      const both = await Promise.all(starting);
+      const [eventStore, mongo] = await Promise.all(starting);
       markStores(dataDir);
-      return both;
+      const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
+      writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
+      return [eventStore, mongo, runtime] as const;
     } catch (error) {
-      // The other one may be ready later: it is waited for, to be stopped.
+      // Where one has failed the other may be ready later: it is waited for, to be stopped.
       await Promise.all(starting.map((each) => each.then((engine) => engine.stop()).catch(() => {})));
       throw error;
     }
   }
-  const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
-  writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
   return {
     ...runtime,
     async stop() {

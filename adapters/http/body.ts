@@ -1,4 +1,5 @@
 /** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
+import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
@@ -43,9 +44,10 @@ export function createBodyReader(route: Pick<Route, 'rawBody' | 'anyContentType'
     // What comes without its length may be as long as it can.
     const expected = Math.min(limit, Number(headers['content-length'] ?? limit));
     if (!held.take(expected)) return full;
-    const packed = await readBytes(ctx);
+    // Room is for what has come: what was only announced may come slowly, or never, and would keep others out.
+    held.give(expected);
+    const packed = await readBytes(ctx, held);
     if (!Buffer.isBuffer(packed)) return packed;
-    held.give(expected - packed.length);
     const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, held);
     if (!Buffer.isBuffer(bytes)) return bytes;
     return route.rawBody ? { bytes, json: undefined } : parse(bytes);
@@ -63,17 +65,24 @@ function createByteReader(limit: number) {
     textLimit: limit,
     parsedMethods: Object.values(HttpMethodEnum),
   });
-  return async (ctx: Context): Promise<Buffer | Problem> => {
+  return async (ctx: Context, held: Held): Promise<Buffer | Problem> => {
     const { headers } = ctx.req;
     const { 'content-encoding': encoding, 'content-type': type } = headers;
     // koa-body passes over bodies without a type it can parse, and unpacks gzip in a way that leaves an error
     // uncaught when the packed bytes are broken after the limit was reached. For it, these are plain bytes.
     delete headers['content-encoding'];
     headers['content-type'] = 'application/octet-stream';
+    let isFull = false;
+    eachPiece(ctx.req, (bytes) => {
+      if (isFull || held.take(bytes)) return;
+      isFull = true;
+      // Whoever reads lets go of what has come; the rest passes unread.
+      ctx.req.emit('aborted');
+    });
     try {
       await read(ctx, async () => {});
     } catch (error) {
-      return unread(error);
+      return isFull ? full : unread(error);
     } finally {
       if (encoding !== undefined) headers['content-encoding'] = encoding;
       if (type !== undefined) headers['content-type'] = type;
@@ -82,6 +91,15 @@ function createByteReader(limit: number) {
     const text: unknown = ctx.request.body;
     return typeof text === 'string' ? Buffer.from(text, 'latin1') : NOTHING;
   };
+}
+
+/** Tells of all that comes, from when it begins to be read: a listener of its own would begin it, and lose some. */
+function eachPiece(request: IncomingMessage, told: (bytes: number) => void): void {
+  request.on('newListener', function join(event) {
+    if (event !== 'data') return;
+    request.off('newListener', join);
+    request.on('data', (piece: Buffer) => told(piece.length));
+  });
 }
 
 /** Reading fails by the client's doing: too much, cut short, or not what `Content-Length` said. */

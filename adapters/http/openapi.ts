@@ -92,8 +92,14 @@ function queryParameters(query: JsonSchema | undefined) {
   }));
 }
 
-function requestBody({ body, rawBody }: Route) {
-  if (rawBody) return { requestBody: { content: { '*/*': { schema: { type: 'string' } } } } };
+function requestBody({ body, rawBody, rawTypes = ['*/*'] }: Route) {
+  if (rawBody) {
+    const content = rawTypes.map((type) => [
+      type,
+      { schema: type === 'application/json' ? {} : { type: 'string' } },
+    ]);
+    return { requestBody: { content: Object.fromEntries(content) } };
+  }
   if (!body) return {};
   const required = Array.isArray(body.required) && body.required.length > 0;
   return { requestBody: { required, content: { 'application/json': { schema: body } } } };

@@ -83,7 +83,7 @@ export function operationsRoutes(
         const { ok, checks } = await status.ready();
         return ok
           ? { status: 200, body: { ok, checks } }
-          : problem(503, 'Not ready', { extra: { ok, checks } });
+          : problem(503, 'Not ready', { retryAfterMs: AGAIN_MS, extra: { ok, checks } });
       },
     },
     {
@@ -123,6 +123,9 @@ export function operationsRoutes(
   const guarded = routes.map(guard);
   return [...guarded, openapiRoute(policy, guarded, guard)];
 }
+
+/** When to ask again whether it is ready. */
+const AGAIN_MS = 1000;
 
 const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
 

@@ -30,6 +30,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly anyContentType?: boolean;
   /** The handler gets the bytes as a Buffer, unpacked if they came with gzip. Instead of `body`. */
   readonly rawBody?: boolean;
+  /** Of a raw body, for the document: the content types that are usual. Others are taken, too. */
+  readonly rawTypes?: readonly string[];
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
   /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */

@@ -36,6 +36,7 @@ export const listLimit = ({ initial, max }: { initial: number; max: number }): J
   minimum: 1,
   default: initial,
   'x-clamp': max,
+  description: `More than ${max} counts as ${max}`,
 });
 
 function validator(where: 'body' | 'query', check: ValidateFunction): Validate {

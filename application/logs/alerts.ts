@@ -42,7 +42,8 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     const { webhookUrl: url } = changes;
     const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
     await vault.create(POLICY_STREAM);
-    const command = { changes, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
+    const noted = context.fingerprint !== undefined;
+    const command = { changes, noted, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
     const outcome = await handle(
       policyKind,
       POLICY_STREAM,

@@ -48,7 +48,7 @@ export interface Ingested {
 const NOT_JSON: Rejection = {
   rejected: 'logs/not-json',
   kind: 'invalid',
-  detail: 'The body is not valid JSON',
+  detail: 'The body is not a valid JSON object, nor a list of them',
 };
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-records',

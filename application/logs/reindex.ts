@@ -62,10 +62,18 @@ export interface ReindexPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
+export interface Finished {
+  readonly told: ReindexReport;
+  /** Where the log says what came of it. */
+  readonly position: Position;
+}
+
 export interface Started {
   readonly id: string;
+  /** Where the log says that it was begun. */
+  readonly position: Position;
   /** Rejects when the build fails. */
-  readonly done: Promise<ReindexReport | Rejection>;
+  readonly done: Promise<Finished | Rejection>;
 }
 
 const kind = { catalog: logs, decider: rebuildDecider };
@@ -84,7 +92,7 @@ export function createReindex(ports: ReindexPorts) {
   let current: Reindexing | undefined;
   let done: Started['done'] | undefined;
 
-  async function run(begun: Reindexing, exclusive: () => void): Promise<ReindexReport | Rejection> {
+  async function run(begun: Reindexing, exclusive: () => void): Promise<Finished | Rejection> {
     const startedAt = Date.parse(begun.startedAt);
     const tell = (news: Partial<Reindexing>) => {
       current = { ...(current ?? begun), ...news };
@@ -106,9 +114,9 @@ export function createReindex(ports: ReindexPorts) {
       const finish = { type: 'FinishRebuild' as const, id: begun.id, ...rebuilt };
       const noted = await handle(kind, rebuildStream(begun.id), finish, context('logs.reindex'));
       if (isRejection(noted)) throw new Error(noted.rejected);
-      const report = reportOf(rebuilt);
-      tell({ state: 'done', ...report });
-      return report;
+      const told = reportOf(rebuilt);
+      tell({ state: 'done', ...told });
+      return { told, position: noted.position };
     } catch (error) {
       if (isElsewhere(error)) return RUNNING;
       tell({ state: 'failed', error: 'The build failed; it can be begun again' });
@@ -144,6 +152,7 @@ export function createReindex(ports: ReindexPorts) {
         current = begun;
         return (await underWay()) ? RUNNING : undefined;
       };
+      let position: Position;
       try {
         const intention = { type: 'BeginRebuild' as const, id, startedAt };
         const outcome = await handle(kind, rebuildStream(id), intention, command, begin);
@@ -151,10 +160,14 @@ export function createReindex(ports: ReindexPorts) {
           if (current === begun) current = previous;
           return outcome;
         }
+        ({ position } = outcome);
         if (outcome.repeated && current !== begun) {
-          if (current?.id === id && current.state !== 'failed' && done) return { id, done };
-          const { rebuilt } = (await streams.refresh(kind, rebuildStream(id))).state;
-          if (rebuilt) return { id, done: Promise.resolve(reportOf(rebuilt)) };
+          if (current?.id === id && current.state !== 'failed' && done) return { id, position, done };
+          const { state, position: noted } = await streams.refresh(kind, rebuildStream(id));
+          if (state.rebuilt) {
+            const finished = { told: reportOf(state.rebuilt), position: noted };
+            return { id, position, done: Promise.resolve(finished) };
+          }
           // Whoever began it never finished.
           const refusal = await begin();
           if (refusal) {
@@ -177,7 +190,7 @@ export function createReindex(ports: ReindexPorts) {
         current = previous;
         return RUNNING;
       }
-      return { id, done: running };
+      return { id, position, done: running };
     },
   };
 }

@@ -32,6 +32,8 @@ export interface ChangeAlertPolicy {
   readonly changes: { readonly [key: string]: unknown };
   /** Why the new URL must not be called, if so. */
   readonly refusedTarget?: string;
+  /** The request is to be known again: it is noted though it changes nothing. */
+  readonly noted?: boolean;
 }
 
 /** Holds what changed and nothing else. A URL is a secret: who has it can post to its owner. */
@@ -52,7 +54,7 @@ const initialState: AlertPolicy = {
 
 export const policy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   initialState,
-  decide({ changes, refusedTarget }, state) {
+  decide({ changes, refusedTarget, noted = false }, state) {
     for (const [key, value] of Object.entries(changes)) {
       const complaint = complain(key, value);
       if (complaint) return invalid(complaint);
@@ -61,7 +63,7 @@ export const policy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged>
     if (asked.webhookUrl && refusedTarget) return invalid(`webhookUrl is refused: ${refusedTarget}`);
     const next = { ...state, ...asked };
     if (asked.enabled && next.webhookUrl === null) return invalid('enabled needs a webhookUrl');
-    return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null });
+    return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null }, noted);
   },
   evolve(state, { data: { settings, secret } }) {
     const next = { ...state, ...settings, ...secret };
@@ -69,9 +71,9 @@ export const policy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged>
   },
 };
 
-function changed(from: AlertPolicy, to: AlertPolicy): readonly AlertPolicyChanged[] {
+function changed(from: AlertPolicy, to: AlertPolicy, noted: boolean): readonly AlertPolicyChanged[] {
   const keys = (Object.keys(from) as (keyof AlertPolicy)[]).filter((key) => from[key] !== to[key]);
-  if (keys.length === 0) return [];
+  if (keys.length === 0 && !noted) return [];
   const { webhookUrl, ...settings } = Object.fromEntries(keys.map((key) => [key, to[key]]));
   const secret = webhookUrl === undefined ? {} : { webhookUrl: to.webhookUrl };
   return [{ type: 'AlertPolicyChanged', data: { settings, secret } }];

@@ -21,6 +21,12 @@ import { correlationDigester, openPacked, sealed, sealPacked } from './sealing.j
 
 /** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
 const MOST_REMEMBERED = 1000;
+/** One request can have records of as many hours: they are read and sealed together, and written when they are many. */
+const MOST_HOURS = 10_000;
+const HOURS_READ = 1000;
+const HOURS_SEALED = 64;
+/** And of as many days. All at once, they would keep a store from everything else, the lease that allows it too. */
+const PARTS_AT_ONCE = 16;
 const BYTES_REMEMBERED = 24 * 1024 * 1024;
 
 /** A rebuild reads faster than is good for memory: what is this large is written before the batch ends. */
@@ -45,7 +51,7 @@ export function startIndexing(build: Build): Indexing {
   let bytes = 0;
 
   const write = (part: string, some: readonly RowWrite[]) => {
-    if (some.length > 0) writes.set(part, [...(writes.get(part) ?? []), ...some]);
+    for (const each of some) group(writes, part, each);
   };
 
   async function take(event: RecordedEvent) {
@@ -66,16 +72,19 @@ export function startIndexing(build: Build): Indexing {
       group(byHour, hourOf(record.instant), placed);
       await breathe();
     }
+    await prepare([...byPart.keys()]);
     for (const [part, some] of byPart) {
       keep(subject, event, part);
       await place(part, { subject, producerId, received }, event.position, some);
     }
+    await readHours(Array.from(byHour.keys(), (hour) => ({ hour, producerId, audit, received })));
     for (const [hour, some] of byHour) {
-      const tally = await tallyOf({ hour, producerId, audit, received });
+      const id = hourId({ hour, producerId, audit, received });
       const counted = some.map(({ record }) => record);
-      tally.add(event.position, receivedAt, counted);
+      hours.get(id)!.add(event.position, receivedAt, counted);
+      changed.hours.add(id);
     }
-    if (gatheredBytes() > BYTES_REMEMBERED) await flush();
+    if (gatheredBytes() > BYTES_REMEMBERED || hours.size > MOST_HOURS) await flush();
     else if (bytes > FLUSH_BYTES) await writeAll();
   }
 
@@ -86,9 +95,18 @@ export function startIndexing(build: Build): Indexing {
     keepings.add(key);
   }
 
+  /** Many at once: a store flushes them together. */
+  async function prepare(parts: readonly string[]) {
+    for (const some of chunks(
+      parts.filter((part) => !prepared.has(part)),
+      PARTS_AT_ONCE,
+    )) {
+      await Promise.all(some.map((part) => build.collection(part).createIndexes(BLOCK_INDEXES)));
+      for (const part of some) prepared.add(part);
+    }
+  }
+
   async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
-    if (!prepared.has(part)) await build.collection(part).createIndexes(BLOCK_INDEXES);
-    prepared.add(part);
     if (!isGathered(some)) {
       for (const block of ownBlocks(position, owner, some)) write(part, [await rowWrite(block)]);
       return;
@@ -108,15 +126,19 @@ export function startIndexing(build: Build): Indexing {
     if (full) write(part, [await rowWrite(full)]);
   }
 
-  async function tallyOf(key: HourKey): Promise<HourTally> {
-    const id = hourId(key);
-    changed.hours.add(id);
-    const known = hours.get(id);
-    if (known) return known;
-    const row = await build.collection<HourRow>(HOURS).findOne({ _id: id });
-    const tally = await resumeHour(vault, key, row);
-    hours.set(id, tally);
-    return tally;
+  /** So that all of them are remembered. */
+  async function readHours(keys: readonly HourKey[]) {
+    const missing = keys.filter((key) => !hours.has(hourId(key)));
+    for (const some of chunks(missing, HOURS_READ)) {
+      const asked = { _id: { $in: some.map(hourId) } };
+      const found = await build.collection<HourRow>(HOURS).find(asked).toArray();
+      const rows = new Map(found.map((row) => [row._id, row]));
+      for (const key of some) {
+        const id = hourId(key);
+        hours.set(id, await resumeHour(vault, key, rows.get(id) ?? null));
+        await breathe();
+      }
+    }
   }
 
   /** Without the key the row goes: nobody could read it. */
@@ -142,9 +164,10 @@ export function startIndexing(build: Build): Indexing {
       if (bytes > FLUSH_BYTES) await writeAll();
     }
     changed.gatherings.clear();
-    for (const id of changed.hours) {
-      const row = await hours.get(id)!.row();
-      if (row) write(HOURS, [replacing(row)]);
+    for (const some of chunks([...changed.hours], HOURS_SEALED)) {
+      const rows = await Promise.all(some.map((id) => hours.get(id)!.row()));
+      for (const row of rows) if (row) write(HOURS, [replacing(row)]);
+      await breathe();
     }
     changed.hours.clear();
     await writeAll();
@@ -162,7 +185,8 @@ export function startIndexing(build: Build): Indexing {
     const all = writes;
     writes = new Map();
     bytes = 0;
-    await Promise.all(Array.from(all, ([part, some]) => build.write(part, some)));
+    for (const parts of chunks([...all], PARTS_AT_ONCE))
+      await Promise.all(parts.map(([part, some]) => build.write(part, some)));
   }
 
   function gatheredBytes() {
@@ -177,6 +201,10 @@ export function startIndexing(build: Build): Indexing {
 const replacing = (row: BlockRow | HourRow): RowWrite => ({
   replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
 });
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
 
 function group<Key, Item>(groups: Map<Key, Item[]>, key: Key, item: Item) {
   const some = groups.get(key);

@@ -87,8 +87,10 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       const projection = { received: 1, last: 1 };
       const [latest] = await hours.find({}, { projection }).sort({ received: -1 }).limit(1).toArray();
       if (!latest) return undefined;
-      const day = await hours.find({ received: latest.received }, { projection }).toArray();
-      return Math.max(...day.map(({ last }) => last));
+      let last = 0;
+      for await (const each of hours.find({ received: latest.received }, { projection }))
+        last = Math.max(last, each.last);
+      return last;
     },
   };
 }

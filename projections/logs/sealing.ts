@@ -1,22 +1,29 @@
 /** How the rows of the index hold what may not stand in clear: packed, sealed, or digested, under the key of a subject. */
 import { promisify } from 'node:util';
-import { deflateRaw, inflateRaw } from 'node:zlib';
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { Binary } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
 
 /** Off the event loop: a block takes some ms. */
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
+/** What is as short as this takes longer on its way there and back. */
+const SHORT_BYTES = 1024;
+/** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */
+const PACKED_TIGHTLY = 16;
+const LEVEL = { level: 1 };
 
 /** Undefined when the key is destroyed. */
 export async function sealPacked(vault: Vault, subject: string, text: string): Promise<Binary | undefined> {
-  return sealed(vault, subject, await deflate(text, { level: 1 }));
+  const short = text.length <= SHORT_BYTES;
+  return sealed(vault, subject, short ? deflateRawSync(text, LEVEL) : await deflate(text, LEVEL));
 }
 
 /** Undefined when the key is destroyed. */
 export async function openPacked(vault: Vault, subject: string, from: Binary): Promise<Buffer | undefined> {
   const packed = await vault.openBytes(subject, from.buffer);
-  return packed && inflate(packed);
+  if (!packed || packed.length > SHORT_BYTES / PACKED_TIGHTLY) return packed && inflate(packed);
+  return inflateRawSync(packed);
 }
 
 export async function sealed(vault: Vault, subject: string, bytes: Uint8Array): Promise<Binary | undefined> {

@@ -66,6 +66,17 @@ describe('a reaction', function () {
     expect(done).to.deep.equal(['news']);
   });
 
+  it('begins at the end of a log that was restored from a backup of before its checkpoint', async () => {
+    const ahead = (await kernel.head()) + 1_000_000n;
+    await kernel.checkpoints.advance({ [checkpoint()]: ahead }, 0n);
+    const done: string[] = [];
+    run(async (event) => void done.push(toyOf(event)));
+    await eventually(async () => ((await saved()) ?? ahead) < ahead);
+    await put('news');
+    await eventually(() => done.length > 0);
+    expect(done).to.deep.equal(['news']);
+  });
+
   it('is tried until it succeeds, and the next event waits for it', async () => {
     const tried: string[] = [];
     run(async (event) => {

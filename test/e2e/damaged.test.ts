@@ -1,6 +1,6 @@
 /** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDirectory } from '../../adapters/engines/lock.js';
@@ -62,6 +62,14 @@ describe('a damaged store', function () {
       });
     }
   }
+
+  it('keeps the program from starting, and nothing running, when its address cannot be written', async () => {
+    mkdirSync(join(damaged, 'runtime.json.new'));
+    const { code, stderr } = await serve(damaged);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: [^\n]*EISDIR[^\n]*\n$/);
+    for (const each of ['', 'eventstore', 'mongo']) lockDirectory(join(damaged, each)).release();
+  });
 
   it('is told from one that is whole', async () => {
     const server = await startServer(damaged);

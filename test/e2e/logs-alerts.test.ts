@@ -16,7 +16,13 @@ const SECRET = 'between the two of us';
 
 interface OpenApi {
   readonly paths: {
-    readonly [path: string]: { readonly [method: string]: { readonly security?: readonly object[] } };
+    readonly [path: string]: {
+      readonly [method: string]: {
+        readonly security?: readonly object[];
+        readonly requestBody?: { readonly content: object };
+        readonly parameters?: readonly { readonly name?: string; readonly description?: string }[];
+      };
+    };
   };
 }
 
@@ -153,6 +159,12 @@ describe('the log service', function () {
         const both = name.includes(' /api/') ? [{ token: [] }, { basic: [] }] : undefined;
         expect(security, name).to.deep.equal(both);
       }
+      const ingest = document.paths['/api/ingest']?.post;
+      const types = Object.keys(ingest?.requestBody?.content ?? {});
+      expect(types).to.deep.equal(['application/x-ndjson', 'application/json', 'text/plain']);
+      const list = document.paths['/api/logs']?.get;
+      const limit = list?.parameters?.find(({ name }) => name === 'limit');
+      expect(limit?.description).to.equal('More than 1000 counts as 1000');
       expect((await fetch(`${url}/docs`)).status).to.equal(200);
     });
   });

@@ -110,6 +110,13 @@ describe('the log service', () => {
     it('no JSON that is none, and no body beyond 8 MiB', async () => {
       const { status, body } = await post('{"broken', 'application/json');
       expect([status, typeof body.error]).to.deep.equal([400, 'string']);
+      for (const valid of ['5', 'null', '"a text"']) {
+        const refused = await post(valid, 'application/json');
+        expect([refused.status, refused.body.error]).to.deep.equal([
+          400,
+          'The body is not a valid JSON object, nor a list of them',
+        ]);
+      }
       expect((await post(`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`)).status).to.equal(413);
       const bomb = gzipSync(Buffer.alloc(9 * 1024 * 1024, 'x'));
       expect((await post(bomb, 'text/plain', { 'content-encoding': 'gzip' })).status).to.equal(413);
@@ -421,6 +428,13 @@ describe('the log service', () => {
       expect(await client.all(mine(), 50)).to.deep.equal(before);
       const { entries } = await client.page(mine(`limit=10&cursor=${nextCursor}`));
       expect(entries).to.deep.equal(before.slice(10, 20));
+    });
+
+    it('but not for a body that is no JSON', async () => {
+      const headers = { 'content-type': 'application/json' };
+      const { status, body } = await client.ask<object>('POST', '/api/reindex', { body: '{', headers });
+      expect([status, body]).to.deep.equal([400, { error: 'The body is not valid JSON' }]);
+      expect((await client.ask('POST', '/api/reindex', { body: '', headers })).status).to.equal(200);
     });
 
     it('one at a time, in the background if asked', async () => {

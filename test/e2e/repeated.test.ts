@@ -168,6 +168,7 @@ describe('an Idempotency-Key', function () {
     await call(base(1), 'POST', `/rooms/${burned.roomId}/burn`, { token: burned.sessionToken });
     const rebuilt = await rebuild(0, keys[2]);
     expect(rebuilt.status).to.equal(200);
+    expect(Number(rebuilt.position)).to.be.above(Number(first.position));
     const check = async () => {
       for (const node of [0, 1]) {
         expect(await ask(node, '/rooms', keys[0], kept)).to.deep.equal(first);
@@ -180,5 +181,10 @@ describe('an Idempotency-Key', function () {
     await start();
     await check();
     expect((await rebuild(1, text(random(12)))).text).not.to.equal(rebuilt.text);
+  });
+
+  it('is served by nodes of which the runtime has nothing to warn', () => {
+    const warnings = nodes.flatMap(({ lines }) => lines).filter((line) => /Warning:/.test(line));
+    expect(warnings).to.deep.equal([]);
   });
 });

@@ -114,9 +114,10 @@ describe('the operations port', () => {
       checks: [{ name: 'log', ok: true }],
     });
     ok = false;
-    const { status, json } = await here.ask('/health/ready');
+    const { status, json, headers } = await here.ask('/health/ready');
     ok = true;
     expect(status).to.equal(503);
+    expect(Number(headers.get('retry-after'))).to.be.at.least(1);
     expect(json).to.deep.equal({ error: 'Not ready', ok: false, checks: [{ name: 'log', ok: false }] });
   });
 

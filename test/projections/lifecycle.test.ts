@@ -88,6 +88,24 @@ describe('builds of a projection', function () {
     await lease?.release();
   });
 
+  it('are made anew, and not gone on with, when they are ahead of the log', async () => {
+    const boxes = await put(5);
+    const served = kernel.served.collection(contents.name) ?? '';
+    const begun = `toys_contents_v1_${'z'.repeat(9)}`;
+    await kernel.builds.open(contents, begun, { assertHeld() {} });
+    const ahead = (await kernel.head()) + 1_000_000n;
+    await kernel.checkpoints.advance({ [served]: ahead, [begun]: ahead }, 0n);
+    const told: string[] = [];
+    const onAhead = ({ name }: { readonly name: string }) => told.push(name);
+    const again = await startToys(servers, database);
+    others.push(again);
+    await again.lifecycle.open([contents], again.served, { signal: stop.signal, onAhead });
+    const collection = again.served.collection(contents.name) ?? '';
+    expect(told).to.deep.equal([contents.name]);
+    expect(collection).not.to.be.oneOf([served, begun]);
+    expect(await rows(collection, boxes)).to.equal(boxes.length);
+  });
+
   it('of an older version are made anew before a node is ready, and of the present one are not', async () => {
     const boxes = await put(20);
     const served = kernel.served.collection(contents.name);

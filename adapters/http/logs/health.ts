@@ -1,7 +1,7 @@
 /** The health of the log service (answers-logs, Reindex, health, docs): public, so it tells no secret. */
 import type { IndexHealth } from '../../../application/logs/health.js';
 import type { Reply, Route } from '../route.js';
-import { healthBody } from './schemas.js';
+import { healthBody, unhealthyBody } from './schemas.js';
 
 export interface HealthDeps {
   readonly version: string;
@@ -24,7 +24,7 @@ export function healthRoute({ version, index, storage, sections }: HealthDeps): 
     summary: 'Health of the service; 503 when the index stands still or storage does not answer',
     answers: {
       200: { description: 'Well', schema: healthBody },
-      503: { description: 'The index stands still, or storage does not answer', schema: healthBody },
+      503: { description: 'The index stands still, or storage does not answer', schema: unhealthyBody },
     },
     async handle(): Promise<Reply> {
       const [state, stores, more] = await Promise.all([index.state(), storage(), sections()]);
@@ -35,6 +35,7 @@ export function healthRoute({ version, index, storage, sections }: HealthDeps): 
         status: ok ? 200 : 503,
         ...(ok ? {} : { headers: AGAIN }),
         body: {
+          ...(ok ? {} : { error: 'The index stands still, or storage does not answer' }),
           ok,
           service: 'logs',
           version,

@@ -31,6 +31,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`.',
     security,
     rawBody: true,
+    rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
     bodyLimit: BODY_BYTES,
     room: ingest.bodies,
     answers: {

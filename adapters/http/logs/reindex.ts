@@ -25,6 +25,8 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
     description:
       'Built beside the served index, which answers until the end; then switched. Answers when it is done, or ' +
       'with `async=true` at once; `GET /api/reindex` tells the progress. One at a time: 409 with the progress.',
+    // Nothing is asked for; what is sent must be JSON all the same.
+    body: { type: 'object', properties: {} },
     query: { type: 'object', properties: { async: { type: 'boolean', default: false } } },
     answers: {
       200: { description: 'Done', schema: reindexReport },
@@ -40,11 +42,11 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       }
       if (query.async) {
         started.done.catch((err) => log.error({ err }, 'reindex failed'));
-        return { status: 202, body: { id: started.id } };
+        return { status: 202, body: { id: started.id }, position: started.position };
       }
       const done = await started.done;
       if (isRejection(done)) return done;
-      return { status: 200, body: done };
+      return { status: 200, body: done.told, position: done.position };
     },
   };
 

@@ -75,7 +75,7 @@ export const reindexProgress = object(
 
 export const reindexRefused = object({ error: text, progress: reindexProgress });
 
-export const healthBody = object({
+const health = {
   ok: { type: 'boolean' },
   service: text,
   version: text,
@@ -87,4 +87,7 @@ export const healthBody = object({
   alerting: { type: 'object' },
   alertPolicy: { type: 'object' },
   index: { type: 'object' },
-});
+} as const;
+
+export const healthBody = object(health);
+export const unhealthyBody = object({ error: text, ...health });

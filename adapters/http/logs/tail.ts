@@ -19,7 +19,8 @@ export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {
     summary: 'Follow new records, as server-sent events',
     description:
       'Each event is one record, in the order of the log, through the same filters as `/api/logs`. Resume with ' +
-      '`Last-Event-ID`, or begin at the `Position` of a page; after too long a pause one `{"type":"RESET"}` says ' +
+      '`Last-Event-ID`, or begin at the `Position` of a page (as `lastEventId`, so that ' +
+      'nothing is missed either when the connection breaks before the first record); after too long a pause one `{"type":"RESET"}` says ' +
       'that records are missing. A batch that was cut short comes again: records have ids.',
     security,
     query: { type: 'object', properties: { ...filterProperties, lastEventId: { type: 'string' } } },

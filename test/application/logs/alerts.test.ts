@@ -94,6 +94,21 @@ describe('alerting', () => {
     expect((await put(node, { windowMinutes: 9 }, headers)).status).to.equal(422);
   });
 
+  it("remembers a keyed change of nothing, too: repeated later, it undoes nobody else's", async () => {
+    const [node, other] = [await start(), await start()];
+    const headers = { 'Idempotency-Key': randomUUID() };
+    await put(node, { windowMinutes: 8 });
+    const first = await put(node, { windowMinutes: 8 }, headers);
+    await put(node, { windowMinutes: 5 });
+    for (const each of [node, other]) {
+      const again = await put(each, { windowMinutes: 8 }, headers);
+      expect([again.status, again.body]).to.deep.equal([200, first.body]);
+      expect(again.headers.get('position')).to.equal(first.headers.get('position'));
+      expect((await put(each, { windowMinutes: 9 }, headers)).status).to.equal(422);
+      expect((await each.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(5);
+    }
+  });
+
   it('refuses what is wrong by name, and changes nothing then', async () => {
     const node = await start();
     const wrong: [unknown, RegExp][] = [

@@ -277,4 +277,15 @@ describe('the index', () => {
     now += 1000;
     expect(await health.state()).to.include({ lag: 1000, standsStill: false });
   });
+
+  it('does not stand still while it moves, however long it is behind', async () => {
+    health.note(1000n);
+    for (const at of [100n, 200n, 300n]) {
+      position = at;
+      now += 9000;
+      expect(await health.state(), String(at)).to.include({ standsStill: false });
+    }
+    now += 11_000;
+    expect(await health.state()).to.include({ standsStill: true });
+  });
 });

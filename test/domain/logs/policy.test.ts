@@ -55,6 +55,11 @@ describe('the alert policy', () => {
       .when(change({ enabled: true, webhookUrl: URL, intervalMs: 30_000 }))
       .thenNothing());
 
+  it('notes a change of nothing where its request is to be known again', () =>
+    given(changed({ windowMinutes: 7 }))
+      .when({ ...change({ windowMinutes: 7 }), noted: true })
+      .then(changed({})));
+
   it('takes an empty change for a wish that is granted', () => given().when(change({})).thenNothing());
 
   for (const [key, { min, max }] of Object.entries(LIMITS)) {

@@ -9,9 +9,11 @@ import { createKernel, type Kernel } from '../../../bin/kernel.js';
 import { batchesOf, keepingSubject } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
+import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
+import type { Build, Row } from '../../../projections/projection.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, recordText } from '../../support/logs.js';
@@ -178,5 +180,31 @@ describe('the index of large records', function () {
     await kernel.mongo.models.dropCollection(`${name}.d20261121`);
     const { total } = await counted(name, { by: 'level' }, { levels: ['ERROR', 'FATAL'] });
     expect(total).to.equal(300);
+  });
+
+  it('asks a store little at once, and not once for each, where one request has records of many days', async () => {
+    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const asked = { hours: 0, parts: 0, mostParts: 0 };
+    const { models } = kernel.mongo;
+    const collection: Build['collection'] = (part) => {
+      if (part === 'hours') asked.hours++;
+      return models.collection(`${name}.${part}`) as never;
+    };
+    const apply = await records.open({
+      vault: kernel.vault,
+      collection,
+      parts: async () => [],
+      drop: async () => {},
+      async write(part, writes) {
+        asked.mostParts = Math.max(asked.mostParts, ++asked.parts);
+        await models.collection<Row>(`${name}.${part}`).bulkWrite([...writes]);
+        asked.parts--;
+      },
+    });
+    const hours = Array.from({ length: 40 * 24 }, (_, n) => NOON - n * HOUR_MS);
+    await apply(await events(hours.map((timestamp) => ({ timestamp }))));
+    expect(asked.hours).to.be.lessThan(10);
+    expect(asked.mostParts).to.be.lessThan(20);
+    expect((await counted(name, { by: 'level' })).total).to.equal(hours.length);
   });
 });

@@ -1,0 +1,69 @@
+/** The room that bodies have in memory: it is for what has come, and who finds none is told to come back. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { echo, serveToys, type Toys } from './toy.js';
+
+const MOST = 1500;
+const LIMIT = 1000;
+
+describe('room for bodies', () => {
+  let toys: Toys;
+  let used = 0;
+  const room = {
+    take(bytes: number) {
+      if (used + bytes > MOST) return false;
+      used += bytes;
+      return true;
+    },
+    give(bytes: number) {
+      used -= bytes;
+    },
+  };
+  const open: Socket[] = [];
+  before(async () => {
+    const handle = ({ body }: { body: unknown }) => ({ status: 200, body: { bytes: String(body).length } });
+    toys = await serveToys([echo({ path: '/raw', rawBody: true, bodyLimit: LIMIT, room, handle })]);
+  });
+  after(async () => {
+    for (const socket of open) socket.destroy();
+    await toys.close();
+  });
+
+  /** Announces a body of the largest kind, and sends some of it. */
+  async function begin(sent: number): Promise<Socket> {
+    const socket = connect(toys.port, '127.0.0.1');
+    open.push(socket);
+    const head = `POST /raw HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${LIMIT}\r\nExpect: 100-continue\r\n\r\n`;
+    socket.write(head);
+    await once(socket, 'data');
+    socket.write('x'.repeat(sent));
+    return socket;
+  }
+  const waitUntil = async (holds: () => boolean) => {
+    while (!holds()) await new Promise(setImmediate);
+  };
+
+  it('is not kept by those who announce much and send little', async () => {
+    await begin(1);
+    await begin(1);
+    await waitUntil(() => used === 2);
+    expect((await toys.post('/raw', 'x'.repeat(500))).json).to.deep.equal({ bytes: 500 });
+    expect(used).to.equal(2);
+  });
+
+  it('is counted as it comes: who finds too little is told to come back, and lets go of what has come', async () => {
+    const [first, second] = [await begin(450), await begin(450)];
+    await waitUntil(() => used === 902);
+    first.write('x'.repeat(549));
+    await waitUntil(() => used === 1451);
+    const refused = once(second, 'data');
+    second.write('x'.repeat(300));
+    expect(String(await refused)).to.match(/^HTTP\/1.1 429 /);
+    await waitUntil(() => used === 1001);
+    const taken = once(first, 'data');
+    first.write('x');
+    expect(String(await taken)).to.match(/^HTTP\/1.1 200 /);
+    await waitUntil(() => used === 2);
+  });
+});
