@@ -5,7 +5,10 @@ import type { Clock, Lease, Leases } from '../../application/ports.js';
 export interface LeaseOptions {
   /** How long a lease lasts that is not renewed, in ms; it is renewed three times as often. */
   readonly leaseMs?: number;
+  /** Of the wall: nodes tell each other by it until when a lease lasts, and may be wrong. */
   readonly clock?: Clock;
+  /** Only ever goes on, in ms from anywhere: what this node goes by itself. */
+  readonly monotonic?: Clock;
   /** Runs work after so many ms; returns what calls it off. */
   readonly after?: (ms: number, work: () => void) => () => void;
 }
@@ -26,21 +29,24 @@ type Times = Required<LeaseOptions>;
 export function createLeases(
   db: Db,
   owner: string,
-  { leaseMs = LEASE_MS, clock = Date, after = afterAll }: LeaseOptions = {},
+  { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll }: LeaseOptions = {},
 ): Leases {
-  const times: Times = { leaseMs, clock, after };
+  const times: Times = { leaseMs, clock, monotonic, after };
   const rows = db.collection<LeaseRow>('leases');
+  const watched = watchLeases(rows, times);
   // Within this process a lease is as exclusive as between nodes, though the owner is the same.
   const held = new Set<string>();
   return {
     async acquire(name) {
       if (held.has(name)) return undefined;
       held.add(name);
-      const from = clock.now();
+      const from = monotonic.now();
       try {
-        const fence = await claim(rows, name, owner, from, leaseMs);
-        if (fence === undefined) held.delete(name);
-        else return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
+        const fence = await claim(rows, { _id: name, owner }, clock.now(), leaseMs, watched.standing(name));
+        if (fence === undefined) {
+          held.delete(name);
+          await watched.look(name);
+        } else return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
       } catch (error) {
         held.delete(name);
         throw error;
@@ -53,14 +59,35 @@ export function createLeases(
   };
 }
 
+type Standing = Pick<LeaseRow, 'fence' | 'until'>;
+
+/** Watches the leases of others: one that is not renewed in its time has lapsed, whatever its holder's clock said. */
+function watchLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
+  const seen = new Map<string, Standing & { readonly since: number }>();
+  return {
+    /** The lease as it has stood for all of its time; undefined when it has not. */
+    standing(name: string): Standing | undefined {
+      const { since, ...standing } = seen.get(name) ?? { since: Number.POSITIVE_INFINITY };
+      return monotonic.now() - since >= leaseMs ? (standing as Standing) : undefined;
+    },
+    async look(name: string): Promise<void> {
+      const row = await rows.findOne({ _id: name });
+      const before = seen.get(name);
+      if (!row) seen.delete(name);
+      else if (!before?.fence.equals(row.fence) || before.until.getTime() !== row.until.getTime())
+        seen.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
+    },
+  };
+}
+
 async function claim(
   rows: Collection<LeaseRow>,
-  name: string,
-  owner: string,
+  { _id, owner }: Pick<LeaseRow, '_id' | 'owner'>,
   now: number,
   leaseMs: number,
+  standing: Standing | undefined,
 ): Promise<Long | undefined> {
-  const free = { _id: name, $or: [{ until: { $lte: new Date(now) } }, { owner }] };
+  const free = { _id, $or: [{ until: { $lte: new Date(now) } }, { owner }, ...(standing ? [standing] : [])] };
   try {
     const row = await rows.findOneAndUpdate(
       free,
@@ -80,7 +107,7 @@ function keep(
   rows: Collection<LeaseRow>,
   mine: Pick<LeaseRow, '_id' | 'owner' | 'fence'>,
   from: number,
-  { leaseMs, clock, after }: Times,
+  { leaseMs, clock, monotonic, after }: Times,
   ended: () => void,
 ): Lease {
   const lost = new AbortController();
@@ -93,20 +120,21 @@ function keep(
     lost.abort();
     ended();
   };
-  const isHeld = () => !lost.signal.aborted && clock.now() < until;
+  const isHeld = () => !lost.signal.aborted && monotonic.now() < until;
   // A timer of its own: while the database does not answer, nothing else would notice that the time is up.
-  let callOffEnd = after(until - clock.now(), end);
+  let callOffEnd = after(until - monotonic.now(), end);
   let callOffRenewal = after(renewMs, renew);
 
   async function renew() {
-    const next = clock.now() + leaseMs;
+    const next = monotonic.now() + leaseMs;
+    const told = new Date(clock.now() + leaseMs);
     try {
-      const { matchedCount } = await rows.updateOne(mine, { $set: { until: new Date(next) } });
+      const { matchedCount } = await rows.updateOne(mine, { $set: { until: told } });
       if (lost.signal.aborted) return;
       if (matchedCount === 0) return end();
       until = next;
       callOffEnd();
-      callOffEnd = after(until - clock.now(), end);
+      callOffEnd = after(until - monotonic.now(), end);
     } catch {
       // Unreachable for now: the lease is only lost when its time is up.
     }

@@ -104,7 +104,11 @@ describe('a reaction', function () {
   });
 
   it('is not gone on with by a node that was paused in the middle', async () => {
-    const leases = createLeases(kernel.mongo.models, 'paused', { clock: time, after: time.after });
+    const leases = createLeases(kernel.mongo.models, 'paused', {
+      clock: time,
+      monotonic: time,
+      after: time.after,
+    });
     const done: string[] = [];
     await put('bear');
     const last = await put('car');
@@ -123,9 +127,11 @@ describe('a reaction', function () {
       if (toyOf(event) === 'car') return;
       time.sleep(6000);
       // Another node has taken its place meanwhile, and keeps it.
-      await createLeases(kernel.mongo.models, 'other', { clock: time, after: time.after }).acquire(
-        checkpoint(),
-      );
+      await createLeases(kernel.mongo.models, 'other', {
+        clock: time,
+        monotonic: time,
+        after: time.after,
+      }).acquire(checkpoint());
     }, counting);
     await eventually(() => released > 0);
     expect(done).to.deep.equal(['bear']);

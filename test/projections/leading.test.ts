@@ -88,7 +88,7 @@ describe('leading', function () {
   });
 
   const leasesOf = ({ mongo, node }: Kernel, clock = time) =>
-    createLeases(mongo.models, node, { clock, after: clock.after });
+    createLeases(mongo.models, node, { clock, monotonic: clock, after: clock.after });
   const project = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
     const common = { ...kernel, ...kernel.settled, leases, follow, logger: quiet, signal: stop.signal };
     const projector = runProjector({ ...common, service: 'toys', projections: [shelf] });

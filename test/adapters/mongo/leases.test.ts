@@ -31,7 +31,7 @@ describe('a lease', () => {
   });
 
   const node = (owner: string, clock = time) =>
-    createLeases(mongo.models, owner, { leaseMs: LEASE_MS, clock, after: clock.after });
+    createLeases(mongo.models, owner, { leaseMs: LEASE_MS, clock, monotonic: clock, after: clock.after });
   const [ann, bob] = [(clock?: HeldTime) => node('ann', clock), (clock?: HeldTime) => node('bob', clock)];
   const given = async (lease: Promise<Lease | undefined>): Promise<Lease> => {
     const held = await lease;
@@ -62,6 +62,26 @@ describe('a lease', () => {
     expect(await bob().holder(name)).to.equal(undefined);
     await given(bob().acquire(name));
     expect(await ann().holder(name)).to.equal('bob');
+  });
+
+  it('lapses when it is not renewed in its time, however far ahead its holder’s clock was', async () => {
+    const hours = heldTime(time.now() + 7_200_000);
+    const lease = await given(ann(hours).acquire(name));
+    const waiting = bob();
+    // As long as it is renewed it is held.
+    for (let round = 0; round < 4; round++) {
+      expect(await waiting.acquire(name)).to.equal(undefined);
+      const before = await lapsesAt();
+      hours.pass(LEASE_MS / 2);
+      await eventually(async () => (await lapsesAt()) > before);
+      time.pass(LEASE_MS / 2);
+    }
+    expect(isHeld(lease)).to.equal(true);
+    expect(await waiting.acquire(name)).to.equal(undefined);
+    time.pass(LEASE_MS - 1);
+    expect(await waiting.acquire(name)).to.equal(undefined);
+    time.pass(1);
+    await given(waiting.acquire(name));
   });
 
   it('is kept for as long as it is renewed, and renewed while half of its time is left', async () => {
@@ -153,7 +173,7 @@ describe('a lease', () => {
         },
       } as unknown as Mongo['models'],
       'ann',
-      { leaseMs: LEASE_MS, clock: time, after: time.after },
+      { leaseMs: LEASE_MS, clock: time, monotonic: time, after: time.after },
     );
     const lease = await given(leases.acquire(name));
     failing.now = true;
