@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,9 @@ const RESTART_MS = 100;
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
   const lock = lockDirectory(dataDir);
-  for (const name of OURS) closeTree(join(dataDir, name));
+  // Before the first start there may be other people's things of these names, but for the secret.
+  const ours = existsSync(join(dataDir, 'eventstore')) ? OURS : ['secret'];
+  for (const name of ours) closeTree(join(dataDir, name));
   const secret = randomBytes(32).toString('base64url');
   const [eventStore, mongo, runtime] = await startBoth().catch((error) => {
     lock.release();

@@ -1,6 +1,14 @@
 /** Other users of the machine: what the data directory and the engines' ports give them, which is nothing. */
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
@@ -10,6 +18,7 @@ import { frame } from '../../adapters/engines/eventstore/wire/framing.js';
 import { field, message, numberField } from '../../adapters/engines/eventstore/wire/protobuf.js';
 import { findRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
+import { createLog } from '../../adapters/system/log.js';
 import type { Log } from '../../application/ports.js';
 import { opMsg } from '../contract/mongo/rawClient.js';
 import { temporaryDirectory } from '../support/engines.js';
@@ -63,6 +72,7 @@ describe('to other users of the machine', function () {
     said.push({ ...fields, text });
     if ('engine' in fields && 'pid' in fields) pids.set(String(fields.engine), Number(fields.pid));
   };
+  const silent = createLog({ level: 'silent', format: 'json' });
   const logger: Log = { debug: note, info: note, warn: note, error: note };
   const umask = process.umask(0);
   let engines: Engines;
@@ -168,6 +178,18 @@ describe('to other users of the machine', function () {
       13,
     );
     await stranger.close();
+  });
+
+  it('what stood in the directory before the first start is left as it was', async () => {
+    const other = temporaryDirectory();
+    const tool = join(other.path, 'node', 'bin', 'tool');
+    mkdirSync(join(tool, '..'), { recursive: true });
+    writeFileSync(tool, '');
+    chmodSync(tool, 0o755);
+    const running = await startEngines({ dataDir: other.path, logger: silent });
+    await running.stop();
+    expect(lstatSync(tool).mode & 0o777).to.equal(0o755);
+    other.remove();
   });
 
   it('a directory of all users is refused', async () => {
