@@ -21,13 +21,11 @@ export const engines: CommandSpec = {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);
     const running = await startEngines({ dataDir, logger: log });
+    shutdownOn({ steps: [{ name: 'engines', run: running.stop }], log });
     const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
     log.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
     log.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);
     log.info({ dataDir }, 'ready');
-    await new Promise<void>(() => {
-      shutdownOn({ steps: [{ name: 'engines', run: running.stop }], log });
-    });
-    return 0;
+    return new Promise<never>(() => {});
   },
 };

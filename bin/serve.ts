@@ -22,6 +22,13 @@ export const serve: CommandSpec = {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first.
     const undo: Step[] = [];
+    let asked = false;
+    function* steps() {
+      asked = true;
+      yield* [...undo];
+    }
+    // From the beginning: a start that is interrupted is undone as far as it has come.
+    shutdownOn({ steps: { [Symbol.iterator]: steps }, log });
     // The engines start while this process still loads what will use them.
     const finding = findServers(values, log).then((servers) => {
       undo.unshift({ name: 'engines', run: servers.stop });
@@ -31,13 +38,12 @@ export const serve: CommandSpec = {
       const [servers, { begin }] = await Promise.all([finding, import('./begin.js')]);
       await begin(args, values, servers, log, (name, run) => undo.unshift({ name, run }));
     } catch (error) {
+      // What was under way fails because it is being stopped.
+      if (asked) return new Promise<never>(() => {});
       await finding.catch(() => {});
       for (const { run } of undo) await run();
       throw error;
     }
-    await new Promise<void>(() => {
-      shutdownOn({ steps: undo, log });
-    });
-    return 0;
+    return new Promise<never>(() => {});
   },
 };

@@ -7,8 +7,8 @@ export interface Step {
 }
 
 export interface ShutdownOptions {
-  /** Run one after the other; one that fails does not keep the others from running. */
-  readonly steps: readonly Step[];
+  /** Asked for when the end comes. Run one after the other; one that fails does not keep the others from running. */
+  readonly steps: Iterable<Step>;
   readonly log: Log;
   /** What sends the signals and ends; the process, but for tests. */
   readonly host?: SignalHost;
@@ -49,7 +49,7 @@ export function shutdownOn({ steps, log, host = process, graceMs = 10_000 }: Shu
   return stop;
 }
 
-async function runAll(steps: readonly Step[], log: Log): Promise<boolean> {
+async function runAll(steps: Iterable<Step>, log: Log): Promise<boolean> {
   let failed = false;
   for (const { name, run } of steps) {
     try {

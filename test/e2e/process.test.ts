@@ -1,8 +1,11 @@
 /** The program as a process: starts, is killed, comes back, shares its directory, stops. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom, joinRoom } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
@@ -11,6 +14,14 @@ const annals = (...args: string[]) =>
   promisify(execFile)(process.execPath, [ANNALS, ...args]).catch(
     (failure) => failure as { code: number; stderr: string },
   );
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 interface Messages {
   readonly messages: readonly { readonly id: string }[];
@@ -163,6 +174,27 @@ describe('the program', function () {
     });
     await server.stop();
   });
+
+  for (const moment of ['engine started', 'rooms on', 'ready']) {
+    it(`stops in order, and leaves no engine behind, when it is told to at “${moment}”`, async () => {
+      const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+      const fresh = temporaryDirectory();
+      const child = spawn(process.execPath, [ANNALS, 'serve', '--data-dir', fresh.path, ...ports]);
+      const pids: number[] = [];
+      let told = false;
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const { msg, engine, pid } = JSON.parse(line);
+        if (engine && pid) pids.push(pid);
+        if (told || !msg.startsWith(moment)) return;
+        told = true;
+        child.kill('SIGTERM');
+      });
+      const [code] = await once(child, 'exit');
+      expect(code).to.equal(0);
+      await eventually(() => pids.every((pid) => !isAlive(pid)));
+      fresh.remove();
+    });
+  }
 
   it('tells streams to come back when it stops, and answers what is under way', async () => {
     const server = await start();
