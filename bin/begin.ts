@@ -74,7 +74,7 @@ export async function begin(
     return start(service, service.connect({ ...context, horizon }), context, signal);
   });
   for (const { service, connected } of parts)
-    metrics.cache({ name: `relay ${service.name}`, limitBytes: RING_BYTES, bytes: connected.kept });
+    metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
   const feed = startFeed(kernel, parts, windows, log, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.

@@ -2,7 +2,7 @@
 import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
 
 /** Instants further than this from their receipt share one collection: nobody shall make thousands of them. */
-const FAR_MS = 400 * DAY_MS;
+const FAR_MS = 45 * DAY_MS;
 const FAR = 'far';
 
 export const HOURS = 'hours';

@@ -10,7 +10,8 @@ import { type AlertNode, startAlertNode, startOwnServers } from '../../support/a
 import type { Servers } from '../../support/engines.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
 
-describe('alerting', () => {
+describe('alerting', function () {
+  this.timeout(60_000);
   let servers: Servers;
   let receiver: Receiver;
   let nodes: AlertNode[];

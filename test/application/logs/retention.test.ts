@@ -53,7 +53,7 @@ describe('expired records', () => {
     await put(keyed, key);
     now = START + 20 * DAY;
     await put([at('young', 20), at('written late', 1)]);
-    // More than 400 days from their receipt, all such share one collection.
+    // Far from their receipt, all such share one collection.
     await put([at('of an age long gone', -500)], {}, 'ancients');
     await put([at('of an age to come', 900)], {}, 'prophets');
     now = START + 31 * DAY;
