@@ -74,8 +74,8 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   /**
    * Learns what is served. A projection that never was gets an empty collection, filled by the projector; one of
-   * an older version, or of a log that has been restored from a backup since, is rebuilt first. Resolves when every
-   * projection has a build of its present version.
+   * an older version, or of a log that has been restored from a backup since, is rebuilt first, here or by the node
+   * that is at it already. Resolves when every projection has a build of its present version.
    */
   async function open(
     projections: readonly ReadModel[],
@@ -83,15 +83,33 @@ export function createLifecycle(ports: LifecyclePorts) {
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
     const openOne = async (projection: ReadModel) => {
-      const before = await current(projection);
-      const isAhead = before.state && (await positionOf(before.state.collection)) === 'ahead';
-      if (isAhead) options.onAhead?.(projection);
-      if (!before.state) await switchTo(projection, collectionName(projection, ports.newRun()));
-      else if (isAhead || before.state.version !== projection.version) await rebuild(projection, options);
+      while (!(await isMade(projection, options))) {
+        await pause(ELSEWHERE_MS, options.signal);
+        options.signal.throwIfAborted();
+      }
       const { state, revision } = await current(projection);
       if (state) served.adopt({ ...state, revision });
     };
     await Promise.all(projections.map(openOne));
+  }
+
+  /** Makes what there must be before anybody reads; false while another process is at it. */
+  async function isMade(
+    projection: ReadModel,
+    { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
+  ): Promise<boolean> {
+    const { state } = await current(projection);
+    const isAhead = state && (await positionOf(state.collection)) === 'ahead';
+    const onBegun = () => isAhead && onAhead?.(projection);
+    const building = { signal, onBegun, ...(onProgress && { onProgress }) };
+    try {
+      if (!state) await switchTo(projection, collectionName(projection, ports.newRun()));
+      else if (isAhead || state.version !== projection.version) await rebuild(projection, building);
+      return true;
+    } catch (error) {
+      if (error instanceof BuildInProgress) return false;
+      throw error;
+    }
   }
 
   /**
@@ -202,6 +220,9 @@ export function createLifecycle(ports: LifecyclePorts) {
 
   return { open, rebuild, check, current, underWay };
 }
+
+/** How soon a node looks again whether another one has made what it needs. */
+const ELSEWHERE_MS = 500;
 
 /** Before each comparison of a check; what has caught up by then was no difference. */
 const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];

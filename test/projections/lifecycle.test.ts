@@ -124,4 +124,35 @@ describe('builds of a projection', function () {
     expect(same.served.collection(contents.name)).to.equal(collection);
     expect(collection).not.to.equal(served);
   });
+
+  it('are waited for by a node that starts while another one makes them', async () => {
+    const boxes = await put(20);
+    const next = { ...contents, version: 2 };
+    const [maker, waiter] = await Promise.all([
+      startToys(servers, database, [next]),
+      startToys(servers, database, [next]),
+    ]);
+    others.push(maker, waiter);
+    let waits = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      waits = resolve;
+    });
+    const lease = await maker.leases.acquire(`build:${contents.name}`);
+    const acquire = waiter.leases.acquire;
+    Object.assign(waiter.leases, {
+      acquire: (name: string) =>
+        acquire(name).then((given) => {
+          if (!given) waits();
+          return given;
+        }),
+    });
+    const opening = waiter.lifecycle.open([next], waiter.served, stop);
+    await Promise.race([waiting, opening]);
+    await lease?.release();
+    await Promise.all([opening, maker.lifecycle.open([next], maker.served, stop)]);
+    const collection = waiter.served.collection(contents.name) ?? '';
+    expect(collection).to.match(/^toys_contents_v2_/);
+    expect(await rows(collection, boxes)).to.equal(boxes.length);
+    expect(maker.served.collection(contents.name)).to.equal(collection);
+  });
 });
