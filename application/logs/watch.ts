@@ -1,5 +1,6 @@
 /** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
 import type { RecordText } from '../../domain/logs/batch.js';
+import { BATCH_BYTES } from '../../domain/logs/batch.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { pause } from '../pause.js';
 import type { CommandContext, Log } from '../ports.js';
@@ -110,17 +111,24 @@ interface Run {
 /** So many lines make one batch at most. */
 const RUN_LINES = 5000;
 
+const bytesOf = (records: readonly RecordText[]) => records.reduce((sum, { bytes }) => sum + bytes + 1, 0);
+
 /** Lines in runs that fit one batch, which is in the log whole, with its offset, or not at all. */
 function* runsOf(bytes: Buffer, at: number, producerId: string): Generator<Run> {
   let run = { records: [] as RecordText[], rejected: 0, end: at };
+  let size = 0;
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(0x0a, from) + 1;
     const { records, rejected } = readLines(bytes.toString('utf8', from, end), producerId);
     const [first, next] = [run.records[0], records[0]];
-    if ((first && next && first.audit !== next.audit) || run.records.length === RUN_LINES) {
+    const isOther = first && next && first.audit !== next.audit;
+    // As they are kept, records may be larger than their lines: the name of their producer is written into them.
+    if (isOther || run.records.length === RUN_LINES || size + bytesOf(records) > BATCH_BYTES) {
       yield run;
       run = { records: [], rejected: 0, end: run.end };
+      size = 0;
     }
+    size += bytesOf(records);
     run.records.push(...records);
     run.rejected += rejected;
     from = end;

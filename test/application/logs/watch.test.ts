@@ -1,0 +1,41 @@
+/** Watched files on their way into the log: in runs that are there whole, or not at all. */
+import { expect } from 'chai';
+import type { Records } from '../../../application/logs/ingest.js';
+import { createWatch } from '../../../application/logs/watch.js';
+import { batchesOf } from '../../../domain/logs/batch.js';
+import { quiet } from '../../support/engines.js';
+import { context } from '../../support/toys.js';
+
+describe('the runs of a watched file', () => {
+  it('fit one batch each, though the records are larger than their lines', async () => {
+    const line = '{"producerId":"a","message":"short"}\n';
+    const bytes = Buffer.from(line.repeat(10_000));
+    const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
+    const taken: Records[] = [];
+    const stop = new AbortController();
+    const watch = createWatch({
+      directories: ['/logs'],
+      async *filesIn() {
+        yield file;
+      },
+      nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
+      writerOf: () => 'w'.repeat(200),
+      ingest: {
+        async take(given) {
+          taken.push(given);
+          return { receivedAt: 0, position: 0n, visible: true };
+        },
+      },
+      offset: async () => undefined,
+      caughtUp: async () => {},
+      context: () => context(),
+      logger: quiet,
+    });
+    await watch(stop.signal);
+    for (const given of taken) expect(batchesOf({ ...given, receivedAt: 0 })).to.have.length(1);
+    expect(taken.flatMap(({ records }) => records)).to.have.length(10_000);
+    expect(taken.at(-1)?.source.offset).to.equal(bytes.length);
+    const ends = taken.map(({ source, records }) => source.offset / records.length);
+    expect(ends[0]).to.equal(line.length);
+  });
+});
