@@ -101,7 +101,8 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 function isAway(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return false;
+  // While it waits for a socket to take a large command, the driver hands on what the socket says.
+  if (!(error instanceof MongoError)) return error instanceof Error && 'syscall' in error;
   if (AWAY.some((away) => error instanceof away)) return true;
   if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
   if (AWAY_NAMES.has(error.name)) return true;

@@ -7,6 +7,7 @@
 import { Binary, type Db } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
 import { type Wrapping, wrappingUnder } from '../crypto/wrapping.js';
+import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 
 export const SECRETS = 'secrets';
 
@@ -44,6 +45,13 @@ export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
       if (under === wrapping.id && wrapped && !known.has(_id))
         known.set(_id, wrappingUnder(wrapping.unwrap(linkName(_id), wrapped.buffer).toString()));
   return { current, known };
+}
+
+/** Whether the installation was ever under a secret of this name: before it wraps anything a link or its key says so. */
+export async function isNamed(db: Db, id: string): Promise<boolean> {
+  const link = { $or: [{ _id: id }, { under: id }] };
+  if (await db.collection<SecretRow>(SECRETS).findOne(link)) return true;
+  return (await db.collection<KeyRow>(KEYS).findOne({ _id: INSTALLATION, under: id })) !== null;
 }
 
 /** Makes what `secret` opens open to the holder of `next` too. */

@@ -4,7 +4,7 @@ import { type Log, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
 import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
-import { type Keyring, keyringOf, UnknownSecret } from './keyring.js';
+import { isNamed, type Keyring, keyringOf, UnknownSecret } from './keyring.js';
 import { wrapAll } from './wrap-all.js';
 
 export interface SecretSource {
@@ -53,7 +53,10 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
   let ring = opened;
   const complained = new Set<string>();
 
-  /** A rotation may have happened meanwhile: what is kept is read again, what is configured can't be. */
+  /**
+   * A rotation may have happened meanwhile: what is kept is read again, what is configured can't be. Rejects with
+   * `UnknownSecret` where that would help; undefined where no secret was ever of this name, and nothing will.
+   */
   async function wrappingNamed(id: string) {
     const known = ring.known.get(id);
     if (known) return known;
@@ -61,6 +64,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
     if (secret !== undefined) ring = await keyringOf(db, secret);
     const found = ring.known.get(id);
     if (found) return found;
+    if (!(await isNamed(db, id))) return undefined;
     const advice = 'keys are wrapped under another secret; start this node with it';
     if (!complained.has(id)) logger.error({ id }, advice);
     complained.add(id);
@@ -100,8 +104,9 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
 }
 
 /** Rejects with `Unopenable` what is damaged, or was put in the place of another key. */
-function unwrapped(wrapping: Wrapping, subject: string, wrapped: Uint8Array): Buffer {
+function unwrapped(wrapping: Wrapping | undefined, subject: string, wrapped: Uint8Array): Buffer {
   try {
+    if (!wrapping) throw new Error('no secret is of the name that it is wrapped under');
     return wrapping.unwrap(subject, wrapped);
   } catch (cause) {
     throw new Unopenable(subject, Buffer.from(wrapped).toString('base64'), { cause });

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
+import { Binary } from 'mongodb';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
 import { secretSource } from '../../bin/secret.js';
@@ -279,5 +280,29 @@ describe('after a start', function () {
     const { id } = await ada.post('All the same');
     const { status, body } = await state(ada);
     expect([status, body.messages.map((each) => each.id)]).to.deep.equal([200, [id]]);
+  });
+
+  it('passes what is sealed with a key that is damaged, in any of its parts', async () => {
+    await serve();
+    const [ada, bob, eve] = [
+      await createRoom(rooms(), 'Ada'),
+      await createRoom(rooms(), 'Bob'),
+      await createRoom(rooms(), 'Eve'),
+    ];
+    for (const room of [ada, bob, eve]) await room.post('Sealed');
+    await server.stop('SIGKILL');
+    const keys = other.mongo.keys.collection<{ _id: string }>('keys');
+    const damage = async ({ roomId }: RoomClient, $set: object) => {
+      const { modifiedCount } = await keys.updateOne({ _id: `rooms.room-${roomId}` }, { $set });
+      expect(modifiedCount).to.equal(1);
+    };
+    await damage(ada, { under: 'nobody' });
+    await damage(bob, { wrapped: new Binary(randomBytes(60)) });
+    await serve();
+    await isReady();
+    const told = server.lines.filter((line) => line.includes("can't be opened"));
+    for (const { roomId } of [ada, bob]) expect(told.join()).to.include(`rooms.room-${roomId}`);
+    const { id } = await eve.post('All the same');
+    expect((await state(eve)).body.messages.map((each) => each.id)).to.include(id);
   });
 });

@@ -104,6 +104,15 @@ describe('the key database', function () {
     expect(await keys.read(two!._id)).to.have.length(32);
   });
 
+  it('takes a key for damaged whose secret nobody ever had', async () => {
+    const { db } = await filled({ given: OLD });
+    const [victim = '', other = ''] = SUBJECTS;
+    await rowsOf(db).updateOne({ _id: victim }, { $set: { under: 'damaged' } });
+    const { keys } = await open(db, { given: OLD });
+    expect(await rejection(keys.read(victim))).to.be.instanceOf(Unopenable);
+    expect(await keys.read(other)).to.have.length(32);
+  });
+
   it('wraps the keys of a release that left them in clear', async () => {
     const db = freshDatabase();
     const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
