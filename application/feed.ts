@@ -46,7 +46,9 @@ export function runFeed(options: FeedOptions): Feed {
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
   const stretches: Position[] = [];
   let inStretch = 0;
-  let status: ReturnType<Feed['status']> = 'catching-up';
+  let caughtUpOnce = false;
+  /** Events whose keys can't be fetched now. */
+  let waiting = 0;
   let atHead = (_: ReadonlyMap<string, Position>) => {};
   const ready = new Promise<ReadonlyMap<string, Position>>((resolve) => {
     atHead = resolve;
@@ -59,11 +61,15 @@ export function runFeed(options: FeedOptions): Feed {
     const catalog = catalogOf.get(serviceOf(event));
     if (!catalog || event.type.startsWith('$')) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
+    let inVain = false;
     while (!signal.aborted) {
       try {
-        return await reveal(catalog, event);
+        const revealed = await reveal(catalog, event);
+        if (inVain) waiting--;
+        return revealed;
       } catch (error) {
-        status = 'waiting';
+        if (!inVain) waiting++;
+        inVain = true;
         logger.error({ err: error, event: event.id, type: event.type }, 'the live feed waits');
         await pause(RETRY_MS, signal);
       }
@@ -109,10 +115,9 @@ export function runFeed(options: FeedOptions): Feed {
         }
       }
       if (signal.aborted) return;
-      if (status === 'waiting') status = 'catching-up';
       if (position !== undefined) pass(events.length, position);
       if (!caughtUp) continue;
-      status = 'live';
+      caughtUpOnce = true;
       atHead(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
     }
   }
@@ -136,6 +141,8 @@ export function runFeed(options: FeedOptions): Feed {
     }
   }
 
+  /** What is waited for is no reason to be told once more that the head was reached: nobody may say it again. */
+  const status = () => (waiting > 0 ? 'waiting' : caughtUpOnce ? 'live' : 'catching-up');
   const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
-  return { ready, status: () => status, stopped };
+  return { ready, status, stopped };
 }

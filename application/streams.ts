@@ -73,6 +73,14 @@ const REMEMBERED_BYTES = 16 * 1024 * 1024;
 /** Events read at once: of the largest a few megabytes. */
 const PAGE = 200;
 
+/** What the live feed has shown of a stream while it is being read: nothing remembers it yet. */
+interface News {
+  readonly stream: string;
+  newest: number;
+  /** What is being folded has been erased. */
+  forgotten: boolean;
+}
+
 interface Remembered {
   loaded: Loaded<unknown>;
   /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
@@ -84,6 +92,8 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     maxSize: limitBytes,
     sizeCalculation: ({ loaded }, stream) => heldBytes(stream) + heldBytes(loaded),
   });
+
+  const reading = new Map<string, Set<News>>();
 
   const open = <S, C, E extends DomainEvent>({ catalog, blind }: Aggregate<S, C, E>, event: RecordedEvent) =>
     blind ? ({ ...event, erased: false } as unknown as RevealedEvent<E>) : reveal<E>(catalog, event);
@@ -113,21 +123,38 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     return { ...base, state, revision, position };
   }
 
-  const remember: Streams['remember'] = (stream, loaded) => {
+  function remember(stream: string, loaded: Loaded<unknown>, shown = -1) {
     const current = remembered.peek(stream);
     if (current && current.loaded.revision > loaded.revision) return;
-    remembered.set(stream, { loaded, newest: Math.max(current?.newest ?? -1, loaded.revision) });
-  };
+    remembered.set(stream, { loaded, newest: Math.max(current?.newest ?? -1, loaded.revision, shown) });
+  }
 
-  async function refresh<S, C, E extends DomainEvent>(
+  /** Reads a stream, told what the live feed shows of it meanwhile. */
+  async function whileHearing<T>(stream: string, read: (news: News) => Promise<T>): Promise<T> {
+    const news: News = { stream, newest: -1, forgotten: false };
+    const all = reading.get(stream) ?? new Set();
+    reading.set(stream, all.add(news));
+    try {
+      return await read(news);
+    } finally {
+      all.delete(news);
+      if (all.size === 0) reading.delete(stream);
+    }
+  }
+
+  const refresh: Streams['refresh'] = (kind, stream, seeking) =>
+    whileHearing(stream, (news) => refreshed(kind, news, seeking));
+
+  async function refreshed<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
-    stream: string,
+    news: News,
     { found, after = Number.POSITIVE_INFINITY }: Partial<Seeking> = {},
   ): Promise<Loaded<S>> {
+    const { stream } = news;
     let loaded =
       (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? empty(kind.decider.initialState);
-    const news = pages(stream, Math.min(loaded.revision, after) + 1);
-    for (let page = await news.next(); ; page = await news.next()) {
+    const unread = pages(stream, Math.min(loaded.revision, after) + 1);
+    for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
         if (page.value) loaded = { ...loaded, deleted: true };
         else if (loaded.revision < 0) return loaded;
@@ -141,14 +168,17 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
         page.value.filter((event) => event.revision > revision),
       );
     }
-    remember(stream, loaded);
+    if (!news.forgotten) remember(stream, loaded, news.newest);
     return loaded;
   }
 
   return {
     refresh,
-    remember,
-    forget: (stream) => void remembered.delete(stream),
+    remember: (stream, loaded) => remember(stream, loaded),
+    forget(stream) {
+      remembered.delete(stream);
+      for (const news of reading.get(stream) ?? []) news.forgotten = true;
+    },
     cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
@@ -177,6 +207,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     observe({ stream, revision }) {
       const known = remembered.peek(stream);
       if (known && revision > known.newest) known.newest = revision;
+      for (const news of reading.get(stream) ?? []) news.newest = Math.max(news.newest, revision);
     },
   };
 }

@@ -64,10 +64,10 @@ export async function readWindow(
   head: Position,
   checkpoint: Position = 0n,
 ): Promise<WindowStart> {
-  const [horizon, from] = await Promise.all([
-    checkpoints.read(horizonOf(service)),
-    checkpoints.read(fromOf(service)),
-  ]);
+  // In this order, against that of saving: with a horizon of before, what is between it and a later `from` would be
+  // left out unseen.
+  const from = await checkpoints.read(fromOf(service));
+  const horizon = await checkpoints.read(horizonOf(service));
   const least = (position: Position) => (position < head ? position : head);
   if (horizon === undefined) return { horizon: least(checkpoint), from: least(checkpoint) };
   return { horizon: least(horizon), from: least(from ?? horizon) };

@@ -11,13 +11,13 @@ import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
 import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
-import type { Log, RecordedEvent } from '../application/ports.js';
+import type { Log } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
 import { readWindow, type WindowStart } from '../application/window.js';
-import { buildIn } from '../domain/shared/served.js';
-import { built, type Progress } from '../projections/catch-up.js';
+import type { Progress } from '../projections/catch-up.js';
 import type { ReadModel } from '../projections/projection.js';
 import { runProjector } from '../projections/subscription.js';
+import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
@@ -62,8 +62,6 @@ export async function begin(
   // Everything in the background waits on it at once: more than Node takes for a leak.
   setMaxListeners(0, running.signal);
   const { signal } = running;
-  // Every loop of a node waits with it; the runtime takes more than ten at once for a leak.
-  setMaxListeners(0, signal);
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
@@ -172,6 +170,7 @@ function startFeed(
   signal: AbortSignal,
 ): Feed {
   const { catalogs, checkpoints, follow, reveal, streams, vault } = kernel;
+  const projections = parts.flatMap(({ service }) => service.projections);
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
   return runFeed({
     catalogs,
@@ -182,33 +181,10 @@ function startFeed(
     streams,
     vault,
     publish: (service, event) => publishers.get(service)?.(event),
-    switched: (event) => void adopt(kernel, parts, event, logger, signal),
+    switched: (event) => void adopt(kernel, projections, event, logger, signal),
     logger,
     signal,
   });
-}
-
-/** Serves another build once it holds everything up to the event that says so. */
-async function adopt(
-  kernel: Kernel,
-  parts: readonly Part[],
-  event: RecordedEvent,
-  logger: Log,
-  signal: AbortSignal,
-) {
-  const build = buildIn(event.data);
-  const { collection } = build;
-  const projection = parts
-    .flatMap(({ service }) => service.projections)
-    .find(({ name, version }) => name === build.projection && version === build.version);
-  const known = kernel.served.known(build.projection);
-  if (!projection || (known && known.revision >= event.revision)) return;
-  try {
-    await built(kernel, { projection, collection, until: event.position, signal });
-    kernel.served.adopt({ ...build, revision: event.revision });
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error, ...build }, 'a new build was not adopted');
-  }
 }
 
 async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {

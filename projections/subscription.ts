@@ -11,7 +11,7 @@ import type {
   RecordedEvent,
 } from '../application/ports.js';
 import { buildIn } from '../domain/shared/served.js';
-import { built } from './catch-up.js';
+import { buildLease, built } from './catch-up.js';
 import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
@@ -160,11 +160,13 @@ export function runProjector(options: ProjectorOptions): Projector {
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
   async function apply(batch: Batch, targets: readonly Target[], stop: AbortSignal) {
+    // That the head was reached may be said only once.
+    const before = status;
     for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
         await applyOnce(batch.events, targets, stop);
         for (const each of targets) each.position = later(each.position, batch.position ?? 0n);
-        if (status === 'failing') status = 'catching-up';
+        status = before;
         lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
       } catch (error) {
@@ -231,9 +233,11 @@ export function runProjector(options: ProjectorOptions): Projector {
   /** Drops builds that were served before the present one, and those that never came to a checkpoint. */
   async function removeRetired() {
     for (const projection of projections) {
-      if (await leases.holder(`build:${projection.name}`)) continue;
+      const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
+      // Asked for afterwards: what is found may be of a build that has just been begun.
+      if (await leases.holder(buildLease(projection.name))) continue;
       const present = served.collection(projection.name) ?? '';
-      for (const collection of await builds.list(`${projection.name.replaceAll('.', '_')}_v`)) {
+      for (const collection of found) {
         const unfinished = runOf(collection) > runOf(present) && (await checkpoints.read(collection));
         if (collection === present || unfinished) continue;
         await builds.drop(collection);

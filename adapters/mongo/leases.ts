@@ -41,16 +41,16 @@ export function createLeases(
       if (held.has(name)) return undefined;
       held.add(name);
       const from = monotonic.now();
+      let fence: Long | undefined;
       try {
-        const fence = await claim(rows, { _id: name, owner }, clock.now(), leaseMs, watched.standing(name));
-        if (fence === undefined) {
-          held.delete(name);
-          await watched.look(name);
-        } else return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
-      } catch (error) {
-        held.delete(name);
-        throw error;
+        fence = await claim(rows, { _id: name, owner }, clock.now(), leaseMs, watched.standing(name));
+      } finally {
+        if (fence === undefined) held.delete(name);
       }
+      if (fence !== undefined)
+        return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
+      await watched.look(name);
+      return undefined;
     },
     holder: async (name) => {
       const row = await rows.findOne({ _id: name, until: { $gt: new Date(clock.now()) } });

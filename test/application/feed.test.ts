@@ -154,4 +154,28 @@ describe('the live feed', () => {
     away = false;
     expect((await told('ToyPut')).erased).to.equal(false);
   });
+
+  it('is live again once it has a key that it waited for, though nothing more comes', async () => {
+    let away = false;
+    let asked = () => {};
+    const asking = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const reveal: Reveal = async (...event) => {
+      if (!away) return kernel.reveal(...event);
+      asked();
+      throw new Unavailable('the key store is away');
+    };
+    const { ready, told, status } = follow({ ...kernel, reveal });
+    await ready;
+    away = true;
+    await put('bear');
+    await asking;
+    await new Promise(setImmediate);
+    expect(status()).to.equal('waiting');
+    away = false;
+    await told('ToyPut');
+    await new Promise(setImmediate);
+    expect(status()).to.equal('live');
+  });
 });

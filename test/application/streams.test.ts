@@ -76,6 +76,54 @@ describe('remembered streams', () => {
     }
   });
 
+  /** A node that is reading a stream for the first time: what it read is held until it may go on. */
+  function reading(toys: number) {
+    let goOn = () => {};
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      async read(...asked) {
+        const found = await kernel.log.read(...asked);
+        await mayGoOn;
+        return found;
+      },
+    };
+    const streams = createStreams(log, kernel.reveal, LIMIT);
+    return { streams, goOn, full: fullBox(toys) };
+  }
+
+  it('are read again for what the live feed showed while they were read for the first time', async () => {
+    const { streams, goOn, full } = reading(100);
+    const stream = await full;
+    const first = streams.load(box, stream);
+    const erasing = context();
+    const erase = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
+    // Whether the read has come before it or not: it was held, and must not be taken for the newest.
+    streams.observe({ ...(await lastOf(stream)), revision: 100 });
+    goOn();
+    expect((await first).revision).to.equal(99);
+    await fresh().handle(box, stream, erase, erasing);
+    expect((await streams.load(box, stream)).revision).to.equal(100);
+  });
+
+  it('are not remembered when they were erased while they were read', async () => {
+    const { streams, goOn, full } = reading(100);
+    const stream = await full;
+    const first = streams.load(box, stream);
+    streams.forget(stream);
+    goOn();
+    expect((await first).revision).to.equal(99);
+    expect(streams.cache.bytes()).to.equal(0);
+  });
+
+  async function lastOf(stream: string) {
+    const found = await kernel.log.read(stream, { backwards: true, limit: 1 });
+    if (typeof found === 'string') throw new Error(found);
+    return found[0]!;
+  }
+
   it('that are larger than the bound are read, each time', async () => {
     const { streams } = fresh();
     const stream = await fullBox(1000);

@@ -1,7 +1,8 @@
 /** How far back streams can be resumed, whatever the log holds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createWindow } from '../../application/window.js';
+import type { Checkpoints, Position } from '../../application/ports.js';
+import { createWindow, readWindow, saveWindows } from '../../application/window.js';
 
 const MOST = 500;
 
@@ -42,5 +43,28 @@ describe('the window of a service', () => {
     window.pass(20n);
     window.leave(90_000n);
     expect([window.horizon, window.from]).to.deep.equal([20n, 90_000n]);
+  });
+
+  it('is read whole while another node saves it: nothing between its horizon and its beginning is left out', async () => {
+    for (const savedAfter of [0, 1, 2]) {
+      const kept = new Map<string, Position>();
+      let reads = 0;
+      const checkpoints: Checkpoints = {
+        async read(name) {
+          const found = kept.get(name);
+          if (++reads === savedAfter) await save(300n);
+          return found;
+        },
+        async advance(positions) {
+          for (const [name, position] of Object.entries(positions)) kept.set(name, position);
+          return true;
+        },
+        async forget() {},
+      };
+      const save = (at: Position) => saveWindows(checkpoints, new Map([['toys', { horizon: at, from: at }]]));
+      await save(100n);
+      const { horizon, from } = await readWindow(checkpoints, 'toys', 1000n);
+      expect(from <= horizon, `${from} to ${horizon}, saved after read ${savedAfter}`).to.equal(true);
+    }
   });
 });

@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { buildIn } from '../../domain/shared/served.js';
+import { collectionName } from '../../projections/projection.js';
 import { type Projector, runProjector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
@@ -212,5 +214,49 @@ describe('a projection', () => {
     await eventually(() => follower.status().status === 'live', stop.signal);
     await put(id, 'car');
     expect((await rowOf(id, second))?.count).to.equal(2);
+  });
+
+  it('is live again after a write that failed, though nothing more comes', async () => {
+    let fail = false;
+    const { builds } = kernel;
+    const projector = project({
+      ...kernel,
+      builds: {
+        ...builds,
+        async open(...given) {
+          const apply = await builds.open(...given);
+          return async (events) => {
+            if (!fail) return apply(events);
+            fail = false;
+            throw new Unavailable('MongoDB does not answer');
+          };
+        },
+      },
+    });
+    await eventually(() => projector.status().status === 'live', stop.signal);
+    fail = true;
+    const id = randomUUID();
+    await put(id, 'bear');
+    expect((await rowOf(id))?.count).to.equal(1);
+    expect(fail).to.equal(false);
+    expect(projector.status().status).to.equal('live');
+  });
+
+  it('does not take a build that has just been begun for one that was left', async () => {
+    const { builds, leases } = kernel;
+    const begun = collectionName(contents, 'zzzzzzzz');
+    const projector = project({
+      ...kernel,
+      leases: {
+        ...leases,
+        async holder(name) {
+          const found = await leases.holder(name);
+          await builds.open(contents, begun, { assertHeld() {} });
+          return found;
+        },
+      },
+    });
+    await eventually(() => projector.status().status === 'live', stop.signal);
+    expect(await builds.list('toys_contents_v1_')).to.include(begun);
   });
 });

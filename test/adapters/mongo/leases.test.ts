@@ -208,4 +208,42 @@ describe('a lease', () => {
       process.kill(server.pid, 'SIGCONT');
     }
   });
+
+  it("is nobody else's of the same process because a look at it failed that was begun before", async () => {
+    const dead = heldTime(time.now());
+    await given(bob(dead).acquire(name));
+    const rows = mongo.models.collection('leases');
+    let fail = () => {};
+    let asked = () => {};
+    const looking = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const findOne = () => {
+      asked();
+      return new Promise((_, reject) => {
+        fail = () => reject(new Error('MongoDB does not answer'));
+      });
+    };
+    const collection = () =>
+      new Proxy(rows, {
+        get: (_, member) => (member === 'findOne' ? findOne : Reflect.get(rows, member)),
+      });
+    const models = new Proxy(mongo.models, {
+      get: (db, member) => (member === 'collection' ? collection : Reflect.get(db, member)),
+    });
+    const leases = createLeases(models, 'ann', {
+      leaseMs: LEASE_MS,
+      clock: time,
+      monotonic: time,
+      after: time.after,
+    });
+    const refused = leases.acquire(name).catch(() => 'failed');
+    await looking;
+    time.pass(LEASE_MS);
+    const lease = await given(leases.acquire(name));
+    fail();
+    expect(await refused).to.equal('failed');
+    expect(await leases.acquire(name)).to.equal(undefined);
+    await lease.release();
+  });
 });
