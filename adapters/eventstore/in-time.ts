@@ -4,6 +4,9 @@ import { type Log, Unavailable } from '../../application/ports.js';
 import { CALL_MS } from '../../application/within.js';
 import { asked } from './asked.js';
 
+/** A cluster that waits for its other members in vain says the same words, but after 2 s at the earliest. */
+const EARLY_MS = 1500;
+
 /**
  * Calls with a deadline in ms. The driver sends it as an instant of this machine's clock, and where that is behind the
  * server's it has passed before it arrives: such an append is sent again without one, and so are all after it.
@@ -18,7 +21,7 @@ export function createInTime(logger: Log) {
       return await asked(() => append(CALL_MS));
     } catch (error) {
       const isRefused = error instanceof Unavailable && error.cause instanceof DeadlineExceededError;
-      if (!isRefused || performance.now() - began >= CALL_MS / 2) throw error;
+      if (!isRefused || performance.now() - began >= EARLY_MS) throw error;
     }
     const done = await without();
     if (!isBehind) logger.warn({}, BEHIND);
