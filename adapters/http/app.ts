@@ -55,12 +55,15 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     ctx.state.requestId = requestId;
     ctx.state.route = '(none)';
     const preflight = ctx.method === 'OPTIONS';
-    const refused = malformed(ctx) ?? policy.guard?.(addressed(ctx));
+    const unreadable = malformed(ctx);
+    const foreign = unreadable ? undefined : policy.guard?.(addressed(ctx));
+    const refused = unreadable ?? foreign;
     // Nothing may read a target that can't be read.
     if (refused) ctx.req.url = '/';
     ctx.set('X-Request-Id', requestId);
     if (policy.headers) ctx.set(policy.headers);
-    ctx.set(policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
+    // Whose pages may not call may not read either that they may not.
+    if (!foreign) ctx.set(policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
     try {
       if (refused) writeProblem(ctx, refused, policy);
       else if (preflight) ctx.status = 204;

@@ -86,22 +86,58 @@ export function createBuilds(db: Db, vault: Vault): Builds {
   };
 }
 
+/** What a store does in a fraction of a call's deadline, and what does not keep it long from everything else. */
+const WRITTEN_AT_ONCE = 1000;
+
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
-  let rest = writes;
-  while (rest.length > 0) {
+  let met = false;
+  for (let from = 0; from < writes.length; ) {
+    // In order, each that was done before would be met by itself, and all behind it sent again.
+    const some = met ? ofDifferentRows(writes, from) : writes.slice(from, from + WRITTEN_AT_ONCE);
+    const ordered = !met;
     lease?.assertHeld();
     try {
-      await rows.bulkWrite([...rest], { ordered: true });
-      return;
+      await rows.bulkWrite(some, { ordered });
+      from += some.length;
+      met = false;
     } catch (error) {
-      // A redelivered event: the row is newer than it, so the guard did not match and the upsert met the row.
-      if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) throw error;
-      const [first] = [error.writeErrors].flat();
-      rest = rest.slice((first?.index ?? 0) + 1);
+      const first = redelivered(error);
+      from += ordered ? first + 1 : some.length;
+      met = true;
     }
   }
+}
+
+/**
+ * The first of the writes whose row is newer than their event: the guard did not match, and the upsert met the row.
+ * Throws what is anything else.
+ */
+function redelivered(error: unknown): number {
+  const errors = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
+  const [first] = errors;
+  if (!first || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+  return first.index;
+}
+
+/** From there on, until one touches a row again that one before it does, or perhaps does. At least one. */
+function ofDifferentRows(writes: readonly RowWrite[], from: number): RowWrite[] {
+  const ids = new Set<unknown>();
+  let to = from;
+  for (; to < writes.length && to - from < WRITTEN_AT_ONCE; to++) {
+    const id = idOf(writes[to]!);
+    if (id === undefined || ids.has(id)) break;
+    ids.add(id);
+  }
+  return writes.slice(from, Math.max(to, from + 1));
+}
+
+/** Undefined for what may touch many rows. */
+function idOf(write: RowWrite): unknown {
+  if ('updateOne' in write) return write.updateOne.filter._id;
+  if ('replaceOne' in write) return write.replaceOne.filter._id;
+  return 'deleteOne' in write ? write.deleteOne.filter._id : undefined;
 }

@@ -58,8 +58,9 @@ describe('an open log service', () => {
         }
       }
       const headers = { host: 'localhost', origin: 'https://evil.example' };
-      const { status, text } = await send(toys.url, { method: 'GET', path: '/no/such/path', headers });
-      expect([status, typeof JSON.parse(text).error]).to.deep.equal([403, 'string']);
+      const refused = await send(toys.url, { method: 'GET', path: '/no/such/path', headers });
+      expect([refused.status, typeof JSON.parse(refused.text).error]).to.deep.equal([403, 'string']);
+      expect(refused.headers).not.to.have.property('access-control-allow-origin');
     }));
 
   it('refuses a name that was made to point here', () =>
