@@ -99,7 +99,7 @@ export async function createKernel(options: KernelOptions) {
   const telling = createVault(keys, aes256gcm);
   const vault = asErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);
-  const log = createEventLog(client, codec);
+  const log = createEventLog(client, codec, logger);
   const follow = createFollow(client, codec, logger);
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);

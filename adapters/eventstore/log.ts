@@ -13,17 +13,18 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import type { EventLog } from '../../application/ports.js';
-import { CALL_MS } from '../../application/within.js';
+import type { EventLog, Log } from '../../application/ports.js';
 import { asked, readAll } from './asked.js';
 import type { Codec } from './codec.js';
+import { createInTime } from './in-time.js';
 import { type WatchedLog, watchWrites } from './writable.js';
 
 /** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
 const TRIAL_STREAM = 'annals-trial';
 const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
-export function createEventLog(client: EventStoreDBClient, codec: Codec): WatchedLog {
+export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Log): WatchedLog {
+  const inTime = createInTime(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
     for (const event of events) {
@@ -34,11 +35,11 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): Watche
     const options = {
       expectedRevision: expected === 'none' ? (NO_STREAM as typeof NO_STREAM) : BigInt(expected),
       throwOnAppendFailure: true,
-      // A server that comes to it later does not do it any more.
-      deadline: CALL_MS,
     };
     try {
-      const done = await asked(() => client.appendToStream(stream, encoded, options));
+      const done = await inTime((deadline) =>
+        client.appendToStream(stream, encoded, { ...options, deadline }),
+      );
       const revision = Number(done.nextExpectedRevision);
       return { outcome: 'appended', revision, position: done.position?.commit ?? 0n };
     } catch (error) {
@@ -73,14 +74,14 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): Watche
       ...(maxCount === undefined ? {} : { maxCount }),
       ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
     };
-    await unlessEnded(() => client.setStreamMetadata(stream, metadata));
+    await unlessEnded(() => inTime((deadline) => client.setStreamMetadata(stream, metadata, { deadline })));
   };
 
   const tombstone: EventLog['tombstone'] = (stream) =>
-    unlessEnded(() => client.tombstoneStream(stream, { expectedRevision: ANY }));
+    unlessEnded(() => asked(() => client.tombstoneStream(stream, { expectedRevision: ANY })));
 
   const tryOut = async () => {
-    await asked(() => client.setStreamMetadata(TRIAL_STREAM, TRIAL));
+    await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
   };
 
   return watchWrites({ append, read, retain, tombstone }, tryOut);
@@ -89,7 +90,7 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec): Watche
 /** What was ended for ever is as ended as can be. */
 async function unlessEnded(call: () => Promise<unknown>): Promise<void> {
   try {
-    await asked(call);
+    await call();
   } catch (error) {
     if (!(error instanceof StreamDeletedError)) throw error;
   }

@@ -7,6 +7,7 @@ import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-
 import { expect } from 'chai';
 import { createEventLog } from '../../../adapters/eventstore/log.js';
 import { Damaged } from '../../../application/ports.js';
+import { quiet } from '../../support/engines.js';
 import { embeddedEventStore } from '../../support/eventstore.js';
 import { all, rejection, take } from '../../support/eventstore-client.js';
 
@@ -50,7 +51,7 @@ describe('a damaged event', () => {
   });
 
   it('is told apart from a store that is away', async () => {
-    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] });
+    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
     expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
   });
 

@@ -1,0 +1,36 @@
+/** A node whose clock is behind the event store's: it may be wrong about the time, and must not stand still for it. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Kernel } from '../../../bin/kernel.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { box, context, startToys } from '../../support/toys.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('a clock that is an hour behind', () => {
+  const rightNow = Date.now;
+  let servers: Servers;
+  let kernel: Kernel;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await startToys(servers, `test_${randomUUID().slice(0, 8)}`);
+    Date.now = () => rightNow() - HOUR_MS;
+  });
+  after(async () => {
+    Date.now = rightNow;
+    await kernel?.mongo.models.dropDatabase();
+    await kernel?.close();
+    await servers?.stop();
+  });
+
+  it('keeps no event out of the log, and no metadata', async () => {
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    for (const toy of ['bear', 'car']) await kernel.handle(box, stream, { box: id, toy }, context());
+    await kernel.log.retain(stream, { maxCount: 1 });
+    const events = await kernel.log.read(stream);
+    expect(typeof events === 'string' ? events : events.map(({ data }) => data.toy)).to.deep.equal(['car']);
+  });
+});
