@@ -8,6 +8,7 @@ import type { Call, CommandSpec } from './command.js';
 import { findStores } from './connect.js';
 import { Failed } from './failure.js';
 import { openKernel } from './kernel.js';
+import { print } from './print.js';
 import { services } from './services.js';
 
 const names = services.map(({ name }) => name);
@@ -47,11 +48,11 @@ export const replay: CommandSpec = {
     process.stdout.once('error', interrupt);
     const kernel = await openKernel(servers, values, services, log);
     try {
-      const print =
+      const shown =
         format === 'table' ? tablePrinter() : (event: RevealedEvent) => `${JSON.stringify(plain(event))}\n`;
       const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
       for await (const event of found) {
-        if (!process.stdout.write(print(event))) await drained(interrupted.signal);
+        await print(shown(event), interrupted.signal);
         if (interrupted.signal.aborted) break;
       }
       return 0;
@@ -131,9 +132,3 @@ function tablePrinter(): (event: RevealedEvent) => string {
     );
   };
 }
-
-const drained = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    process.stdout.once('drain', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });

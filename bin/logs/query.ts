@@ -1,10 +1,11 @@
 /** `annals logs query`: records that pass the filters, newest first, for people or for programs. */
 import { Option } from 'commander';
+import { print } from '../print.js';
 import { ask, connectionOf } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
 import { shaped, shapeFor } from './format.js';
 import { readPage } from './page.js';
-import { logsCommand, print } from './run.js';
+import { logsCommand } from './run.js';
 
 /** The most that the service gives in one answer. */
 const PAGE = 1000;

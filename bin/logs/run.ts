@@ -53,12 +53,3 @@ async function runStoppably(work: (stop: AbortSignal) => Promise<number>): Promi
     process.stdout.off('error', readerGone);
   }
 }
-
-/** Writes to standard output no faster than it is read. */
-export async function print(text: string, stop: AbortSignal): Promise<void> {
-  if (stop.aborted || process.stdout.write(text)) return;
-  await new Promise<void>((resolve) => {
-    process.stdout.once('drain', resolve);
-    stop.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

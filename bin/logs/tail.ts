@@ -1,12 +1,13 @@
 /** `annals logs tail`: new records as they come, over restarts and broken connections. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
+import { print } from '../print.js';
 import { ask, type Connection, connectionOf, Refused, Unreachable } from './connection.js';
 import { eventsOf } from './event-stream.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumberFrom } from './filters.js';
 import { type Entry, type Shape, shaped, shapeFor } from './format.js';
 import { readPage } from './page.js';
-import { logsCommand, print } from './run.js';
+import { logsCommand } from './run.js';
 
 const BACKOFF_MS = { first: 250, most: 10_000 };
 const BUSY = [408, 429, 502, 503, 504];
