@@ -15,8 +15,13 @@ export interface ReactionOptions {
   readonly follow: Follow;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
-  /** The end of the log. Where a reaction that never ran begins: now, not at the beginning of history. */
+  /** The end of the log. */
   readonly head: () => Promise<Position>;
+  /**
+   * Where the log ended before this node served anybody: a reaction that never ran begins there, not at the beginning
+   * of history, and not so late that it misses what the first caller does.
+   */
+  readonly begun: Position;
   readonly reacted: (reaction: string) => void;
   readonly logger: Log;
   readonly signal: AbortSignal;
@@ -42,14 +47,14 @@ export async function runReaction(options: ReactionOptions): Promise<void> {
 }
 
 async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
-  const { service, reaction, follow, checkpoints, head, signal } = options;
+  const { service, reaction, follow, checkpoints, head, begun, signal } = options;
   const name = `reaction:${reaction.name}`;
   const stop = AbortSignal.any([signal, lease.lost]);
   let from = await checkpoints.read(name);
   const last = await head();
   // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
   if (from === undefined || from > last) {
-    from = last;
+    from = from === undefined ? begun : last;
     await checkpoints.advance({ [name]: from }, lease.fence);
   }
   let saved = Date.now();

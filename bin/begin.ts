@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
 import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
-import type { Log } from '../application/ports.js';
+import type { Log, Position } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
 import { readWindow, type WindowStart } from '../application/window.js';
 import type { Progress } from '../projections/catch-up.js';
@@ -65,7 +65,7 @@ export async function begin(
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
-  const context = { kernel, values, release, metrics, logger: log, signal };
+  const context = { kernel, values, release, metrics, logger: log, signal, begun: await kernel.head() };
   const windows = await readWindows(kernel, chosen);
   const parts = chosen.map((service) => {
     const { horizon } = windows.get(service.name)!;
@@ -125,12 +125,14 @@ interface PartContext {
   readonly kernel: Kernel;
   readonly metrics: Metrics;
   readonly logger: Log;
+  /** Where the log ended before anybody was served. */
+  readonly begun: Position;
 }
 
 function start(
   service: Service,
   connected: RunningService,
-  { kernel, metrics, logger }: PartContext,
+  { kernel, metrics, logger, begun }: PartContext,
   signal: AbortSignal,
 ): Part {
   const { name, projections } = service;
@@ -143,7 +145,7 @@ function start(
     connected,
     projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
     background: [
-      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, reacted })),
+      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],
   };

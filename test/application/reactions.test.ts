@@ -49,17 +49,29 @@ describe('a reaction', function () {
     if ('rejected' in outcome) throw new Error(outcome.rejected);
     return outcome.position;
   };
-  const run = (react: (event: RecordedEvent) => Promise<void>, leases: Leases = kernel.leases) => {
+  const run = async (
+    react: (event: RecordedEvent) => Promise<void>,
+    { leases = kernel.leases, begun }: { leases?: Leases; begun?: bigint } = {},
+  ) => {
+    const from = begun ?? (await kernel.head());
     const reaction = { name, on: { ToyPut: react } };
     const common = { ...kernel, leases, logger: quiet, signal: stop.signal };
-    running.push(runReaction({ ...common, service: 'toys', reaction, reacted: () => {} }));
+    running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
+
+  it('begins where the log ended before the node served anybody, however late it comes to that', async () => {
+    const seen: string[] = [];
+    const begun = await kernel.head();
+    await put('bear');
+    await run(async (event) => void seen.push(toyOf(event)), { begun });
+    await eventually(() => seen.includes('bear'));
+  });
 
   it('begins now, not at the beginning of history', async () => {
     await kernel.checkpoints.forget(checkpoint());
     await put('history');
     const done: string[] = [];
-    run(async (event) => void done.push(toyOf(event)));
+    await run(async (event) => void done.push(toyOf(event)));
     await eventually(async () => (await saved()) !== undefined);
     await put('news');
     await eventually(() => done.length > 0);
@@ -70,7 +82,7 @@ describe('a reaction', function () {
     const ahead = (await kernel.head()) + 1_000_000n;
     await kernel.checkpoints.advance({ [checkpoint()]: ahead }, 0n);
     const done: string[] = [];
-    run(async (event) => void done.push(toyOf(event)));
+    await run(async (event) => void done.push(toyOf(event)));
     await eventually(async () => ((await saved()) ?? ahead) < ahead);
     await put('news');
     await eventually(() => done.length > 0);
@@ -79,7 +91,7 @@ describe('a reaction', function () {
 
   it('is tried until it succeeds, and the next event waits for it', async () => {
     const tried: string[] = [];
-    run(async (event) => {
+    await run(async (event) => {
       tried.push(toyOf(event));
       if (tried.length < 5) throw new Error('not yet');
     });
@@ -91,14 +103,14 @@ describe('a reaction', function () {
 
   it('goes on after a restart where it was, and does again only what it was at', async () => {
     const done: string[] = [];
-    run(async (event) => void done.push(toyOf(event)));
+    await run(async (event) => void done.push(toyOf(event)));
     const first = await put('bear');
     await eventually(async () => (await saved()) === first);
     stop.abort();
     await Promise.all(running);
     const missed = await put('car');
     stop = new AbortController();
-    run(async (event) => void done.push(toyOf(event)));
+    await run(async (event) => void done.push(toyOf(event)));
     await eventually(async () => (await saved()) === missed);
     expect(done).to.deep.equal(['bear', 'car']);
   });
@@ -122,17 +134,20 @@ describe('a reaction', function () {
         return { ...lease, release };
       },
     };
-    run(async (event) => {
-      done.push(toyOf(event));
-      if (toyOf(event) === 'car') return;
-      time.sleep(6000);
-      // Another node has taken its place meanwhile, and keeps it.
-      await createLeases(kernel.mongo.models, 'other', {
-        clock: time,
-        monotonic: time,
-        after: time.after,
-      }).acquire(checkpoint());
-    }, counting);
+    await run(
+      async (event) => {
+        done.push(toyOf(event));
+        if (toyOf(event) === 'car') return;
+        time.sleep(6000);
+        // Another node has taken its place meanwhile, and keeps it.
+        await createLeases(kernel.mongo.models, 'other', {
+          clock: time,
+          monotonic: time,
+          after: time.after,
+        }).acquire(checkpoint());
+      },
+      { leases: counting },
+    );
     await eventually(() => released > 0);
     expect(done).to.deep.equal(['bear']);
     expect(Number(await saved())).to.be.lessThan(Number(last));
@@ -149,7 +164,7 @@ describe('a reaction', function () {
       },
     };
     const done: string[] = [];
-    run(async (event) => void done.push(toyOf(event)), leases);
+    await run(async (event) => void done.push(toyOf(event)), { leases });
     const first = await put('bear');
     await eventually(async () => (await saved()) === first);
     await kernel.checkpoints.advance({ [checkpoint()]: first }, 1000n);

@@ -97,9 +97,10 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     serviceUrl: () => 'http://logs.example',
     signal,
   });
+  const begun = await kernel.head();
   const running = [
     runProjector({ ...common, ...kernel.settled, projections: [alertHistory] }).stopped,
-    runReaction({ ...common, reaction, reacted: () => {} }),
+    runReaction({ ...common, reaction, begun, reacted: () => {} }),
     runPeriodically({ ...common, ...periodic }),
   ];
   const http = await listen(

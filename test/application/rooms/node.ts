@@ -49,7 +49,8 @@ export async function startNode(
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
   const projector = runProjector({ ...common, projections: [state], ...kernel.settled });
   const reaction = eraseReaction(ports);
-  const reacting = runReaction({ ...common, reaction, reacted: () => {} });
+  const begun = await kernel.head();
+  const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
   const admission = createAdmission(ports);
   const commands = createRoomCommands(ports);
 
