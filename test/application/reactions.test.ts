@@ -61,6 +61,7 @@ describe('a reaction', function () {
 
   it('begins where the log ended before the node served anybody, however late it comes to that', async () => {
     const seen: string[] = [];
+    await kernel.checkpoints.forget(checkpoint());
     const begun = await kernel.head();
     await put('bear');
     await run(async (event) => void seen.push(toyOf(event)), { begun });
