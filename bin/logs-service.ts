@@ -16,7 +16,7 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
-import { createRoom, INTAKE_BYTES } from '../application/logs/room.js';
+import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
@@ -47,7 +47,7 @@ export const logs: Service = {
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const room = createRoom(INTAKE_BYTES);
+    const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
     const { appended } = kernel;
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
