@@ -10,7 +10,7 @@ import { createKernel, type Kernel } from '../../../bin/kernel.js';
 import { type BatchSecret, batchesOf, keepingSubject, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { leavesAt, matches } from '../../../domain/logs/filter.js';
-import { HOUR_MS } from '../../../domain/logs/instant.js';
+import { DAY_MS, HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
@@ -261,6 +261,33 @@ describe('the index of log records', function () {
       }),
       { numRuns: 10 },
     );
+  });
+
+  it('lets scattered records go one by one, and gathers on where they were', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({
+      timestamp: NOON - n * DAY_MS,
+      n,
+      requestId: `r${n}`,
+    }));
+    const request = (some: readonly JsonObject[]) => ({
+      producerId: 'api',
+      receivedAt: NOON + 60 * DAY_MS,
+      records: some,
+    });
+    const first = await ingested([request(days.slice(0, 40)), request(days.slice(40))]);
+    const midnight = NOON - (NOON % DAY_MS);
+    const expired = recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const late = await ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await build(first, [expired], late);
+    const found = async (correlationId?: string) => {
+      const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
+      return (await foundIn(indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+    };
+    expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
+    expect(await found('r50')).to.deep.equal([50]);
+    expect(await found('r51')).to.deep.equal([]);
+    const again = await build([...first, expired], first, late);
+    expect(await rowsOf(again)).to.deep.equal(await rowsOf(name));
   });
 });
 
