@@ -149,7 +149,7 @@ function start(
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
+    projector: runProjector({ ...common, projections, builds, served, head, reached, untilWanted }),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
