@@ -37,8 +37,7 @@ export const logs: Service = {
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon }) {
-    const { log, vault, settled, served, handle, mongo } = kernel;
-    const clock = Date;
+    const { log, vault, settled, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
     const version = () => settled.position('logs');
@@ -133,7 +132,7 @@ export const logs: Service = {
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
-        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
+        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.agrees },
         ...(directories.length > 0
           ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
@@ -171,7 +170,7 @@ const answers = (asked: Promise<unknown>) =>
   );
 
 function reindexOf(
-  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext, clock }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
@@ -192,7 +191,7 @@ function reindexOf(
     },
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
-    clock: Date,
+    clock,
     handle,
     streams,
     derivation,
