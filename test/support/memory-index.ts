@@ -11,6 +11,8 @@ import { buildBlock, openBlock } from '../../projections/logs/block.js';
 export interface Batch {
   readonly producerId: string;
   readonly audit: boolean;
+  /** No count has its records in it. */
+  readonly scattered?: boolean;
   readonly records: readonly JsonObject[];
 }
 
@@ -27,13 +29,16 @@ const hourOf = (instant: number) => Math.floor(instant / HOUR_MS) * HOUR_MS;
 export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_000_000): MemoryIndex {
   let opened = 0;
   const all: PlacedRecord[] = [];
-  const blocks = batches.map(({ producerId, audit, records }, batch) => {
+  const counted: PlacedRecord[] = [];
+  const blocks = batches.map(({ producerId, audit, scattered = false, records }, batch) => {
     const builder = buildBlock(producerId);
     const position = BigInt(batch + 1) * 10n;
     for (const [place, data] of records.entries()) {
       const record = readRecord(JSON.stringify({ ...data, audit }), producerId, receivedAt);
       builder.add(record, record.json, position, place);
-      all.push({ ...record, id: idOf(position, place) });
+      const placed = { ...record, id: idOf(position, place) };
+      all.push(placed);
+      if (!scattered) counted.push(placed);
     }
     const { from, to, count, size } = builder.summary();
     const open = openBlock([builder.text()]);
@@ -43,19 +48,21 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
       opened++;
       return look(block);
     };
-    return { from, to, count, size, read } satisfies BlockRef;
+    return { ref: { from, to, count, size, read } satisfies BlockRef, scattered };
   });
 
   return {
     all,
     opened: () => opened,
-    async *blocks(_, order) {
-      yield* blocks.toSorted((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
+    async *blocks(_filter, order, _pace, among) {
+      const some = blocks.filter(({ scattered }) => !among || scattered === (among === 'not counted'));
+      const refs = some.map(({ ref }) => ref);
+      yield* refs.sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
     },
     async hours({ from, to, producerId, audit }) {
       const counts: HourCount[] = [];
       const [withoutEvents, withoutLevels] = [new Set<number>(), new Set<number>()];
-      for (const each of all) {
+      for (const each of counted) {
         const hour = hourOf(each.instant);
         if (hour < from || hour >= to || (producerId ?? each.producerId) !== each.producerId) continue;
         if ((audit ?? each.audit) !== each.audit) continue;
