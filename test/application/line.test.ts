@@ -58,6 +58,7 @@ describe('a line of commands', () => {
     try {
       const first = inLine('a', () => opened);
       const second = inLine('a', async () => begun++);
+      await new Promise(setImmediate);
       performance.now = () => now.call(performance) + 8001;
       open();
       await first;
