@@ -294,7 +294,8 @@ describe('following the log', () => {
         },
       }) as unknown as EventStoreDBClient;
     expect(await headOf(log([stored(77)]))).to.equal(77n);
-    expect(await headOf(log([]))).to.equal(undefined);
+    for (const nothing of [[], [{}], [{ event: {} }]] as ResolvedEvent[][])
+      expect(await headOf(log(nothing))).to.equal(undefined);
     expect(asked[0]).to.deep.equal({ direction: 'backwards', fromPosition: 'end', maxCount: 1 });
   });
 });
