@@ -300,6 +300,17 @@ describe('a build', () => {
       put(10n);
       expect(await rejection(rebuild(() => leases.lose(LEASE)))).to.be.instanceOf(Error);
       expect([state?.collection, leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
+      expect(asked[0]?.signal.aborted).to.equal(true);
+    });
+
+    it('ends when it is stopped, and nothing is switched to', async () => {
+      serve('toys_contents_v1_a');
+      put(10n);
+      expect(await rejection(rebuild(() => stop.abort()))).to.have.property(
+        'message',
+        'the build was stopped',
+      );
+      expect([state?.collection, leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
     });
 
     it('that is under way says how far it is', async () => {
@@ -315,9 +326,10 @@ describe('a build', () => {
 
     describe('that is only to compare', () => {
       const row = (_id: string, value: number, at = 1n): Row => ({ _id, value, _at: Long.fromBigInt(at) });
+      let looks: number;
       /** The live rows, by the time that they are looked at; the rebuilt are all as the last one says. */
       const compared = (live: readonly (readonly Row[])[], rebuilt: readonly Row[]) => {
-        let looks = 0;
+        looks = 0;
         async function* scan(_: unknown, name: string) {
           yield* name.includes('check') ? rebuilt : (live[looks++] ?? live.at(-1)!);
         }
@@ -337,16 +349,43 @@ describe('a build', () => {
         expect([...checkpoints.kept.keys(), leases.held.size]).to.deep.equal([0]);
       });
 
-      it('takes what has caught up on a second look for no difference, nor what came after', async () => {
+      it('looks again at what differs, and takes what has caught up by then for no difference', async () => {
         serve('toys_contents_v1_a');
-        const rebuilt = [row('a', 1), row('b', 2)];
-        expect(await compared([[row('a', 0)], rebuilt], rebuilt)).to.deep.equal([]);
-        expect(builds.state.dropped).to.deep.equal(['toys_contents_check_run1']);
-        // In the order of bytes, as the store sorts them.
-        const later = [row('Z', 1, 101n), row('a', 7, 101n), row('b', 2, 100n), row('ä', 1, 102n)];
-        expect(await compared([later], [row('a', 1), row('b', 2, 100n)])).to.deep.equal([]);
-        const two = [row('a', 0), row('b', 2)];
-        expect(await compared([two, [row('a', 1), row('b', 0)], rebuilt], rebuilt)).to.deep.equal([]);
+        const rebuilt = [row('a', 1, 100n), row('b', 2)];
+        for (const live of [
+          [row('a', 0, 100n), row('b', 2)],
+          [row('b', 2)],
+          [...rebuilt, row('c', 1, 100n)],
+        ]) {
+          const before = asked.length;
+          expect(await compared([live, rebuilt], rebuilt)).to.deep.equal([]);
+          // A build of its own each time, and no further than the head of the log.
+          expect(asked.length - before).to.equal(1);
+          expect(looks).to.equal(2);
+        }
+        const others = [row('a', 1, 100n), row('b', 0)];
+        expect(await compared([[row('b', 2)], others, rebuilt], rebuilt)).to.deep.equal([]);
+        expect(looks).to.equal(2);
+      });
+
+      it('leaves out what events have touched that came after it looked, in the order of bytes', async () => {
+        serve('toys_contents_v1_a');
+        const live = [row('Z', 1, 101n), row('a', 7, 101n), row('b', 2, 100n), row('ä', 1, 102n)];
+        const rebuilt = [row('a', 1), row('b', 2, 100n), row('new', 1, 101n)];
+        expect(await compared([live], rebuilt)).to.deep.equal([]);
+        expect(looks).to.equal(1);
+      });
+
+      it('says how far it is', async () => {
+        serve('toys_contents_v1_a');
+        put(10n);
+        const told: unknown[] = [];
+        const onProgress = (...each: unknown[]) => void told.push(each);
+        await lifecycle().check(contents, { signal: stop.signal, onProgress });
+        expect(told).to.deep.equal([
+          [{ events: 1, position: 10n }, 100n],
+          [{ events: 1, position: 100n }, 100n],
+        ]);
       });
 
       it('leaves nothing behind when it is stopped', async () => {

@@ -153,13 +153,18 @@ describe('the projector', () => {
   });
 
   it('tries again to save, and says so, while MongoDB is away', async () => {
-    checkpoints.state.fails = true;
+    checkpoints.state.failure = new Error('MongoDB does not answer');
     project();
     await begun();
     log.give([eventAt(10n)]);
-    await said('checkpoint not saved, trying again');
+    const warning = await said('checkpoint not saved, trying again');
+    expect([warning.level, warning.service, warning.err]).to.deep.equal([
+      'warn',
+      'toys',
+      checkpoints.state.failure,
+    ]);
     expect(saved()).to.equal(undefined);
-    checkpoints.state.fails = false;
+    checkpoints.state.failure = undefined;
     await eventually(() => saved() === 10n);
     expect(log.asked).to.have.length(1);
   });

@@ -24,11 +24,11 @@ export const eventAt = (
 /** Checkpoints that refuse whoever has a lower fence, as those in MongoDB do. */
 export function checkpointsInMemory() {
   const kept = new Map<string, { position: Position; fence: bigint }>();
-  const state = { fails: false, saves: 0 };
+  const state: { failure?: Error | undefined; saves: number } = { saves: 0 };
   const checkpoints: Checkpoints = {
     read: async (name) => kept.get(name)?.position,
     async advance(positions, fence) {
-      if (state.fails) throw new Error('MongoDB does not answer');
+      if (state.failure) throw state.failure;
       state.saves++;
       for (const [name, position] of Object.entries(positions)) {
         if ((kept.get(name)?.fence ?? 0n) > fence) return false;

@@ -8,6 +8,7 @@ import { type Lease, Unavailable } from '../../../application/ports.js';
 import { eventually } from '../../support/condition.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const LEASE_MS = 5000;
@@ -298,22 +299,29 @@ describe('a lease', () => {
   });
 
   it('is renewed by the timers of the process, where no others are given, and not once it is released', async () => {
-    const leases = createLeases(mongo.models, 'ann', { leaseMs: 600 });
-    const lease = await given(leases.acquire(name));
-    const before = await lapsesAt();
-    await eventually(async () => (await lapsesAt()) > before);
-    expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([false, true]);
-    await lease.release();
-    // By then a timer that still ran would have come round.
-    const released = name;
-    name = `${name} of another`;
-    const other = await given(leases.acquire(name));
-    for (let round = 0; round < 2; round++) {
-      const then = await lapsesAt();
-      await eventually(async () => (await lapsesAt()) > then);
+    const realTimers = holdTimers(time);
+    try {
+      const leases = createLeases(mongo.models, 'ann', { leaseMs: LEASE_MS, clock: time, monotonic: time });
+      const renewed = async () => {
+        const before = await lapsesAt();
+        time.pass(LEASE_MS / 2);
+        await eventually(async () => (await lapsesAt()) > before);
+      };
+      const lease = await given(leases.acquire(name));
+      await renewed();
+      await renewed();
+      expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([false, true]);
+      await lease.release();
+      const released = name;
+      name = `${name} of another`;
+      const other = await given(leases.acquire(name));
+      await renewed();
+      await renewed();
+      await other.release();
+      name = released;
+      expect(await lapsesAt()).to.equal(0);
+    } finally {
+      realTimers();
     }
-    await other.release();
-    name = released;
-    expect(await lapsesAt()).to.equal(0);
   });
 });
