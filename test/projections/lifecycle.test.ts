@@ -8,7 +8,7 @@ import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
 describe('builds of a projection', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let database: string;
   let kernel: Kernel;

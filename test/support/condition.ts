@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Long after a test has failed of its own time-out, a wait must end too: else it would keep mocha for ever. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** Asks until there is an answer; what fails on the way counts as "not yet". Rejects at last with that failure. */
 export async function eventually<Answer>(
