@@ -70,7 +70,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
 
   async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
     const { stream } = run;
-    const deadline = Date.now() + DEADLINE_MS;
+    const deadline = performance.now() + DEADLINE_MS;
     for (let tried = 0; tried < ATTEMPTS; tried++) {
       if (tried > 0) await delay(Math.random() * 5 * 2 ** tried);
       try {
@@ -79,7 +79,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
         conflicted(stream);
       } catch (error) {
         // The append may have been taken all the same: read what is there, never append blindly.
-        if (!(error instanceof Unavailable) || Date.now() > deadline) throw error;
+        if (!(error instanceof Unavailable) || performance.now() > deadline) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
     }

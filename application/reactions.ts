@@ -57,13 +57,13 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
     from = from === undefined ? begun : last;
     await checkpoints.advance({ [name]: from }, lease.fence);
   }
-  let saved = Date.now();
+  let saved = performance.now();
   const types = Object.keys(reaction.on);
   for await (const { events, position } of follow({ service, types, from, signal: stop })) {
     let reacted = false;
     for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
-    if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;
-    saved = Date.now();
+    if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
+    saved = performance.now();
     if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
   }
 }

@@ -22,11 +22,13 @@ export const rooms: Service = {
   projections: [state],
   port: (values) => values['rooms.port'],
   connect({ kernel, values, release, metrics, horizon }) {
-    const ports = { ...kernel, clock: Date, context: kernel.systemContext };
+    const { clock } = kernel;
+    const ports = { ...kernel, context: kernel.systemContext };
     const relay = createRelay({
       audience,
       from: horizon,
       head: kernel.head,
+      clock,
       observe: metrics.relay('rooms'),
     });
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
@@ -45,7 +47,9 @@ export const rooms: Service = {
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       reactions: [eraseReaction(ports)],
-      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports) }],
+      periodic: [
+        { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },
+      ],
     };
   },
 };

@@ -41,6 +41,12 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
         const detail = `${unopened} can't be opened and are shown as erased: the log tells which`;
         checks.push({ name: 'sealed events', ok: true, detail });
       }
+      if (!kernel.clock.agrees()) {
+        const seconds = Math.round((kernel.clock.ahead() ?? 0) / 1000);
+        const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the event store's`;
+        const detail = `${off}: the store's is gone by, and nothing is ended by the clock`;
+        checks.push({ name: "this machine's clock", ok: true, detail });
+      }
       return { ok: checks.every(({ ok }) => ok), checks };
     },
 

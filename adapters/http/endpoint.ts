@@ -2,6 +2,7 @@
 import type { Context } from 'koa';
 import { within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
+import { networkOf } from '../system/client-address.js';
 import { createBodyReader } from './body.js';
 import { hold } from './held.js';
 import type { FieldError } from './invalid.js';
@@ -24,7 +25,7 @@ const ANSWER_MS = 9000;
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = route.body && bodyValidator(route.body, route.strictBody);
-  const readBody = route.body || route.rawBody ? createBodyReader(route) : undefined;
+  const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
   const { answerMs = ANSWER_MS } = deps;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
@@ -49,7 +50,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const wrong = checkQuery?.(request.query);
     if (wrong) return refuse(wrong);
 
-    const held = hold(route.room);
+    const whose = route.room ? `${networkOf(request.address)} ${route.nameOf?.(caller) ?? ''}` : '';
+    const held = hold(route.room, whose);
     let working: unknown;
     try {
       if (readBody) {

@@ -36,6 +36,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly bodyLimit?: number;
   /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
   readonly room?: BodyRoom;
+  /** Tells callers of one network apart who share that room. */
+  nameOf?(caller: Caller): string;
   /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
   readonly slow?: boolean;
   /** By status. Errors that every route can answer need not be named. */
@@ -45,11 +47,11 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   handle(request: Request<Body, Query>, caller: Caller): Promise<Answer> | Answer;
 }
 
-/** Counts the bytes of bodies in memory. */
+/** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */
 export interface BodyRoom {
-  /** False, and nothing is taken, when there is not so much left. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
+  /** False, and nothing is taken, when there is not so much left, or that caller has had its share. */
+  take(bytes: number, whose: string): boolean;
+  give(bytes: number, whose: string): void;
 }
 
 export interface AnswerDoc {
