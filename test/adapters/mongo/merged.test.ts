@@ -71,8 +71,8 @@ const update = fc
   });
 
 const change: fc.Arbitrary<RowChange> = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ put: rowId, update }) },
-  { weight: 5, arbitrary: fc.record({ patch: rowId, update }) },
+  { weight: 4, arbitrary: fc.record({ put: rowId, update }) },
+  { weight: 9, arbitrary: fc.record({ patch: rowId, update }) },
   { weight: 1, arbitrary: fc.record({ remove: rowId }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
   { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }) }) },
@@ -179,4 +179,20 @@ describe('the merged writes of a batch', function () {
     };
     await fc.assert(fc.asyncProperty(history, batches, law), { numRuns: Number(process.env.RUNS ?? 60) });
   });
+
+  const update = { $inc: { n: 1 }, $push: { list: 1 } };
+  for (const change of [
+    { put: 'a', update },
+    { patch: 'a', update },
+  ])
+    it(`of a row that has some of them already (${Object.keys(change)[0]}) bring it the others, each once`, async () => {
+      const rows = newRows();
+      const apply = await kernel.builds.open(changing, rows.collectionName, lease);
+      const made = [{ put: 'a', update: { $set: { n: 0 } } }];
+      const events = [made, [change], [change], [change], [change]].map(eventOf);
+      await apply(events.slice(0, 3));
+      await apply(events.slice(1));
+      expect(await rows.findOne({ _id: 'a' })).to.deep.include({ n: 4, list: [1, 1, 1, 1] });
+      await rows.drop();
+    });
 });
