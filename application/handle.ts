@@ -12,6 +12,7 @@ import {
   Unavailable,
 } from './ports.js';
 import { type Aggregate, type KeyedCommand, type Loaded, noteCommand, type Streams } from './streams.js';
+import { RETRY_MS } from './within.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /** What the command wrote, now or when it ran first; nothing where it was already so. */
@@ -40,7 +41,7 @@ export type Handle = <S, C, E extends DomainEvent>(
 ) => Promise<Handled<S, E> | Rejection>;
 
 const ATTEMPTS = 10;
-const DEADLINE_MS = 8000;
+
 export interface HandleOptions {
   readonly log: EventLog;
   readonly streams: Streams;
@@ -70,7 +71,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
 
   async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
     const { stream } = run;
-    const deadline = performance.now() + DEADLINE_MS;
+    const until = performance.now() + RETRY_MS;
     for (let tried = 0; tried < ATTEMPTS; tried++) {
       if (tried > 0) await delay(Math.random() * 5 * 2 ** tried);
       try {
@@ -79,7 +80,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
         conflicted(stream);
       } catch (error) {
         // The append may have been taken all the same: read what is there, never append blindly.
-        if (!(error instanceof Unavailable) || performance.now() > deadline) throw error;
+        if (!(error instanceof Unavailable) || performance.now() > until) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
     }
