@@ -265,7 +265,7 @@ async function compare(
         : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
     const row: Row = order <= 0 && !a.done ? a.value : b.value;
     const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
-    const touched = order <= 0 && row._at.toBigInt() > until;
+    const touched = row._at.toBigInt() > until;
     if (!touched && (order !== 0 || !isDeepStrictEqual(a.value, b.value)))
       differences.push({ id: row._id, problem });
     if (order <= 0) a = await lives.next();
