@@ -9,7 +9,7 @@ import { state } from '../../../projections/rooms/state.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { envelope, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
-import { accepted, done, type Node, startNode } from './node.js';
+import { accepted, done, type Node, shownBy, startNode } from './node.js';
 
 describe('rooms in the log', function () {
   this.timeout(60_000);
@@ -54,7 +54,7 @@ describe('rooms in the log', function () {
   it('leaves of a burned room only that it was: no key, no messages, no rows', async () => {
     const room = await node.create('Ada');
     await post(room);
-    expect(accepted(await node.queries.state(await node.admitted(room))).body.messages).to.have.length(1);
+    expect(shownBy(accepted(await node.queries.state(await node.admitted(room)))).messages).to.have.length(1);
     const { participant } = await node.admitted(room);
     done(await node.commands.burn(room.roomId, participant.id, context()));
     expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'at the answer').to.equal(undefined);
@@ -130,8 +130,8 @@ describe('rooms in the log', function () {
       now += 1600;
       await post(room, index);
     }
-    const { body } = accepted(await node.queries.state(await node.admitted(room)));
-    expect(body.messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
+    const { messages } = shownBy(accepted(await node.queries.state(await node.admitted(room))));
+    expect(messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
       Array.from({ length: KEPT_MESSAGES }, (_, index) => index + more),
     );
     expect(await eventTypes(messagesStream(room.roomId))).to.have.length(KEPT_MESSAGES);
