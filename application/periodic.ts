@@ -7,6 +7,8 @@ export interface PeriodicOptions {
   readonly name: string;
   readonly everyMs: number;
   readonly run: (stop: AbortSignal) => Promise<void>;
+  /** While it says no, the work is left to another node. */
+  readonly mayRun?: (() => boolean) | undefined;
   readonly leases: Leases;
   readonly logger: Log;
   readonly signal: AbortSignal;
@@ -17,17 +19,18 @@ export async function runPeriodically({
   name,
   everyMs,
   run,
+  mayRun = () => true,
   leases,
   logger,
   signal,
 }: PeriodicOptions): Promise<void> {
   while (!signal.aborted) {
     try {
-      const lease = await leases.acquire(`periodic:${name}`);
+      const lease = mayRun() ? await leases.acquire(`periodic:${name}`) : undefined;
       if (lease) {
         const stop = AbortSignal.any([signal, lease.lost]);
         try {
-          while (!stop.aborted) {
+          while (!stop.aborted && mayRun()) {
             await run(stop);
             await pause(everyMs, stop);
           }

@@ -57,13 +57,13 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
     from = from === undefined ? begun : last;
     await checkpoints.advance({ [name]: from }, lease.fence);
   }
-  let saved = Date.now();
+  let saved = performance.now();
   const types = Object.keys(reaction.on);
   for await (const { events, position } of follow({ service, types, from, signal: stop })) {
     let reacted = false;
     for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
-    if (position === undefined || (!reacted && Date.now() - saved < CHECKPOINT_EVERY_MS)) continue;
-    saved = Date.now();
+    if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
+    saved = performance.now();
     if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
   }
 }
@@ -78,6 +78,7 @@ async function react(
   const work = reaction.on[event.type];
   if (!work) return false;
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    stop.throwIfAborted();
     lease.assertHeld();
     try {
       await work(event);

@@ -64,7 +64,12 @@ export async function begin(
   const { signal } = running;
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
-  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
+  metrics.clock(kernel.clock.ahead);
+  await Promise.all([
+    kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead }),
+    // Before anything is stamped with a time. Whatever can't be undone asks again.
+    kernel.clock.compare().catch((err) => log.warn({ err }, 'the event store did not say what time it is')),
+  ]);
   const context = { kernel, values, release, metrics, logger: log, signal, begun: await kernel.head() };
   const windows = await readWindows(kernel, chosen);
   const parts = chosen.map((service) => {

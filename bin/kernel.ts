@@ -17,6 +17,7 @@ import { createHandle } from '../application/handle.js';
 import type { CommandContext, Log, Position } from '../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
+import { createStoreClock } from '../application/store-clock.js';
 import { createStreams } from '../application/streams.js';
 import { createVault } from '../application/vault.js';
 import type { Catalog } from '../domain/shared/catalog.js';
@@ -100,12 +101,13 @@ export async function createKernel(options: KernelOptions) {
   const vault = asErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
+  const clock = createStoreClock({ ask: log.time, logger });
   const follow = createFollow(client, codec, logger);
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
   const served = createServed();
   const checkpoints = createCheckpoints(mongo.models);
-  const leases = createLeases(mongo.models, node);
+  const leases = createLeases(mongo.models, node, { clock });
   const builds = createBuilds(mongo.models, vault);
 
   const settled = createSettled(async (service) => {
@@ -160,6 +162,7 @@ export async function createKernel(options: KernelOptions) {
     mongo,
     client,
     log,
+    clock,
     follow,
     vault,
     reveal,

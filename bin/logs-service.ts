@@ -16,11 +16,11 @@ import { createIngest } from '../application/logs/ingest.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
-import { createRoom, INTAKE_BYTES } from '../application/logs/room.js';
+import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
-import { within } from '../application/within.js';
+import { HEALTH_MS, within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import { alertHistory } from '../projections/logs/alerts.js';
@@ -37,8 +37,7 @@ export const logs: Service = {
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon }) {
-    const { log, vault, settled, served, handle, mongo } = kernel;
-    const clock = Date;
+    const { log, vault, settled, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
     const version = () => settled.position('logs');
@@ -48,7 +47,7 @@ export const logs: Service = {
     const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
     for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const room = createRoom(INTAKE_BYTES);
+    const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
     const { appended } = kernel;
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({
@@ -133,7 +132,7 @@ export const logs: Service = {
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
-        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention },
+        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.agrees },
         ...(directories.length > 0
           ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
@@ -164,9 +163,6 @@ const watchName = (directories: readonly string[]) =>
     .digest('hex')
     .slice(0, 16)}`;
 
-/** Health is answered within 2 s, with frozen stores too. */
-const HEALTH_MS = 1500;
-
 const answers = (asked: Promise<unknown>) =>
   within(HEALTH_MS, asked, 'it').then(
     () => 'ok',
@@ -174,7 +170,7 @@ const answers = (asked: Promise<unknown>) =>
   );
 
 function reindexOf(
-  { lifecycle, served, handle, streams, derivation, systemContext }: Kernel,
+  { lifecycle, served, handle, streams, derivation, systemContext, clock }: Kernel,
   build: () => string | undefined,
   count: () => Promise<number>,
   signal: AbortSignal,
@@ -195,7 +191,7 @@ function reindexOf(
     },
     count,
     isElsewhere: (error) => error instanceof BuildInProgress,
-    clock: Date,
+    clock,
     handle,
     streams,
     derivation,

@@ -23,11 +23,13 @@ export const rooms: Service = {
   projections: [state],
   port: (values) => values['rooms.port'],
   connect({ kernel, values, release, metrics, horizon }) {
-    const ports = { ...kernel, clock: Date, context: kernel.systemContext };
+    const { clock } = kernel;
+    const ports = { ...kernel, context: kernel.systemContext };
     const relay = createRelay({
       audience,
       from: horizon,
       head: kernel.head,
+      clock,
       observe: metrics.relay('rooms'),
     });
     const shown = createShownRooms(kernel.streams);
@@ -53,7 +55,9 @@ export const rooms: Service = {
         relay.publish(event as Parameters<typeof relay.publish>[0]);
       },
       reactions: [eraseReaction(ports)],
-      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports) }],
+      periodic: [
+        { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },
+      ],
     };
   },
 };

@@ -51,6 +51,8 @@ export interface Periodic {
   /** `<service>.<what>`. */
   readonly name: string;
   readonly everyMs: number;
+  /** While it says no, another node does it. */
+  readonly mayRun?: () => boolean;
   run(stop: AbortSignal): Promise<void>;
 }
 

@@ -1,15 +1,12 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
 import type { Feed } from '../application/feed.js';
-import { within } from '../application/within.js';
+import { HEALTH_MS, within } from '../application/within.js';
 import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
-/** Health is answered within 2 s, with frozen stores too. */
-const ANSWER_MS = 1500;
-
-const inTime = <T>(asked: Promise<T>): Promise<T> => within(ANSWER_MS, asked, 'a store');
+const inTime = <T>(asked: Promise<T>): Promise<T> => within(HEALTH_MS, asked, 'a store');
 
 export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
@@ -40,6 +37,12 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
       if (unopened > 0) {
         const detail = `${unopened} can't be opened and are shown as erased: the log tells which`;
         checks.push({ name: 'sealed events', ok: true, detail });
+      }
+      if (!kernel.clock.agrees()) {
+        const seconds = Math.round((kernel.clock.ahead() ?? 0) / 1000);
+        const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the event store's`;
+        const detail = `${off}: the store's is gone by, and nothing is ended by the clock`;
+        checks.push({ name: "this machine's clock", ok: true, detail });
       }
       return { ok: checks.every(({ ok }) => ok), checks };
     },

@@ -13,7 +13,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import type { EventLog, Log } from '../../application/ports.js';
+import { type EventLog, type Log, Unavailable } from '../../application/ports.js';
 import { asked, readAll } from './asked.js';
 import type { Codec } from './codec.js';
 import { createInTime } from './in-time.js';
@@ -21,9 +21,16 @@ import { type WatchedLog, watchWrites } from './writable.js';
 
 /** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
 const TRIAL_STREAM = 'annals-trial';
+/** Holds nothing but what is written to see what time the store has. */
+const TIME_STREAM = 'annals-time';
 const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
-export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Log): WatchedLog {
+export interface TimedLog extends WatchedLog {
+  /** When the store took something written just now, by its own clock: Unix ms. Rejects with `Unavailable`. */
+  time(): Promise<number>;
+}
+
+export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Log): TimedLog {
   const inTime = createInTime(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
@@ -84,7 +91,16 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
   };
 
-  return watchWrites({ append, read, retain, tombstone }, tryOut);
+  const time = async () => {
+    await retain(TIME_STREAM, { maxCount: 1 });
+    // Of a stream's metadata the newest event is all that is kept; another node's is as new.
+    const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+    const [told] = await readAll(() => client.readStream(`$$${TIME_STREAM}`, newest));
+    if (!told?.event) throw new Unavailable('the event store did not say what time it is');
+    return told.event.created.getTime();
+  };
+
+  return { ...watchWrites({ append, read, retain, tombstone }, tryOut), time };
 }
 
 /** What was ended for ever is as ended as can be. */

@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
+import type { After } from '../system/after.js';
 import type { Held } from './held.js';
-import { type Problem, problem } from './problem.js';
+import { type Problem, problem, TOO_SLOW } from './problem.js';
+import { watchProgress } from './progress.js';
 import type { Route } from './route.js';
 
 export type ReadBody = (ctx: Context, held: Held) => Promise<ReadResult | Problem>;
@@ -22,15 +24,20 @@ const JSON_TYPE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 const tooLarge = problem(413, 'The body is too large');
 const notJson = problem(400, 'The body is not valid JSON');
 const full = problem(429, 'Too much is waiting, try again in a moment', { retryAfterMs: 1000 });
+/** The rest is not waited for. */
+const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
 /** Of what is unpacked at once. */
 const CHUNK_BYTES = 64 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A reader for the bodies of one route. */
-export function createBodyReader(route: Pick<Route, 'rawBody' | 'anyContentType' | 'bodyLimit'>): ReadBody {
+/** A reader for the bodies of one route; `after` is the time that they have to come in. */
+export function createBodyReader(
+  route: Pick<Route, 'rawBody' | 'anyContentType' | 'bodyLimit'>,
+  after?: After,
+): ReadBody {
   const limit = route.bodyLimit ?? DEFAULT_LIMIT;
   const anyType = route.rawBody || route.anyContentType;
-  const readBytes = createByteReader(limit);
+  const readBytes = createByteReader(limit, after);
 
   return async (ctx, held) => {
     const { headers } = ctx.req;
@@ -54,7 +61,7 @@ export function createBodyReader(route: Pick<Route, 'rawBody' | 'anyContentType'
   };
 }
 
-function createByteReader(limit: number) {
+function createByteReader(limit: number, after?: After) {
   // Bytes pass as characters of one byte each: koa-body gives text only, and replaces broken UTF-8 unseen.
   const read = koaBody({
     json: false,
@@ -72,18 +79,22 @@ function createByteReader(limit: number) {
     // uncaught when the packed bytes are broken after the limit was reached. For it, these are plain bytes.
     delete headers['content-encoding'];
     headers['content-type'] = 'application/octet-stream';
-    let isFull = false;
-    eachPiece(ctx.req, (bytes) => {
-      if (isFull || held.take(bytes)) return;
-      isFull = true;
+    let givenUp: Problem | undefined;
+    const giveUp = (why: Problem) => {
+      givenUp = why;
       // Whoever reads lets go of what has come; the rest passes unread.
       ctx.req.emit('aborted');
+    };
+    eachPiece(ctx.req, (bytes) => {
+      if (!givenUp && !held.take(bytes)) giveUp(full);
     });
+    const unwatch = watchProgress(ctx.req.socket, () => giveUp(tooSlow), after);
     try {
       await read(ctx, async () => {});
     } catch (error) {
-      return isFull ? full : unread(error);
+      return givenUp ?? unread(error);
     } finally {
+      unwatch();
       if (encoding !== undefined) headers['content-encoding'] = encoding;
       if (type !== undefined) headers['content-type'] = type;
       else delete headers['content-type'];

@@ -9,21 +9,21 @@ export interface Held {
   release(): void;
 }
 
-/** Without a room, bodies are small and nobody counts. */
-export function hold(room: BodyRoom | undefined): Held {
+/** `whose` share it counts for. Without a room, bodies are small and nobody counts. */
+export function hold(room: BodyRoom | undefined, whose: string): Held {
   let held = 0;
   return {
     take(bytes) {
-      if (room && !room.take(bytes)) return false;
+      if (room && !room.take(bytes, whose)) return false;
       held += bytes;
       return true;
     },
     give(bytes) {
       held -= bytes;
-      room?.give(bytes);
+      room?.give(bytes, whose);
     },
     release() {
-      room?.give(held);
+      room?.give(held, whose);
       held = 0;
     },
   };

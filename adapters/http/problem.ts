@@ -23,6 +23,9 @@ export const problem = (
 export const isProblem = (answer: unknown): answer is Problem =>
   typeof answer === 'object' && answer !== null && 'problem' in answer;
 
+/** Of a request that was not here in its time. */
+export const TOO_SLOW = 'The request took too long to arrive';
+
 const STATUS: { readonly [kind in RejectionKind]: number } = {
   invalid: 400,
   forbidden: 403,

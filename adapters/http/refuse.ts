@@ -4,13 +4,13 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBodyOf } from './answer.js';
 import type { ServicePolicy } from './policy.js';
-import { type Problem, problem } from './problem.js';
+import { type Problem, problem, TOO_SLOW } from './problem.js';
 
 const NOT_HTTP = problem(400, 'The request is not valid HTTP');
 const NO_TUNNEL = problem(405, 'CONNECT is not possible here');
 const CLIENT_ERRORS: { readonly [code: string]: Problem } = {
   HPE_HEADER_OVERFLOW: problem(431, 'The header is too large'),
-  ERR_HTTP_REQUEST_TIMEOUT: problem(408, 'The request took too long to arrive'),
+  ERR_HTTP_REQUEST_TIMEOUT: problem(408, TOO_SLOW),
 };
 
 /** For node's `clientError` and `connect`. */

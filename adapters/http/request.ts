@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { CommandContext, Derivation, Log, Position } from '../../application/ports.js';
+import type { After } from '../system/after.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
@@ -12,8 +13,10 @@ export interface RequestDeps {
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
-  /** How long admission and handler of a request may take together, ms; default 9 s. */
+  /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
+  /** The time that bodies have to come in; default the real one. */
+  readonly after?: After;
 }
 
 /** Body and bytes come later than the rest: `admit` runs in between. */

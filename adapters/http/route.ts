@@ -36,20 +36,22 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly bodyLimit?: number;
   /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
   readonly room?: BodyRoom;
-  /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
-  readonly slow?: boolean;
+  /** Tells callers of one network apart who share that room. */
+  nameOf?(caller: Caller): string;
+  /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
+  readonly answerMs?: number;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
-  handle(request: Request<Body, Query>, caller: Caller): Promise<Answer> | Answer;
+  handle(request: Request<Body, Query>, caller: Caller): Promise<Answer | Lasting> | Answer | Lasting;
 }
 
-/** Counts the bytes of bodies in memory. */
+/** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */
 export interface BodyRoom {
-  /** False, and nothing is taken, when there is not so much left. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
+  /** False, and nothing is taken, when there is not so much left, or that caller has had its share. */
+  take(bytes: number, whose: string): boolean;
+  give(bytes: number, whose: string): void;
 }
 
 export interface AnswerDoc {
@@ -109,6 +111,11 @@ export interface Reply {
 export interface Streaming {
   stream(sink: Sink): void;
   readonly headers?: { readonly [name: string]: string };
+}
+
+/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+export interface Lasting {
+  lasting(): Promise<Answer>;
 }
 
 /** A `Rejection` of the domain is an answer too: the policy says what it looks like. */

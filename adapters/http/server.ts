@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
+import type { After } from '../system/after.js';
 import { type AppDeps, createApp } from './app.js';
 import type { ServicePolicy } from './policy.js';
+import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
 
@@ -30,6 +32,15 @@ export interface Listening {
 /** Less than the process has for stopping, so that what comes after can still be done. */
 const GRACE_MS = 7_000;
 
+/** What is left of the body that was answered passes unread: the connection is kept for as long as it comes. */
+function letRestPass(request: IncomingMessage, after?: After) {
+  if (request.complete) return;
+  const { socket } = request;
+  const unwatch = watchProgress(socket, () => socket.destroy(), after);
+  request.once('close', unwatch);
+  request.once('end', unwatch);
+}
+
 /** Rejects if the address is taken or not ours. */
 export async function listen(
   policy: ServicePolicy,
@@ -49,10 +60,10 @@ export async function listen(
   const silent = new Set<Socket>();
   let closing = false;
   const server = createServer(
-    // A client that trickles its header or body has this long; streams have sent theirs.
+    // A client that trickles its header has this long; what becomes of its body is watched as it comes.
     {
       headersTimeout: 15_000,
-      requestTimeout: 60_000,
+      requestTimeout: 0,
       keepAliveTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
       // What lacks a Host gets the answer of our own that every other mistake gets.
@@ -61,6 +72,7 @@ export async function listen(
     (request, response) => {
       silent.delete(request.socket);
       if (closing) response.setHeader('Connection', 'close');
+      response.once('finish', () => letRestPass(request, deps.after));
       void respond(request, response);
     },
   );

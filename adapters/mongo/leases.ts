@@ -1,6 +1,7 @@
 /** Leases in MongoDB: of many nodes one is the active projector, reaction runner, builder or sweeper. */
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import type { Clock, Lease, Leases } from '../../application/ports.js';
+import { type After, afterAll } from '../system/after.js';
 
 export interface LeaseOptions {
   /** How long a lease lasts that is not renewed, in ms; it is renewed three times as often. */
@@ -9,8 +10,7 @@ export interface LeaseOptions {
   readonly clock?: Clock;
   /** Only ever goes on, in ms from anywhere: what this node goes by itself. */
   readonly monotonic?: Clock;
-  /** Runs work after so many ms; returns what calls it off. */
-  readonly after?: (ms: number, work: () => void) => () => void;
+  readonly after?: After;
 }
 
 const LEASE_MS = 5000;
@@ -154,9 +154,4 @@ function keep(
       await rows.updateOne(mine, { $set: { until: new Date(0) } });
     },
   };
-}
-
-function afterAll(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms);
-  return () => clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 /** The open streams of a service by key: where each begins, fan-out, heartbeat, and every way a stream ends. */
-import type { Position } from '../../application/ports.js';
+import type { Clock, Position } from '../../application/ports.js';
 import type { Message } from './audience.js';
 import { resumption } from './resume.js';
 import type { Ring, RingItem } from './ring.js';
@@ -30,6 +30,8 @@ export interface ConnectionsOptions<Item extends RingItem> {
   readonly head: () => Promise<Position>;
   /** What could not be picked just now; it is tried again. */
   readonly failed?: ((error: unknown) => void) | undefined;
+  /** By which the authority of a stream ends. */
+  readonly clock?: Clock | undefined;
   readonly observe?: RelayObserver | undefined;
   readonly beatMs?: number | undefined;
 }
@@ -42,7 +44,7 @@ const MOST_IN_VAIN = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createConnections<Item extends RingItem>(options: ConnectionsOptions<Item>) {
-  const { ring, head, failed = () => {}, observe, beatMs = HEARTBEAT_MS } = options;
+  const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
   const open = new Set<Stream>();
   const byKey = new Map<string, Set<Stream>>();
   let closed = false;
@@ -70,7 +72,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       if (greeting) sink.send(frame(greeting, missing ? undefined : since));
       else if (how !== 'too-old') sink.beat(since);
       if (how === 'too-old') stream.reset();
-      const disarm = until && arm(until.at, () => finish(stream, until.message && frame(until.message)));
+      const disarm =
+        until && arm(clock, until.at, () => finish(stream, until.message && frame(until.message)));
       sink.onClose(() => {
         disarm?.();
         remove(stream);
@@ -171,11 +174,11 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   }
 }
 
-/** Runs at a time of the wall clock, however far away, never before it. */
-function arm(at: number, run: () => void): () => void {
+/** Runs at a time of a clock of the wall, however far away, never before it. */
+function arm(clock: Clock, at: number, run: () => void): () => void {
   let timer: NodeJS.Timeout;
   const wait = () => {
-    const left = at - Date.now();
+    const left = at - clock.now();
     if (left <= 0) return run();
     timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS)).unref();
   };

@@ -1,5 +1,5 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
-import type { Position, RevealedEvent } from '../../application/ports.js';
+import type { Clock, Position, RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { Audience, Delivery, Message } from './audience.js';
 import { createConnections, type RelayObserver } from './connections.js';
@@ -50,6 +50,8 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   readonly ringSize?: number;
   /** Events up to here were never published, so nobody can resume from before. */
   readonly from?: Position;
+  /** By which the authority of streams ends. */
+  readonly clock?: Clock;
   readonly observe?: RelayObserver;
   readonly beatMs?: number;
 }
@@ -59,11 +61,12 @@ export function createRelay<State, Event extends DomainEvent>({
   head,
   ringSize = 10_000,
   from = 0n,
+  clock,
   observe,
   beatMs,
 }: RelayOptions<State, Event>): Relay<State, Event> {
   const ring = createRing<Told>({ items: ringSize, bytes: RING_BYTES, from });
-  const connections = createConnections({ ring, head, observe, beatMs });
+  const connections = createConnections({ ring, head, clock, observe, beatMs });
   let state = audience.initialState;
 
   return {

@@ -17,6 +17,8 @@ export interface Metrics {
   unopened(): void;
   /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
+  /** How far the machine's clock is ahead of the event store's, in ms; asked for whenever the metrics are. */
+  clock(ahead: () => number | undefined): void;
   /** What it holds is measured whenever it is asked for. */
   cache(cache: Cache): void;
   /** Of everything above and the process, in Prometheus' text format. */
@@ -96,6 +98,16 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  let aheadMs: () => number | undefined = () => undefined;
+  new Gauge({
+    name: 'annals_clock_ahead_seconds',
+    help: "How far this machine's clock is ahead of the event store's; negative when it is behind",
+    registers,
+    collect() {
+      this.set((aheadMs() ?? 0) / 1000);
+    },
+  });
+
   const caches: Cache[] = [];
   new Gauge({
     name: 'annals_cache_bytes',
@@ -133,6 +145,9 @@ export function createMetrics(): Metrics {
       cut: () => cuts.inc({ service }),
     }),
     unopened: () => unopened.inc(),
+    clock(ahead) {
+      aheadMs = ahead;
+    },
     cache(cache) {
       caches.push(cache);
       limits.set({ cache: cache.name }, cache.limitBytes);

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../domain/logs/instant.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Pace } from './pace.js';
-import type { Block, HourCount, RecordIndex } from './record-index.js';
+import type { Among, Block, HourCount, RecordIndex } from './record-index.js';
 import { eachPassing } from './search.js';
 import { type Bucket, createTally, type KeyRoom, type Tally } from './tally.js';
 
@@ -33,24 +33,29 @@ export interface Aggregation {
 export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Aggregate> {
   const tally = createTally(asked.room);
   try {
-    for (const filter of await countKept(index, asked, tally))
-      await countFound(index, { ...asked, filter }, tally);
+    for (const left of await countKept(index, asked, tally)) await countFound(index, asked, left, tally);
     return { buckets: await tally.largest(limit, asked.pace), total: tally.total() };
   } finally {
     tally.release();
   }
 }
 
-/** Adds the whole hours that kept counts answer for; gives what of the filter is left to be searched. */
+/** What kept counts do not answer for. */
+interface Left {
+  readonly filter: Filter;
+  readonly among?: Among;
+}
+
+/** Adds the whole hours that kept counts answer for; gives what is left to be searched. */
 async function countKept(
   index: RecordIndex,
   { filter, grouping, pace }: Aggregation,
   tally: Tally,
-): Promise<readonly Filter[]> {
+): Promise<readonly Left[]> {
   const { from = 0, to, levels, event, producerId, audit } = filter;
   const first = Math.ceil(from / HOUR_MS) * HOUR_MS;
   const end = to === undefined ? Number.MAX_SAFE_INTEGER : Math.floor((to + 1) / HOUR_MS) * HOUR_MS;
-  if (!isKept(filter, grouping) || end <= first) return [filter];
+  if (!isKept(filter, grouping) || end <= first) return [{ filter }];
   const range = {
     from: first,
     to: end,
@@ -69,9 +74,13 @@ async function countKept(
     tally.add([keyOfCount(grouping, each)], each.count);
   }
   return [
-    ...(from < first ? [{ ...filter, to: first - 1 }] : []),
-    ...Array.from(searched, (hour) => ({ ...filter, from: hour, to: hour + HOUR_MS - 1 })),
-    ...(to !== undefined && end <= to ? [{ ...filter, from: end }] : []),
+    ...(from < first ? [{ filter: { ...filter, to: first - 1 } }] : []),
+    ...Array.from(searched, (hour) => {
+      const within = { ...filter, from: hour, to: hour + HOUR_MS - 1 };
+      return { filter: within, among: 'counted' as const };
+    }),
+    { filter: { ...filter, from: first, ...(to !== undefined && { to: end - 1 }) }, among: 'not counted' },
+    ...(to !== undefined && end <= to ? [{ filter: { ...filter, from: end } }] : []),
   ];
 }
 
@@ -90,8 +99,13 @@ function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
   return (grouping.by === 'level' ? level : event) ?? MISSING;
 }
 
-async function countFound(index: RecordIndex, { filter, grouping, pace }: Aggregation, tally: Tally) {
-  for await (const ref of index.blocks(filter, 'desc', pace)) {
+async function countFound(
+  index: RecordIndex,
+  { grouping, pace }: Aggregation,
+  { filter, among }: Left,
+  tally: Tally,
+) {
+  for await (const ref of index.blocks(filter, 'desc', pace, among)) {
     await ref.read((block) =>
       eachPassing(block, { filter, order: 'desc', pace }, (at, record) => {
         tally.add(keysOf(grouping, block, at, record), 1);

@@ -27,6 +27,8 @@ export interface AskedOptions<Answer> {
   /** How much is kept, in bytes, and what an answer takes of it. */
   readonly limitBytes: number;
   readonly sizeOf: (answer: Answer) => number;
+  /** Ms that never go back. */
+  readonly now?: () => number;
 }
 
 interface Running {
@@ -40,17 +42,18 @@ export function createAsked<Answer>({
   version,
   limitBytes,
   sizeOf,
+  now = () => performance.now(),
 }: AskedOptions<Answer>): Asked<Answer> {
   const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: limitBytes });
   let running = new Map<string, Running>();
-  let [of, since] = [version(), performance.now()];
+  let [of, since] = [version(), now()];
 
   function renew() {
-    const now = version();
-    if (now === of && performance.now() - since <= FRESH_MS) return;
+    const current = version();
+    if (current === of && now() - since <= FRESH_MS) return;
     kept.clear();
     running = new Map();
-    [of, since] = [now, performance.now()];
+    [of, since] = [current, now()];
   }
 
   function begin<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>): Running {

@@ -173,8 +173,8 @@ export function createIngest(ports: IngestPorts) {
     take,
     /** Where bodies have their room from the moment they are read, by their bytes. */
     bodies: {
-      take: (bytes: number) => room.take(bytes * BODY_COST),
-      give: (bytes: number) => room.give(bytes * BODY_COST),
+      take: (bytes: number, whose: string) => room.take(bytes * BODY_COST, whose),
+      give: (bytes: number, whose: string) => room.give(bytes * BODY_COST, whose),
     },
     /** The last append: what a query on this node must show. */
     latest: () => latest,

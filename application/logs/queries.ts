@@ -128,6 +128,7 @@ export function createLogQueries(ports: {
       return (await aggregate(index, asked, 1)).total;
     },
 
+    budgetMs,
     lastRecordAt: index.lastReceived,
     caches: [pages.cache, counts.cache],
   };

@@ -53,13 +53,19 @@ export interface HourCounts {
   readonly withoutLevels: readonly number[];
 }
 
+/** Some of the records: those of hours that are counted, or those that no count has in it. */
+export type Among = 'counted' | 'not counted';
+
 export interface RecordIndex {
   /**
    * Every block that may hold a record which passes: `desc` by `to` from the latest, `asc` by `from` from the
    * earliest. Nothing that was in the index at the call is missing, whatever is added meanwhile.
    */
-  blocks(filter: Filter, order: Order, pace: Pace): AsyncIterable<BlockRef>;
-  /** Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. */
+  blocks(filter: Filter, order: Order, pace: Pace, among?: Among): AsyncIterable<BlockRef>;
+  /**
+   * Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. What is
+   * among `not counted` is in none of them.
+   */
   hours(range: HourRange, pace: Pace): Promise<HourCounts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;

@@ -5,7 +5,7 @@ import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
 import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
-import type { Clock, CommandContext, EventLog, Vault } from '../ports.js';
+import type { CertainClock, CommandContext, EventLog, Vault } from '../ports.js';
 import type { Reaction } from '../reactions.js';
 
 /** Looked at hourly; there is something to do once a day. */
@@ -13,7 +13,7 @@ export const RETENTION_EVERY_MS = 3_600_000;
 
 export interface RetentionPorts {
   readonly handle: Handle;
-  readonly clock: Clock;
+  readonly clock: CertainClock;
   readonly days: number;
   readonly auditDays: number;
   /** Keepings that the index knows, received before a day. */
@@ -27,7 +27,9 @@ const kind = { catalog: logs, decider: retention };
 export const createRetention =
   ({ handle, clock, days, auditDays, receivedBefore, context }: RetentionPorts) =>
   async (): Promise<void> => {
-    const cutoff = (kept: number) => Math.max(0, startOfDay(clock.now() - kept * DAY_MS));
+    const now = await clock.certain();
+    if (now === undefined) return;
+    const cutoff = (kept: number) => Math.max(0, startOfDay(now - kept * DAY_MS));
     const [before, auditBefore] = [cutoff(days), cutoff(auditDays)];
     const ended = await Promise.all([
       receivedBefore(dayName(before), false),

@@ -42,7 +42,7 @@ export function connectAlerting({
     userAgent: `annals/${release}`,
     ...(webhookSecret ? { secret: webhookSecret } : {}),
   });
-  const ports = { ...kernel, counts, webhooks, clock: Date, logger, serviceUrl, signal };
+  const ports = { ...kernel, counts, webhooks, logger, serviceUrl, signal };
   const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
   const periodic: Periodic = { name: 'logs.alerts', everyMs: RESUME_MS, run: watch };
   return {

@@ -193,13 +193,18 @@ export async function wholeText(texts: readonly string[], producerId: string): P
   return (await reopenBlock(texts, producerId)).text();
 }
 
-/** A block to be gone on with. */
-export async function reopenBlock(texts: readonly string[], producerId: string): Promise<BlockBuilder> {
+/** A block to be gone on with, of its records from an instant on. */
+export async function reopenBlock(
+  texts: readonly string[],
+  producerId: string,
+  from = 0,
+): Promise<BlockBuilder> {
   const open = openBlock(texts);
   const block = buildBlock(producerId);
   const breathe = breather();
   for (let index = 0; index < open.count; index++) {
-    block.add(open.record(index), open.line(index), open.position(index), open.place(index));
+    if (open.instant(index) >= from)
+      block.add(open.record(index), open.line(index), open.position(index), open.place(index));
     const pause = breathe();
     if (pause) await pause;
   }

@@ -1,12 +1,18 @@
 /** Takes out of a build of the record index what is no longer kept: by instant, and by receipt. */
-import type { RecordedEvent } from '../../application/ports.js';
+import type { RecordedEvent, Vault } from '../../application/ports.js';
 import { dayName } from '../../domain/logs/instant.js';
 import type { RecordsExpired } from '../../domain/logs/retention.js';
-import { type Build, longOf } from '../projection.js';
+import { type Build, longOf, type RowWrite } from '../projection.js';
+import { later } from './gathering.js';
+import { sealBlock } from './packing.js';
 import { HOURS, KEEPINGS, readPart } from './parts.js';
 import type { BlockRow, HourRow, KeepingRow } from './rows.js';
+import { openTexts } from './sealing.js';
 
-/** Days that are over go as whole collections; what a later day holds of a receipt that is over goes row by row. */
+/**
+ * Days that are over go as whole collections; what a later day holds of a receipt that is over goes row by row, and
+ * of blocks whose records are of many days, record by record.
+ */
 export async function expire(build: Build, event: RecordedEvent): Promise<void> {
   const expired = event.data as RecordsExpired['data'];
   const untouched = { _at: { $lt: longOf(event.position) } };
@@ -18,7 +24,10 @@ export async function expire(build: Build, event: RecordedEvent): Promise<void> 
     else {
       const blocks = build.collection<BlockRow>(name);
       await blocks.deleteMany({ received: { $lt: dayName(before) }, ...untouched });
-      if (part.from < before) await blocks.deleteMany({ to: { $lt: before }, ...untouched });
+      if (!part.scattered) continue;
+      await blocks.deleteMany({ to: { $lt: before }, ...untouched });
+      for await (const row of blocks.find({ from: { $lt: before }, ...untouched }))
+        await build.write(name, [await shortening(build.vault, row, before)]);
     }
   }
   const hours = build.collection<HourRow>(HOURS);
@@ -29,4 +38,12 @@ export async function expire(build: Build, event: RecordedEvent): Promise<void> 
     await hours.deleteMany({ audit, received: { $lt: dayName(before) }, ...untouched });
     await keepings.deleteMany({ audit, received: { $lt: dayName(before) }, ...untouched });
   }
+}
+
+/** Without the key the row goes. */
+async function shortening(vault: Vault, row: BlockRow, before: number): Promise<RowWrite> {
+  const filter = { _id: row._id, _at: row._at };
+  const texts = await openTexts(vault, row);
+  const rest = texts.length > 0 ? await sealBlock(vault, await later(row, texts, before)) : undefined;
+  return rest ? { replaceOne: { filter, replacement: { ...rest } } } : { deleteOne: { filter } };
 }

@@ -1,8 +1,8 @@
 /** Where small batches are gathered into blocks of about 1,000 records, the same ones in every build. */
 import type { Binary, Collection } from 'mongodb';
 import type { LogRecord } from '../../domain/logs/record.js';
-import { longOf } from '../projection.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
+import { type Owner, type Packed, packed, rowOf } from './packing.js';
 import type { BlockRow } from './rows.js';
 
 /** A batch of so many records, or of so many characters, is not gathered: it makes blocks of its own. */
@@ -10,31 +10,11 @@ const OWN = { records: 500, characters: 256 * 1024 };
 /** A block with so much takes no more: with what one more batch adds it stays far under what a row may be. */
 const FULL = { records: 1000, characters: 1024 * 1024 };
 
-export interface Owner {
-  readonly subject: string;
-  readonly producerId: string;
-  readonly received: string;
-}
-
 export interface PlacedIn {
   readonly record: LogRecord;
   /** Its own JSON text. */
   readonly line: string;
   readonly place: number;
-}
-
-/** A block on its way into its row. */
-export interface Packed {
-  readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
-  /** To be sealed. */
-  readonly terms: Uint8Array;
-  /** To be digested. */
-  readonly correlations?: readonly string[];
-  /** What is to be packed, sealed and put behind the pieces that are. */
-  readonly text: string;
-  readonly pieces: readonly Binary[];
-  /** Told what the text was sealed to. */
-  readonly sealed?: (piece: Binary) => void;
 }
 
 /** The block that small batches of an owner go to just now, in one collection. */
@@ -78,25 +58,11 @@ export function* ownBlocks(
   yield packed(blockId(position, nth), position, owner, block);
 }
 
-function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
-  const { terms, correlations, ...row } = rowOf(id, at, owner, block);
-  return { row, terms, correlations, text: block.text(), pieces: [] };
-}
-
-const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
-  _id: id,
-  _at: longOf(at),
-  subject,
-  producerId,
-  received,
-  ...block.summary(),
-});
-
 /** Goes on where the rows say the last leader was. */
 export async function resumeGathering(
   rows: Collection<BlockRow>,
   owner: Owner,
-  openPiece: (piece: Binary) => Promise<Buffer | undefined>,
+  open: (row: BlockRow) => Promise<readonly string[]>,
 ): Promise<Gathering> {
   const [last] = await rows
     .find({ subject: owner.subject, gathered: true })
@@ -105,9 +71,7 @@ export async function resumeGathering(
     .toArray();
   const at = last?._at.toBigInt() ?? -1n;
   if (!last?.gathering) return gather(owner, at);
-  const texts = await Promise.all(last.records.map(openPiece));
-  const readable = texts.flatMap((text) => (text ? [text.toString()] : []));
-  const block = await reopenBlock(readable, owner.producerId);
+  const block = await reopenBlock(await open(last), owner.producerId);
   return gather(owner, at, { id: last._id, block, pieces: [...last.records], packed: block.count });
 }
 
@@ -156,4 +120,12 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
       return pieces + current.block.memory;
     },
   };
+}
+
+/** The block of a row, opened, without the records before an instant. */
+export async function later(row: BlockRow, texts: readonly string[], from: number): Promise<Packed> {
+  const block = await reopenBlock(texts, row.producerId, from);
+  const { row: rest, correlations = [], ...more } = packed(row._id, row._at.toBigInt(), row, block);
+  if (row.gathering) return { ...more, row: { ...rest, gathered: true, gathering: true } };
+  return { ...more, correlations, row: { ...rest, ...(row.gathered && { gathered: true }) } };
 }

@@ -2,6 +2,7 @@
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import { createAsked } from '../../application/logs/asked.js';
 import type { Pace } from '../../application/logs/pace.js';
+import type { Among } from '../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { levelBit } from '../../domain/logs/levels.js';
@@ -31,7 +32,7 @@ export interface HeadersPorts {
 
 export interface Headers {
   /** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
-  blocks(name: string, filter: Filter, order: Order, pace: Pace): AsyncGenerator<Located>;
+  blocks(name: string, filter: Filter, order: Order, pace: Pace, among?: Among): AsyncGenerator<Located>;
   readonly cache: Cache;
 }
 
@@ -39,7 +40,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   const sizeOf = (rows: readonly unknown[]) => ROW_BYTES * (rows.length + 1);
   const asked = createAsked({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
 
-  async function parts(name: string, filter: Filter, order: Order): Promise<readonly Part[]> {
+  async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Part[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
     const all = await asked.once(`${name} parts`, async () => {
       const found = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -49,6 +50,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     });
     return all
       .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
+      .filter(({ scattered }) => among === undefined || scattered === (among === 'not counted'))
       .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
   }
 
@@ -127,9 +129,9 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     }
   }
 
-  async function* blocks(name: string, filter: Filter, order: Order, pace: Pace) {
+  async function* blocks(name: string, filter: Filter, order: Order, pace: Pace, among?: Among) {
     const boundOf = ({ header }: Located) => (order === 'desc' ? header.to : header.from);
-    const sources = (await parts(name, filter, order)).map((part) => ({
+    const sources = (await parts(name, filter, order, among)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
       items: headers(name, part, filter, order, pace),
     }));

@@ -1,7 +1,6 @@
 /** Counts by level and event, kept for every hour: what they answer need not be counted. */
 import type { Vault } from '../../application/ports.js';
 import { keepingSubject } from '../../domain/logs/batch.js';
-import { HOUR_MS } from '../../domain/logs/instant.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { LogRecord } from '../../domain/logs/record.js';
 import { longOf } from '../projection.js';
@@ -19,8 +18,6 @@ export interface HourKey {
   readonly received: string;
 }
 
-export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS) * HOUR_MS;
-
 export const hourId = ({ hour, producerId, audit, received }: HourKey): string =>
   `${hour.toString(36).padStart(10, '0')}-${received}-${audit ? 'a' : 'd'}-${producerId}`;
 
@@ -29,7 +26,7 @@ const subjectOf = ({ producerId, audit, received }: HourKey) =>
 
 /** The counts of one hour on their way: events up to `at` are in them. */
 export interface HourTally {
-  add(position: bigint, receivedAt: number, records: readonly LogRecord[]): void;
+  add(position: bigint, records: readonly LogRecord[]): void;
   /** Undefined when the key is destroyed. */
   row(): Promise<HourRow | undefined>;
 }
@@ -44,7 +41,7 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
   const counted = (row && (await countsIn(vault, row))) ?? [];
   const counts = new Map<string, HourRowCount>();
   let at = row?._at.toBigInt() ?? -1n;
-  let [last, total] = [row?.last ?? 0, row?.total ?? 0];
+  let total = row?.total ?? 0;
   let detail: Detail = row?.detail ?? 'events';
   let characters = 0;
 
@@ -70,10 +67,9 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
 
   for (const each of counted) count(each.level, each.event, each.count);
   return {
-    add(position, receivedAt, records) {
+    add(position, records) {
       if (position <= at) return;
       at = position;
-      last = Math.max(last, receivedAt);
       total += records.length;
       for (const { level, event } of records) {
         count(level, event, 1);
@@ -84,7 +80,7 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
 
     async row() {
       const sealed = await sealPacked(vault, subjectOf(key), JSON.stringify([...counts.values()]));
-      return sealed && { _id: hourId(key), _at: longOf(at), ...key, last, total, detail, counts: sealed };
+      return sealed && { _id: hourId(key), _at: longOf(at), ...key, total, detail, counts: sealed };
     },
   };
 }

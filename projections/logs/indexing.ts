@@ -2,30 +2,21 @@
 import type { RecordedEvent } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
-import { readRecord } from '../../domain/logs/record.js';
+import { type LogRecord, readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
-import {
-  type Gathering,
-  isGathered,
-  type Owner,
-  ownBlocks,
-  type Packed,
-  type PlacedIn,
-  resumeGathering,
-} from './gathering.js';
-import { type HourKey, type HourTally, hourId, hourOf, resumeHour } from './hours.js';
-import { HOURS, KEEPINGS, partOf, REQUESTS, SOURCES } from './parts.js';
-import { keepingWrite, requestWrites, sourceWrites } from './requests.js';
+import { type Gathering, isGathered, ownBlocks, type PlacedIn, resumeGathering } from './gathering.js';
+import { type HourKey, type HourTally, hourId, resumeHour } from './hours.js';
+import { type Owner, type Packed, sealBlock } from './packing.js';
+import { countedHours, HOURS, hourOf, KEEPINGS, partOf, REQUESTS, SOURCES } from './parts.js';
+import { keepingWrite, receiptWrite, requestWrites, sourceWrites } from './requests.js';
 import { BLOCK_INDEXES, type BlockRow, type HourRow } from './rows.js';
-import { correlationDigester, openPacked, sealed, sealPacked } from './sealing.js';
+import { openTexts } from './sealing.js';
 
 /** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
 const MOST_REMEMBERED = 1000;
-/** One request can have records of as many hours: they are read and sealed together, and written when they are many. */
-const MOST_HOURS = 10_000;
-const HOURS_READ = 1000;
+/** A request can have records of hundreds of hours, and of many days. All at once, they would keep a store and the
+ * loop from everything else, the lease that allows it too. */
 const HOURS_SEALED = 64;
-/** And of as many days. All at once, they would keep a store from everything else, the lease that allows it too. */
 const PARTS_AT_ONCE = 16;
 const BYTES_REMEMBERED = 24 * 1024 * 1024;
 
@@ -45,6 +36,8 @@ export function startIndexing(build: Build): Indexing {
   const hours = new Map<string, HourTally>();
   const prepared = new Set<string>();
   const keepings = new Set<string>();
+  /** When the last records of a keeping were received, Unix ms. */
+  const receipts = new Map<string, number>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
   const breathe = breather();
   let writes = new Map<string, RowWrite[]>();
@@ -63,14 +56,22 @@ export function startIndexing(build: Build): Indexing {
     keep(subject, event);
     const secret = await vault.open(subject, data.secret);
     if (!secret) return;
-    const byPart = new Map<string, PlacedIn[]>();
-    const byHour = new Map<number, PlacedIn[]>();
+    if (data.count > 0) receipts.set(subject, Math.max(receipts.get(subject) ?? 0, receivedAt));
+    const all: PlacedIn[] = [];
     for (const [place, line] of textsOf(secret as RecordsIngested['data']['secret']).entries()) {
       const record = readRecord(line, producerId, receivedAt);
-      const placed = { record, line, place };
-      group(byPart, partOf(record.instant, receivedAt, audit), placed);
-      group(byHour, hourOf(record.instant), placed);
+      all.push({ record, line, place });
       await breathe();
+    }
+    const instants = all.map(({ record }) => record.instant);
+    const counted = countedHours(instants, receivedAt);
+    const byPart = new Map<string, PlacedIn[]>();
+    const byHour = new Map<number, LogRecord[]>();
+    for (const each of all) {
+      const { record } = each;
+      group(byPart, partOf(record.instant, counted, audit), each);
+      const hour = hourOf(record.instant);
+      if (counted.has(hour)) group(byHour, hour, record);
     }
     await prepare([...byPart.keys()]);
     for (const [part, some] of byPart) {
@@ -80,11 +81,10 @@ export function startIndexing(build: Build): Indexing {
     await readHours(Array.from(byHour.keys(), (hour) => ({ hour, producerId, audit, received })));
     for (const [hour, some] of byHour) {
       const id = hourId({ hour, producerId, audit, received });
-      const counted = some.map(({ record }) => record);
-      hours.get(id)!.add(event.position, receivedAt, counted);
+      hours.get(id)!.add(event.position, some);
       changed.hours.add(id);
     }
-    if (gatheredBytes() > BYTES_REMEMBERED || hours.size > MOST_HOURS) await flush();
+    if (gatheredBytes() > BYTES_REMEMBERED || hours.size > MOST_REMEMBERED) await flush();
     else if (bytes > FLUSH_BYTES) await writeAll();
   }
 
@@ -114,8 +114,8 @@ export function startIndexing(build: Build): Indexing {
     const key = `${part} ${owner.subject}`;
     const known = gatherings.get(key) ?? {
       part,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (piece) =>
-        openPacked(vault, owner.subject, piece),
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) =>
+        openTexts(vault, row),
       ),
     };
     // To the end: those that nothing came to for longest are forgotten first.
@@ -129,31 +129,24 @@ export function startIndexing(build: Build): Indexing {
   /** So that all of them are remembered. */
   async function readHours(keys: readonly HourKey[]) {
     const missing = keys.filter((key) => !hours.has(hourId(key)));
-    for (const some of chunks(missing, HOURS_READ)) {
-      const asked = { _id: { $in: some.map(hourId) } };
-      const found = await build.collection<HourRow>(HOURS).find(asked).toArray();
-      const rows = new Map(found.map((row) => [row._id, row]));
-      for (const key of some) {
-        const id = hourId(key);
-        hours.set(id, await resumeHour(vault, key, rows.get(id) ?? null));
-        await breathe();
-      }
+    if (missing.length === 0) return;
+    const asked = { _id: { $in: missing.map(hourId) } };
+    const found = await build.collection<HourRow>(HOURS).find(asked).toArray();
+    const rows = new Map(found.map((row) => [row._id, row]));
+    for (const key of missing) {
+      const id = hourId(key);
+      hours.set(id, await resumeHour(vault, key, rows.get(id) ?? null));
+      await breathe();
     }
   }
 
-  /** Without the key the row goes: nobody could read it. */
+  /** Without the key the row goes. */
   async function rowWrite(block: Packed): Promise<RowWrite> {
-    const { subject, _id } = block.row;
-    const piece = await sealPacked(vault, subject, block.text);
-    const terms = await sealed(vault, subject, block.terms);
-    const digest = block.correlations && (await correlationDigester(vault, subject));
-    if (!piece || !terms || (block.correlations && !digest)) return { deleteOne: { filter: { _id } } };
-    block.sealed?.(piece);
-    const records = [...block.pieces, piece];
-    bytes += terms.length() + records.reduce((sum, each) => sum + each.length(), 0);
-    const correlations = digest && [...new Set(block.correlations?.map(digest))];
+    const row = await sealBlock(vault, block);
+    if (!row) return { deleteOne: { filter: { _id: block.row._id } } };
+    bytes += row.terms.length() + row.records.reduce((sum, each) => sum + each.length(), 0);
     await breathe();
-    return replacing({ ...block.row, ...(correlations && { correlations }), terms, records });
+    return replacing(row);
   }
 
   async function flush() {
@@ -170,6 +163,8 @@ export function startIndexing(build: Build): Indexing {
       await breathe();
     }
     changed.hours.clear();
+    write(KEEPINGS, Array.from(receipts, receiptWrite));
+    receipts.clear();
     await writeAll();
     let left = gatheredBytes();
     for (const [key, { gathering }] of gatherings) {

@@ -46,7 +46,9 @@ export function createOpened(db: Db, vault: Vault): Opened {
   const room = createRoom(LOOKED_INTO);
 
   const rowsOf = (name: string, part: Part) => db.collection<BlockRow>(`${name}.${part.name}`);
-  const keyOf = (name: string, part: Part, { _id, _at }: Header) => `${name} ${part.name} ${_id} ${_at}`;
+  /** Its count too: a block of scattered records loses some when they expire. */
+  const keyOf = (name: string, part: Part, { _id, _at, count }: Header) =>
+    `${name} ${part.name} ${_id} ${_at} ${count}`;
 
   async function open(key: string, { name, part, header }: Located): Promise<Block | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });

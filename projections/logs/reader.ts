@@ -7,8 +7,8 @@ import type { Cache, Vault } from '../../application/ports.js';
 import { createHeaders } from './headers.js';
 import { countsIn } from './hours.js';
 import { createOpened } from './opened.js';
-import { HOURS } from './parts.js';
-import type { HourRow, HourRowCount } from './rows.js';
+import { HOURS, KEEPINGS } from './parts.js';
+import type { HourRow, HourRowCount, KeepingRow } from './rows.js';
 
 /** Opened counts of hours, in bytes. */
 const HOURS_KEPT = 8 * 1024 * 1024;
@@ -50,10 +50,10 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       { name: 'logs.hours', limitBytes: HOURS_KEPT, bytes: () => counted.calculatedSize },
     ],
 
-    async *blocks(filter, order, pace) {
+    async *blocks(filter, order, pace, among) {
       const name = build();
       if (!name) return;
-      for await (const located of headers.blocks(name, filter, order, pace)) {
+      for await (const located of headers.blocks(name, filter, order, pace, among)) {
         const { from, to, count, size } = located.header;
         yield { from, to, count, size, read: (look) => opened.read(located, look) };
       }
@@ -83,14 +83,11 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
     async lastReceived() {
       const name = build();
       if (!name) return undefined;
-      const hours = db.collection<HourRow>(`${name}.${HOURS}`);
-      const projection = { received: 1, last: 1 };
-      const [latest] = await hours.find({}, { projection }).sort({ received: -1 }).limit(1).toArray();
-      if (!latest) return undefined;
-      let last = 0;
-      for await (const each of hours.find({ received: latest.received }, { projection }))
-        last = Math.max(last, each.last);
-      return last;
+      const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
+      let latest: number | undefined;
+      for await (const { last } of keepings.find({}, { projection: { last: 1 } }))
+        if (last !== undefined) latest = Math.max(latest ?? 0, last);
+      return latest;
     },
   };
 }

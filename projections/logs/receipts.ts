@@ -1,8 +1,8 @@
 /** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
 import type { Db } from 'mongodb';
 import { type Keeping, keepingSubject } from '../../domain/logs/batch.js';
-import { HOURS, KEEPINGS, REQUESTS, SOURCES } from './parts.js';
-import type { HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
+import { HOURS, KEEPINGS, REQUESTS, SCATTERED_PARTS, SOURCES } from './parts.js';
+import type { BlockRow, HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
 
 export interface Receipts {
   /** The streams of a keeping that hold one request each. */
@@ -34,6 +34,10 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
       const hours = db.collection<HourRow>(`${build()}.${HOURS}`);
       let sum = 0;
       for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
+      for (const part of SCATTERED_PARTS) {
+        const blocks = db.collection<BlockRow>(`${build()}.${part}`);
+        for await (const { count } of blocks.find({}, { projection: { count: 1 } })) sum += count;
+      }
       return sum;
     },
   };

@@ -8,9 +8,9 @@ import { startIndexing } from './indexing.js';
 import { HOURS, REQUESTS, readPart } from './parts.js';
 import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
-import { openPacked } from './sealing.js';
+import { openTexts } from './sealing.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 2, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 3, atOnce: 128, open, scan };
 
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);
@@ -56,12 +56,10 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
 
 async function readableBlock(vault: Vault, row: BlockRow): Promise<object> {
   const { subject, producerId } = row;
-  const texts = await Promise.all(row.records.map((each) => openPacked(vault, subject, each)));
-  const readable = texts.flatMap((text) => (text ? [text.toString()] : []));
   const terms = await vault.openBytes(subject, row.terms.buffer);
   return {
     ...row,
     terms: terms && Buffer.from(terms).toString('base64'),
-    records: await wholeText(readable, producerId),
+    records: await wholeText(await openTexts(vault, row), producerId),
   };
 }

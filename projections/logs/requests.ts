@@ -30,6 +30,11 @@ export function keepingWrite({ data, position }: RecordedEvent, part?: string): 
   };
 }
 
+/** `subject` is that of a keeping which is there; `last` of the records that were received of it. */
+export const receiptWrite = ([subject, last]: readonly [subject: string, last: number]): RowWrite => ({
+  updateOne: { filter: { _id: subject }, update: { $max: { last } } },
+});
+
 /** The streams of what was erased end in the days to come; their names are kept until then. */
 export async function forgetRequests(build: Build, event: RecordedEvent): Promise<void> {
   const subject = keepingSubject(event.data as unknown as Keeping);

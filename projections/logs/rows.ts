@@ -2,7 +2,7 @@
 import type { Binary, IndexDescription, Long } from 'mongodb';
 
 /**
- * A run of records of one producer, received on one day, whose instants are of one day too. Nothing of a record
+ * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a record
  * stands in clear but its instant, the size of its text, and whether its level is one of the usual ones.
  */
 export interface BlockRow {
@@ -44,7 +44,7 @@ export const BLOCK_INDEXES: IndexDescription[] = [
   { key: { gathering: 1 }, name: 'gathering', sparse: true },
 ];
 
-/** How many records an hour of instants has, of one producer and day of receipt. */
+/** How many records an hour of instants has, of one producer and day of receipt, without those that lie scattered. */
 export interface HourRow {
   readonly _id: string;
   readonly _at: Long;
@@ -53,8 +53,6 @@ export interface HourRow {
   readonly producerId: string;
   readonly audit: boolean;
   readonly received: string;
-  /** When the last of them was received, Unix ms. */
-  readonly last: number;
   /** How many there are of all kinds. */
   readonly total: number;
   /** How they are told apart; the more kinds there are, the less. */
@@ -85,6 +83,8 @@ export interface KeepingRow {
   readonly producerId: string;
   readonly received: string;
   readonly audit: boolean;
+  /** When the last of its records were received, Unix ms; not there while it has none. */
+  readonly last?: number;
   /** Names of the collections that its blocks are in. */
   readonly parts: readonly string[];
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { Binary } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
+import type { BlockRow } from './rows.js';
 
 /** Off the event loop: a block takes some ms. */
 const deflate = promisify(deflateRaw);
@@ -25,6 +26,14 @@ export async function openPacked(vault: Vault, subject: string, from: Binary): P
   if (!packed || packed.length > SHORT_BYTES / PACKED_TIGHTLY) return packed && inflate(packed);
   return inflateRawSync(packed);
 }
+
+/** The texts of a block's pieces, without those whose key is destroyed. */
+export async function openTexts(vault: Vault, { subject, records }: SealedTexts): Promise<readonly string[]> {
+  const texts = await Promise.all(records.map((each) => openPacked(vault, subject, each)));
+  return texts.flatMap((text) => (text ? [text.toString()] : []));
+}
+
+type SealedTexts = Pick<BlockRow, 'subject' | 'records'>;
 
 export async function sealed(vault: Vault, subject: string, bytes: Uint8Array): Promise<Binary | undefined> {
   const some = await vault.sealBytes(subject, bytes);

@@ -146,6 +146,16 @@ class Examined {
     }
   }
 
+  /** Bodies that stall, on all routes at once: it takes seconds until they are given up. */
+  async stall(targetOf: (path: string) => string, headers: Headers = {}) {
+    const stalling = { ...headers, 'content-length': '100' };
+    await Promise.all(
+      this.operations
+        .filter(([, , { requestBody }]) => requestBody)
+        .map(([at, method]) => this.ask(method, at, { target: targetOf(at), headers: stalling, body: '{' })),
+    );
+  }
+
   /** What the document says could be answered and nobody got; errors of ours (5xx) are not looked for. */
   unseen(): readonly string[] {
     return this.operations.flatMap(([path, method, { responses }]) =>
@@ -194,6 +204,7 @@ describe('the documents', function () {
         });
     const here = inRoom(roomId, sessionToken);
 
+    await rooms.stall((path) => path.replace('{roomId}', roomId), bearing);
     await rooms.storm((path) => path.replace('{roomId}', 'x'), {});
     await rooms.storm((path) => path.replace('{roomId}', roomId), {});
     for (const [path, method, { requestBody }] of rooms.operations) {
@@ -263,6 +274,7 @@ describe('the documents', function () {
     ] as const) {
       const logs = await Examined.at(url, credentials);
       const alive = { ...JSON_BODY, ...credentials };
+      await logs.stall((path) => path);
       await logs.storm((path) => path, evil);
       for (const [path, method, operation] of logs.operations) {
         if (method === 'GET') await logs.ask(method, path, { headers: alive });

@@ -33,11 +33,13 @@ class MochaRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
   readonly #mocha = new Mocha({ timeout: 0 });
   readonly #tested: readonly string[];
+  readonly #ignoreStatic: boolean;
   #tests: TestResult[] = [];
   #loaded = false;
 
   constructor(options: Options) {
     this.#tested = options.mochaTests ?? [];
+    this.#ignoreStatic = options.ignoreStatic;
   }
 
   async capabilities() {
@@ -59,6 +61,13 @@ class MochaRunner implements TestRunner {
         }
       },
     );
+    // Not on the time of the first mutant: after one that hangs, a slow machine would take all that follow for such.
+    if (this.#ignoreStatic) await this.#load();
+  }
+
+  async #load() {
+    if (!this.#loaded) await this.#mocha.loadFilesAsync();
+    this.#loaded = true;
   }
 
   async dryRun({ coverageAnalysis, disableBail }: DryRunOptions): Promise<DryRunResult> {
@@ -80,8 +89,7 @@ class MochaRunner implements TestRunner {
     const context = instrumenter();
     context.activeMutant = fromLoad ? mutant : undefined;
     try {
-      if (!this.#loaded) await this.#mocha.loadFilesAsync();
-      this.#loaded = true;
+      await this.#load();
       bail(this.#mocha.suite, !disableBail);
       context.activeMutant = mutant;
       this.#tests = [];
@@ -117,12 +125,15 @@ function bail(suite: Mocha.Suite, value: boolean): void {
   for (const each of suite.suites) bail(each, value);
 }
 
+/** Tests may put other clocks in its place. */
+const realNow = performance.now.bind(performance);
+
 /** Tells what becomes of each test, and the instrumented code which test is running. */
 function follow(runner: Mocha.Runner, ended: (result: TestResult) => void): void {
-  let began = performance.now();
+  let began = realNow();
   const told = ({ file }: Mocha.Runnable, name: string) => {
-    const result = { id: name, name, timeSpentMs: Math.round(performance.now() - began) };
-    began = performance.now();
+    const result = { id: name, name, timeSpentMs: Math.round(realNow() - began) };
+    began = realNow();
     return file === undefined ? result : { ...result, fileName: sourceOf(file) };
   };
   const running = (test: Mocha.Test | undefined) => {

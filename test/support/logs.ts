@@ -4,7 +4,7 @@ import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
-import { createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
+import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { search } from '../../application/logs/search.js';
 import { createKernel } from '../../bin/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
@@ -52,7 +52,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const room = createRoom(INTAKE_BYTES);
+  const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
   const { appended } = kernel;
   const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({

@@ -13,6 +13,8 @@ export interface MongoServer {
   readonly url: string;
   /** The embedded engine's port; 0 for a real server. */
   readonly port: number;
+  /** Where the embedded engine keeps what is stored. */
+  readonly directory: string | undefined;
   /** The embedded engine's process id. */
   readonly pid: number | undefined;
   /** Ends the embedded engine by a signal and starts it again on the same directory and port. */
@@ -28,7 +30,14 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
   const real = process.env.MONGODB_URL;
   if (real) {
     const refuse = () => Promise.reject(new Error('a real server is not restarted'));
-    return { url: real, port: 0, pid: undefined, restart: refuse, stop: async () => undefined };
+    return {
+      url: real,
+      port: 0,
+      directory: undefined,
+      pid: undefined,
+      restart: refuse,
+      stop: async () => undefined,
+    };
   }
   const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
   let child: ChildProcess;
@@ -57,6 +66,7 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
   return {
     url,
     port,
+    directory,
     get pid() {
       return child.pid;
     },

@@ -28,12 +28,14 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       'gzip accepted. 200 means flushed, and visible to the next query. A line that is no record is told and stops ' +
       'nothing. A record may be any JSON object of up to 64 KiB; understood of it are `timestamp` (or `time`, ' +
       '`@timestamp`, `ts`), `level` (or `severity`), `event`, `message` (or `msg`), `correlationId` (or ' +
-      '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`.',
+      '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`, ' +
+      'and a body that stalls, or comes at less than 4 KiB a second, 408.',
     security,
     rawBody: true,
     rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
     bodyLimit: BODY_BYTES,
     room: ingest.bodies,
+    nameOf: ({ actor }) => actor,
     answers: {
       200: { description: 'What was taken', schema: receiptBody },
       400: { description: 'Announced as JSON, but it is none' },

@@ -1,9 +1,11 @@
 /** Checkpoints of several nodes: a former leader moves nothing any more. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { MongoServerError } from 'mongodb';
 import { createCheckpoints } from '../../../adapters/mongo/checkpoints.js';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import type { Checkpoints } from '../../../application/ports.js';
+import { type Checkpoints, Unavailable } from '../../../application/ports.js';
+import { rejection } from '../../support/eventstore-client.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 describe('a checkpoint', () => {
@@ -51,5 +53,23 @@ describe('a checkpoint', () => {
     expect(await checkpoints.advance({}, 1n)).to.equal(true);
     expect(await checkpoints.advance({ [name]: 1n, [`${name}b`]: 2n }, 1n)).to.equal(true);
     expect([await checkpoints.read(name), await checkpoints.read(`${name}b`)]).to.deep.equal([1n, 2n]);
+  });
+
+  it('is forgotten alone', async () => {
+    await checkpoints.advance({ [name]: 1n, [`${name}b`]: 2n }, 1n);
+    await checkpoints.forget(`${name}b`);
+    expect([await checkpoints.read(name), await checkpoints.read(`${name}b`)]).to.deep.equal([1n, undefined]);
+  });
+
+  it('is not taken for another leader’s because MongoDB is away or refuses', async () => {
+    for (const failure of [
+      new Unavailable('MongoDB does not answer'),
+      new MongoServerError({ message: 'not authorized', code: 13 }),
+      Object.assign(new Error('another code of that number'), { code: 11000 }),
+    ]) {
+      const collection = () => ({ bulkWrite: () => Promise.reject(failure) });
+      const refused = createCheckpoints({ collection } as unknown as Mongo['models']);
+      expect(await rejection(refused.advance({ [name]: 1n }, 1n))).to.equal(failure);
+    }
   });
 });

@@ -2,10 +2,29 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import type { Db } from 'mongodb';
+import {
+  type Db,
+  Long,
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoErrorLabel,
+  MongoExpiredSessionError,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoTopologyClosedError,
+} from 'mongodb';
 import { connectMongo } from '../../../adapters/mongo/client.js';
+import { answered, guarded } from '../../../adapters/mongo/guard.js';
 import { Unavailable } from '../../../application/ports.js';
+import { CALL_MS } from '../../../application/within.js';
 import { rejection } from '../../support/eventstore-client.js';
+import { heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 /** More than sockets take in one go, so that the driver waits while it writes. */
@@ -52,5 +71,112 @@ describe('a connection to MongoDB', function () {
     const writing = models.collection('rows').insertOne({ mark: 'cut me here', LARGE });
     expect(await rejection(writing)).to.be.instanceOf(Unavailable);
     expect(cuts).to.be.greaterThan(0);
+  });
+});
+
+describe('what MongoDB says', () => {
+  const said = (code: number, labels: readonly string[] = []) =>
+    new MongoServerError({ message: `error ${code}`, code, errorLabels: [...labels] });
+  const named = (name: string) =>
+    Object.defineProperty(new MongoError('of the pool'), 'name', { value: name }) as Error;
+  /** As a bulk write wraps what ended it. */
+  const bulk = (error: object) => new MongoBulkWriteError(error as never, {} as never);
+  const meant = (error: unknown) => rejection(answered(Promise.reject(error), 1000));
+
+  it('is "not now" when the server is away, stepping down, out of disk or busy', async () => {
+    const away = [
+      new MongoNetworkError('connection closed'),
+      new MongoNetworkTimeoutError('timed out'),
+      new MongoOperationTimeoutError('timed out'),
+      new MongoTopologyClosedError('closed'),
+      new MongoServerClosedError('closed'),
+      new MongoNotConnectedError('closed'),
+      new MongoClientClosedError(),
+      new MongoExpiredSessionError('ended'),
+      named('MongoWaitQueueTimeoutError'),
+      named('MongoPoolClosedError'),
+      // InterruptedAtShutdown, PrimarySteppedDown, NotWritablePrimary, OutOfDiskSpace, MaxTimeMSExpired
+      ...[11600, 189, 10107, 14031, 50].map((code) => said(code)),
+      said(1, [MongoErrorLabel.RetryableWriteError]),
+      bulk(new MongoNetworkError('connection closed')),
+      bulk(said(10107)),
+      Object.assign(new Error('write EPIPE'), { syscall: 'write' }),
+    ];
+    for (const cause of away) {
+      const error = await meant(cause);
+      expect(error, String(cause)).to.be.instanceOf(Unavailable).with.property('cause', cause);
+      expect(error).to.have.property('message', 'MongoDB does not answer');
+    }
+  });
+
+  it('is handed on as it is when it is a refusal, or a mistake of ours', async () => {
+    const duplicate = said(11000);
+    for (const error of [
+      duplicate,
+      said(13),
+      new MongoError('of another kind'),
+      bulk({ message: 'duplicate', code: 11000, writeErrors: [] }),
+      bulk(duplicate),
+      new TypeError('a bug'),
+      { syscall: 'write' },
+    ])
+      expect(await meant(error)).to.equal(error);
+  });
+
+  it('is awaited for as long as a call may take, and longer where all that is stored is worked through', async () => {
+    const time = heldTime();
+    const realTimers = holdTimers(time);
+    try {
+      const silent = () => new Promise<never>(() => {});
+      const names = ['findOne', 'createIndex', 'createIndexes', 'drop', 'dropDatabase'] as const;
+      const calls = guarded(
+        Object.fromEntries(names.map((name) => [name, silent])) as Record<
+          (typeof names)[number],
+          typeof silent
+        >,
+      );
+      const outcomes: string[] = [];
+      for (const name of names)
+        calls[name]().catch(({ message }: Error) => outcomes.push(`${name}: ${message}`));
+      const after = async (ms: number) => {
+        time.pass(ms);
+        await new Promise(setImmediate);
+        return outcomes.splice(0);
+      };
+      expect(await after(CALL_MS - 1)).to.deep.equal([]);
+      expect(await after(1)).to.deep.equal([`findOne: MongoDB did not answer within ${CALL_MS} ms`]);
+      expect(await after(59_999 - CALL_MS)).to.deep.equal([]);
+      expect(await after(1)).to.deep.equal(
+        names.slice(1).map((name) => `${name}: MongoDB did not answer within 60000 ms`),
+      );
+    } finally {
+      realTimers();
+    }
+  });
+
+  it('is awaited of whatever is handed out, in turn, and values stay what they are', async () => {
+    const cut = new MongoNetworkError('connection closed');
+    const stream = { next: () => Promise.reject(cut), [Symbol.asyncIterator]: () => stream };
+    const at = Long.ONE;
+    const target = guarded({
+      name: 'rows',
+      watch: () => stream,
+      self() {
+        return this;
+      },
+      at: () => at,
+      nothing: () => null,
+      text: () => 'text',
+      later: async () => stream,
+    });
+    expect(await rejection(target.watch().next())).to.be.instanceOf(Unavailable);
+    expect(target.self()).to.equal(target);
+    expect([target.name, target.at(), target.nothing(), target.text()]).to.deep.equal([
+      'rows',
+      at,
+      null,
+      'text',
+    ]);
+    expect(target.at()).to.equal(at);
   });
 });

@@ -18,7 +18,7 @@ describe('expired records', () => {
   let servers: Servers;
   let node: LogsNode;
   let now = START;
-  const clock = { now: () => now };
+  const clock = { now: () => now, certain: async () => now, agrees: () => true };
   const { signal } = new AbortController();
 
   before(async () => {

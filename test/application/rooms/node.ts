@@ -1,7 +1,7 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
 import { randomUUID } from 'node:crypto';
 import { createHandle } from '../../../application/handle.js';
-import type { EventLog } from '../../../application/ports.js';
+import type { Clock, EventLog } from '../../../application/ports.js';
 import { runReaction } from '../../../application/reactions.js';
 import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
@@ -21,13 +21,13 @@ import { context } from '../../support/toys.js';
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
 /**
- * It also runs the projector and the reaction, as far as other nodes leave it to them. `between` stands between its
+ * On a `clock` of the test's, which is certain, or on the program's own. It also runs the projector and the reaction, as far as other nodes leave it to them. `between` stands between its
  * commands and the log: to hold appends up, or to lose their answers.
  */
 export async function startNode(
   servers: Servers,
   database: string,
-  clock: { now(): number },
+  held?: Clock,
   between: (log: EventLog) => Partial<EventLog> = () => ({}),
 ) {
   const connected = await createKernel({
@@ -46,6 +46,7 @@ export async function startNode(
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.open([state], kernel.served, { signal });
+  const clock = held ? { now: held.now, certain: async () => held.now(), agrees: () => true } : kernel.clock;
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
   const projector = runProjector({ ...common, projections: [state], ...kernel.settled });

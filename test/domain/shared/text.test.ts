@@ -7,6 +7,7 @@ describe('a text that people type', () => {
   it('is trimmed, its white space collapsed, and cut to whole characters', () => {
     expect(tidy('  Ada \t\n Lovelace  ', 40)).to.equal('Ada Lovelace');
     expect(tidy('a b', 2)).to.equal('a');
+    expect(tidy('  ab', 2)).to.equal('ab');
     expect(tidy('👩‍🚀🚀🚀', 1)).to.equal('👩');
     expect(tidy('abc', 3)).to.equal('abc');
     expect(tidy(' \n ', 5)).to.equal('');

@@ -12,6 +12,7 @@ import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
+import { createReceipts } from '../../../projections/logs/receipts.js';
 import { records } from '../../../projections/logs/records.js';
 import type { Build, Row } from '../../../projections/projection.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
@@ -66,7 +67,7 @@ describe('the index of large records', function () {
   }
 
   async function build(...requests: readonly (readonly JsonObject[])[]): Promise<string> {
-    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const apply = await kernel.builds.open(records, name, { assertHeld() {} });
     for (const request of requests) await apply(await events(request));
     return name;
@@ -131,7 +132,7 @@ describe('the index of large records', function () {
     const [event] = await events([{ n: 0 }]);
     const subject = keepingSubject(batch!.data);
     const data = { ...event!.data, secret: await kernel.vault.seal(subject, batch!.data.secret) };
-    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const apply = await kernel.builds.open(records, name, { assertHeld() {} });
     await apply([{ ...event!, data }]);
     await apply([{ ...event!, data }]);
@@ -182,8 +183,64 @@ describe('the index of large records', function () {
     expect(total).to.equal(300);
   });
 
+  it('makes few rows of records of very many hours, and counts them exactly all the same', async () => {
+    const near = Array.from({ length: 2000 }, (_, n) => ({ timestamp: NOON - n * HOUR_MS, level: 'warn' }));
+    const far = Array.from({ length: 2000 }, (_, n) => ({
+      timestamp: NOON - n * 9 * HOUR_MS,
+      event: `e${n % 3}`,
+    }));
+    const full = Array.from({ length: 500 }, (_, n) => ({
+      timestamp: NOON - 900 * HOUR_MS,
+      event: `e${n % 3}`,
+    }));
+    const all = [...near, ...far, ...full];
+    const name = await build(all);
+    expect((await rowsIn(name, 'hours')).length).to.be.lessThan(300);
+    const parts = await kernel.mongo.models
+      .listCollections({ name: { $gt: `${name}.d`, $lt: `${name}.e` } })
+      .toArray();
+    expect(parts.length).to.be.lessThan(100);
+    const naive = (
+      from: number,
+      to: number,
+      keyOf: (one: { timestamp: number; level?: string; event?: string }) => string,
+    ) => {
+      const counts = new Map<string, number>();
+      for (const one of all)
+        if (one.timestamp >= from && one.timestamp <= to)
+          counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
+      return counts;
+    };
+    const DAY = 24 * HOUR_MS;
+    for (const [from, to] of [
+      [undefined, undefined],
+      [NOON - 900 * HOUR_MS, NOON - HOUR_MS],
+      [NOON - 1000.5 * HOUR_MS, NOON - 3.5 * HOUR_MS],
+    ]) {
+      const asked = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+      const within = [from ?? 0, to ?? NOON] as const;
+      const told = async (grouping: Grouping) =>
+        new Map((await counted(name, grouping, asked)).buckets.map(({ key, count }) => [key, count]));
+      expect(await told({ by: 'level' })).to.deep.equal(
+        naive(...within, ({ level = 'info' }) => level.toUpperCase()),
+      );
+      expect(await told({ by: 'event' })).to.deep.equal(naive(...within, ({ event = '(missing)' }) => event));
+      expect(await told({ by: 'time', intervalMs: DAY })).to.deep.equal(
+        naive(...within, ({ timestamp }) => new Date(timestamp - (timestamp % DAY)).toISOString()),
+      );
+    }
+    expect(await createReceipts(kernel.mongo.models, () => name).count()).to.equal(all.length);
+  });
+
+  it('knows when records were received whose hours are not counted', async () => {
+    const name = await build([{ timestamp: 0 }]);
+    expect(await rowsIn(name, 'hours')).to.deep.equal([]);
+    expect(await indexOf(name).lastReceived()).to.equal(NOON);
+    expect(await indexOf(await build()).lastReceived()).to.equal(undefined);
+  });
+
   it('asks a store little at once, and not once for each, where one request has records of many days', async () => {
-    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const asked = { hours: 0, parts: 0, mostParts: 0 };
     const { models } = kernel.mongo;
     const collection: Build['collection'] = (part) => {

@@ -10,6 +10,7 @@ import { createKernel, type Kernel } from '../../../bin/kernel.js';
 import { type BatchSecret, batchesOf, keepingSubject, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { leavesAt, matches } from '../../../domain/logs/filter.js';
+import { DAY_MS, HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
@@ -31,11 +32,23 @@ const many = fc
   .tuple(few, fc.integer({ min: 80, max: 130 }))
   .map(([some, times]) => Array(times).fill(some).flat());
 
+/** Of more hours than are counted, some of them full, and some far from the receipt. */
+const scattered = few.map((some) =>
+  Array.from({ length: 320 }, (_, n) => [
+    { ...some[n % some.length], timestamp: NOON - n * (n % 8 ? 1 : 200) * HOUR_MS },
+    ...(n % 40 ? [] : some),
+  ]).flat(),
+);
+
 const requests: fc.Arbitrary<readonly Request[]> = fc.array(
   fc.record({
     producerId: fc.constantFrom('api', 'web'),
     receivedAt: fc.constantFrom(NOON, NOON + 5, NOON + 86_400_000),
-    records: fc.oneof({ weight: 6, arbitrary: few }, { weight: 1, arbitrary: many }),
+    records: fc.oneof(
+      { weight: 6, arbitrary: few },
+      { weight: 1, arbitrary: many },
+      { weight: 1, arbitrary: scattered },
+    ),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -110,7 +123,7 @@ describe('the index of log records', function () {
   }
 
   async function build(...batches: readonly (readonly RecordedEvent[])[]) {
-    const name = `logs_records_v2_${randomUUID().slice(0, 8)}`;
+    const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     // The leader changes now and then: what it remembers goes with it.
     let apply = await kernel.builds.open(records, name, held);
     for (const [index, events] of batches.entries()) {
@@ -248,6 +261,33 @@ describe('the index of log records', function () {
       }),
       { numRuns: 10 },
     );
+  });
+
+  it('lets scattered records go one by one, and gathers on where they were', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({
+      timestamp: NOON - n * DAY_MS,
+      n,
+      requestId: `r${n}`,
+    }));
+    const request = (some: readonly JsonObject[]) => ({
+      producerId: 'api',
+      receivedAt: NOON + 60 * DAY_MS,
+      records: some,
+    });
+    const first = await ingested([request(days.slice(0, 40)), request(days.slice(40))]);
+    const midnight = NOON - (NOON % DAY_MS);
+    const expired = recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const late = await ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await build(first, [expired], late);
+    const found = async (correlationId?: string) => {
+      const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
+      return (await foundIn(indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+    };
+    expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
+    expect(await found('r50')).to.deep.equal([50]);
+    expect(await found('r51')).to.deep.equal([]);
+    const again = await build([...first, expired], first, late);
+    expect(await rowsOf(again)).to.deep.equal(await rowsOf(name));
   });
 });
 

@@ -1,0 +1,75 @@
+/** The connection to MongoDB: what it asks for with every write, what it hands out, and that it can be closed. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Long } from 'mongodb';
+import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
+import { Unavailable } from '../../../application/ports.js';
+import { all, rejection } from '../../support/eventstore-client.js';
+import { type MongoServer, mongoServer } from '../../support/mongo.js';
+
+interface Doc {
+  readonly _id: string;
+  readonly [field: string]: unknown;
+}
+
+describe('the connection to MongoDB', () => {
+  let server: MongoServer;
+  let mongo: Mongo;
+  let name: string;
+
+  before(async () => {
+    server = await mongoServer();
+    name = `test_${randomUUID().slice(0, 8)}`;
+    mongo = await connectMongo(server.url, name);
+  });
+  after(async () => {
+    await mongo?.models.dropDatabase();
+    await mongo?.keys.dropDatabase();
+    await mongo?.close();
+    await server?.stop();
+  });
+
+  it('asks that every write is in the journal of most members before it counts', () => {
+    for (const db of [mongo.models, mongo.keys])
+      expect(db.writeConcern).to.deep.include({ w: 'majority', journal: true });
+  });
+
+  it('keeps rows and keys in databases apart', () => {
+    expect([mongo.models.databaseName, mongo.keys.databaseName]).to.deep.equal([name, `${name}_keys`]);
+  });
+
+  it('leaves out what is undefined, and keeps every digit of a position', async () => {
+    const rows = mongo.models.collection<Doc>('rows');
+    const at = Long.fromBigInt(9_007_199_254_740_993n);
+    await rows.insertOne({ _id: 'a', at, nothing: undefined });
+    expect(await rows.findOne({ _id: 'a' })).to.deep.equal({ _id: 'a', at });
+    expect(await all(rows.find({}).sort({ _id: 1 }).limit(1))).to.deep.equal([{ _id: 'a', at }]);
+  });
+
+  it('finds out whether the server takes writes by writing one and the same row', async () => {
+    await mongo.ping();
+    const trial = mongo.models.collection<Doc>('trial');
+    await trial.insertOne({ _id: 'another' });
+    await mongo.writable();
+    await trial.updateOne({ _id: 'trial' }, { $set: { at: new Date(0) } });
+    await mongo.writable();
+    const found = await all(trial.find({}).sort({ _id: 1 }));
+    expect(found.map(({ _id, at }) => [_id, at instanceof Date && at.getTime() > 0])).to.deep.equal([
+      ['another', false],
+      ['trial', true],
+    ]);
+  });
+
+  it('is away once it is closed, whatever is asked', async () => {
+    const closed = await connectMongo(server.url, name);
+    await closed.close();
+    for (const call of [
+      closed.ping(),
+      closed.writable(),
+      closed.models.collection<Doc>('rows').findOne({}),
+      closed.models.listCollections().toArray(),
+      all(closed.models.collection<Doc>('rows').find({}).sort({ _id: 1 })),
+    ])
+      expect(await rejection(call)).to.be.instanceOf(Unavailable);
+  });
+});

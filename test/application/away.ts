@@ -1,0 +1,77 @@
+/** What is true of commands while the log does not answer: tried again, done once, and what was ended is not busy. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createHandle } from '../../application/handle.js';
+import { newEvent } from '../../application/new-event.js';
+import { type EventLog, Unavailable } from '../../application/ports.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import { quiet } from '../support/engines.js';
+import { box, context } from '../support/toys.js';
+import type { Road, StartRoads } from './road.js';
+
+export function whileTheLogIsAway(start: StartRoads) {
+  let kernel: Road;
+  let stop: () => Promise<void>;
+  let id: string;
+  let stream: string;
+
+  before(async () => {
+    const started = await start();
+    kernel = started.one;
+    stop = started.stop;
+  });
+  after(() => stop?.());
+  beforeEach(async () => {
+    id = randomUUID();
+    stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+  });
+
+  /** A handle whose first append goes this way. */
+  function handleWith(first: EventLog['append']) {
+    const { log, streams } = kernel;
+    let appends = 0;
+    const append: EventLog['append'] = (...args) => (appends++ === 0 ? first : log.append)(...args);
+    const told: number[] = [];
+    const handle = createHandle({
+      log: { ...log, append },
+      streams,
+      release: 'test',
+      logger: quiet,
+      appended: (_, __, events) => told.push(events),
+      conflicted: () => {},
+    });
+    return { put: (toy: string) => handle(box, stream, { box: id, toy }, context()), told };
+  }
+  const stored = async () => {
+    const found = await kernel.log.read(stream);
+    return typeof found === 'string' ? found : found.map(({ data }) => data.toy);
+  };
+
+  it('is asked again', async () => {
+    const { put, told } = handleWith(() => Promise.reject(new Unavailable('for a moment')));
+    const outcome = await put('bear');
+    expect(isRejection(outcome)).to.equal(false);
+    expect(await stored()).to.deep.equal(['bear']);
+    expect(told).to.deep.equal([1]);
+  });
+
+  it('has taken an append whose answer was lost: it is found, and not made again', async () => {
+    const { put } = handleWith(async (...args) => {
+      await kernel.log.append(...args);
+      throw new Unavailable('its answer was lost');
+    });
+    const outcome = await put('bear');
+    expect(isRejection(outcome)).to.equal(false);
+    expect(await stored()).to.deep.equal(['bear']);
+  });
+
+  it('is not a stream that was ended, which no repetition brings back', async () => {
+    await handleWith(kernel.log.append).put('bear');
+    await kernel.log.tombstone(stream);
+    const event = { type: 'ToyPut', data: { box: id, toy: 'car', secret: { note: '' } } };
+    const one = newEvent({ service: 'toys', release: 'test' }, stream, event, 0, context());
+    expect(await kernel.log.append(stream, 0, [one])).to.deep.equal({ outcome: 'deleted' });
+    expect(await stored()).to.equal('deleted');
+  });
+}

@@ -1,0 +1,127 @@
+/** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Handled } from '../../application/handle.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';
+import type { Road, StartRoads } from './road.js';
+
+const done = (outcome: Handled<Box> | Rejection): Handled<Box> => {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome;
+};
+
+export function handlingCommands(start: StartRoads) {
+  let one: Road;
+  let other: Road;
+  let stop: () => Promise<void>;
+  let id: string;
+  let stream: string;
+
+  before(async () => {
+    const started = await start();
+    [one, other] = [started.one, started.other];
+    stop = started.stop;
+  });
+  after(() => stop?.());
+  beforeEach(async () => {
+    id = randomUUID();
+    stream = `toys.box-${id}`;
+    await one.vault.create(stream);
+  });
+
+  const put = (kernel: Road, toy: string, more = {}, how = context()) =>
+    kernel.handle(box, stream, { box: id, toy, ...more }, how);
+
+  it('keeps every rule when two processes decide on one stream at once', async () => {
+    const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
+    const outcomes = await Promise.all(
+      toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })),
+    );
+    expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
+    const { state } = await other.streams.refresh(box, stream);
+    expect(state.toys).to.have.length(10);
+  });
+
+  it('writes nothing for what is already so', async () => {
+    const first = done(await put(one, 'bear'));
+    const second = done(await put(one, 'bear'));
+    expect(second.position).to.equal(first.position);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('refuses nothing for a reason that another process has just taken away, or given', async () => {
+    await put(one, 'bear');
+    await put(other, 'car');
+    expect((await done(await put(one, 'car')).state()).toys).to.deep.equal(['bear', 'car']);
+    expect(await one.log.read(stream)).to.have.length(2);
+    expect(await put(one, 'kite', { most: 2 })).to.include({ rejected: 'toys/full' });
+  });
+
+  it('takes nothing for already so that another process has just changed', async () => {
+    const latest = {
+      ...box,
+      decider: {
+        ...box.decider,
+        decide: ({ box: id, toy }: PutToy, { toys }: Box): readonly ToyPut[] =>
+          toys.at(-1) === toy ? [] : [{ type: 'ToyPut', data: { box: id, toy, secret: { note: '' } } }],
+      },
+    };
+    await put(one, 'bear');
+    await put(other, 'car');
+    const outcome = done(await one.handle(latest, stream, { box: id, toy: 'bear' }, context()));
+    expect((await outcome.state()).toys).to.deep.equal(['bear', 'car', 'bear']);
+    expect(await one.log.read(stream)).to.have.length(3);
+  });
+
+  it('answers a repeated command with what its first run made', async () => {
+    const how = context(randomUUID(), 'body-1');
+    const first = done(await put(one, 'bear', {}, how));
+    await put(one, 'car');
+    const again = done(await put(one, 'bear', {}, how));
+    expect(again).to.deep.include({ repeated: true, position: first.position });
+    expect((await again.state()).toys).to.deep.equal(['bear']);
+    const elsewhere = done(await put(other, 'bear', {}, how));
+    expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  it('refuses a key that comes again with another request', async () => {
+    const commandId = randomUUID();
+    await put(one, 'bear', {}, context(commandId, 'body-1'));
+    const outcome = await put(one, 'car', {}, context(commandId, 'body-2'));
+    expect(outcome).to.include({ rejected: 'toys/idempotency-key-reused' });
+  });
+
+  it('runs the same command sent many times at once one time', async () => {
+    const how = context(randomUUID(), 'body');
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put(index % 2 ? one : other, 'bear', {}, how)),
+    );
+    expect(new Set(outcomes.map((outcome) => done(outcome).position))).to.have.property('size', 1);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('gives readers the fallback once the key is destroyed, and takes nothing more', async () => {
+    await put(one, 'bear', { note: 'for Ada' });
+    expect((await done(await put(one, 'car')).state()).notes).to.deep.equal(['for Ada', '']);
+    await one.vault.destroy(stream);
+    const loaded = await one.streams.asOf(box, stream, 1);
+    expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
+    expect(await put(one, 'kite')).to.include({ kind: 'not-found' });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  it('never makes a destroyed key again', async () => {
+    await one.vault.destroy(stream);
+    await one.vault.create(stream);
+    expect(await one.vault.seal(stream, { note: 'x' })).to.equal(undefined);
+  });
+
+  it('refuses an event that does not fit its schema, and stores nothing', async () => {
+    const misfit = { box: id, toy: 7 as unknown as string };
+    const outcome = await one.handle(box, stream, misfit, context()).catch((error: Error) => error.message);
+    expect(outcome).to.match(/does not fit its schema/);
+    expect(await one.log.read(stream)).to.equal('missing');
+  });
+}

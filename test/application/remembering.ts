@@ -1,0 +1,158 @@
+/** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createHandle, type Handled } from '../../application/handle.js';
+import { createStreams } from '../../application/streams.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import { quiet } from '../support/engines.js';
+import { box, context } from '../support/toys.js';
+import type { Road, StartRoads } from './road.js';
+
+const LIMIT = 20_000;
+
+export function rememberingStreams(start: StartRoads) {
+  let kernel: Road;
+  let stop: () => Promise<void>;
+
+  before(async () => {
+    const started = await start();
+    kernel = started.one;
+    stop = started.stop;
+  });
+  after(() => stop?.());
+
+  const fresh = () => {
+    const streams = createStreams(kernel.log, kernel.reveal, LIMIT);
+    const options = { log: kernel.log, streams, release: 'test', logger: quiet };
+    const handle = createHandle({ ...options, appended() {}, conflicted() {} });
+    return { streams, handle };
+  };
+
+  /** A box that so many toys were put into at once, by events of one append each of 100. */
+  async function fullBox(toys: number) {
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    for (let revision = -1; revision + 1 < toys; revision += 100) {
+      const events = Array.from({ length: 100 }, (_, index) => ({
+        id: randomUUID(),
+        event: {
+          type: 'ToyPut',
+          data: { box: id, toy: `toy-${revision + 1 + index}`, secret: { note: '' } },
+        },
+        metadata: {},
+      }));
+      await kernel.log.append(stream, revision < 0 ? 'none' : revision, events);
+    }
+    return stream;
+  }
+
+  it('stay within their bound, and a command that is remembered no longer is found in the log', async () => {
+    const { streams, handle } = fresh();
+    const commands = [];
+    for (let index = 0; index < 60; index++) {
+      const id = randomUUID();
+      await kernel.vault.create(`toys.box-${id}`);
+      const put = () =>
+        handle(
+          box,
+          `toys.box-${id}`,
+          { box: id, toy: 'bear', note: 'n'.repeat(500) },
+          context(`command-${id}`, 'same'),
+        ) as Promise<Handled<unknown>>;
+      commands.push({ put, first: await put() });
+      expect(streams.cache.bytes()).to.be.at.most(streams.cache.limitBytes);
+    }
+    expect(streams.cache.bytes()).to.be.greaterThan(LIMIT / 2);
+    for (const { put, first } of commands) {
+      const again = await put();
+      expect(again).to.include({ repeated: true, position: first.position });
+      expect(await again.state()).to.deep.equal(await first.state());
+    }
+  });
+
+  /** A node that is reading a stream for the first time: what it read is held until it may go on. */
+  function reading(toys: number) {
+    let goOn = () => {};
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      async read(...asked) {
+        const found = await kernel.log.read(...asked);
+        await mayGoOn;
+        return found;
+      },
+    };
+    const streams = createStreams(log, kernel.reveal, LIMIT);
+    return { streams, goOn, full: fullBox(toys) };
+  }
+
+  it('are read again for what the live feed showed while they were read for the first time', async () => {
+    const { streams, goOn, full } = reading(100);
+    const stream = await full;
+    const first = streams.load(box, stream);
+    const erasing = context();
+    const erase = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
+    // Whether the read has come before it or not: it was held, and must not be taken for the newest.
+    streams.observe({ ...(await lastOf(stream)), revision: 100 });
+    goOn();
+    expect((await first).revision).to.equal(99);
+    await fresh().handle(box, stream, erase, erasing);
+    expect((await streams.load(box, stream)).revision).to.equal(100);
+  });
+
+  it('are not remembered when they were erased while they were read', async () => {
+    const { streams, goOn, full } = reading(100);
+    const stream = await full;
+    const first = streams.load(box, stream);
+    streams.forget(stream);
+    goOn();
+    expect((await first).revision).to.equal(99);
+    expect(streams.cache.bytes()).to.equal(0);
+  });
+
+  async function lastOf(stream: string) {
+    const found = await kernel.log.read(stream, { backwards: true, limit: 1 });
+    if (typeof found === 'string') throw new Error(found);
+    return found[0]!;
+  }
+
+  it('that are larger than the bound are read, each time', async () => {
+    const { streams } = fresh();
+    const stream = await fullBox(1000);
+    expect((await streams.load(box, stream)).state.toys).to.have.length(1000);
+    expect(streams.cache.bytes()).to.equal(0);
+    expect((await streams.load(box, stream)).revision).to.equal(999);
+  });
+
+  it('are read to their end, and no further than to a revision that is asked for', async () => {
+    const { streams } = fresh();
+    for (const length of [200, 500]) {
+      const stream = await fullBox(length);
+      const { state, revision } = await streams.refresh(box, stream);
+      expect(state.toys).to.deep.equal(Array.from({ length }, (_, index) => `toy-${index}`));
+      expect(revision).to.equal(length - 1);
+      const then = await streams.asOf(box, stream, 150);
+      expect(then.state.toys).to.have.length(151);
+      expect(then.revision).to.equal(150);
+    }
+  });
+
+  it('know the commands whose events the log still keeps, and no others', async () => {
+    const { streams, handle } = fresh();
+    const kept = { ...box, keeps: 3 };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
+      handle(kept, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
+    for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
+    const commands = async (each: typeof streams) => [...(await each.load(kept, stream)).keyed.keys()];
+    const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
+    expect(await commands(streams)).to.deep.equal(newest);
+    expect(await commands(fresh().streams)).to.deep.equal(newest);
+    expect(await put('d')).to.include({ repeated: true });
+  });
+}

@@ -1,0 +1,45 @@
+/** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
+import { randomUUID } from 'node:crypto';
+import type { Handle } from '../../application/handle.js';
+import type { EventLog, Reveal } from '../../application/ports.js';
+import type { Streams } from '../../application/streams.js';
+import type { CachingVault } from '../../application/vault.js';
+import { startServers } from '../support/engines.js';
+import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
+import { startToys, toys } from '../support/toys.js';
+
+/** The road of a command on one node. */
+export interface Road {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly log: EventLog;
+  readonly vault: CachingVault;
+  readonly reveal: Reveal;
+}
+
+export interface Roads {
+  readonly one: Road;
+  readonly other: Road;
+  stop(): Promise<void>;
+}
+
+export type StartRoads = () => Promise<Roads>;
+
+export const onServers: StartRoads = async () => {
+  const servers = await startServers();
+  const database = `test_${randomUUID().slice(0, 8)}`;
+  const [one, other] = await Promise.all([startToys(servers, database), startToys(servers, database)]);
+  return {
+    one,
+    other,
+    async stop() {
+      await Promise.all([one.close(), other.close()]);
+      await servers.stop();
+    },
+  };
+};
+
+export const inMemory: StartRoads = async () => {
+  const world = memoryWorld();
+  return { one: memoryKernel(world, [toys]), other: memoryKernel(world, [toys]), stop: async () => {} };
+};

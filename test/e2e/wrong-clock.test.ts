@@ -1,0 +1,71 @@
+/** A node on a machine whose clock is hours ahead, beside stores whose clock is right: it works, and says so. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { type Running, start } from '../support/program.js';
+import { call, createRoom } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('a node whose clock is five hours ahead', () => {
+  const directory = temporaryDirectory();
+  const shift = join(directory.path, 'shift.mjs');
+  let engines: Running;
+  let right: Server;
+  let wrong: Server;
+
+  before(async () => {
+    engines = start(['engines', '--data-dir', directory.path, '--log-format', 'json']);
+    await engines.printed(/"ready"/);
+    writeFileSync(shift, `const { now } = Date; Date.now = () => now() + ${5 * HOUR_MS};\n`);
+    right = await startServer(directory.path);
+    wrong = await startServer(directory.path, [], { NODE_OPTIONS: `--import=${pathToFileURL(shift)}` });
+  });
+  after(async () => {
+    await Promise.all([right?.stop('SIGKILL'), wrong?.stop('SIGKILL')]);
+    engines.process.kill('SIGKILL');
+    await engines.ended;
+    directory.remove();
+  });
+
+  const health = async ({ urls }: Server) => {
+    const answer = await fetch(`${urls.operations}/health/ready`);
+    const { checks } = (await answer.json()) as { checks: { name: string; detail?: string }[] };
+    const clock = checks.find(({ name }) => name === "this machine's clock");
+    return { status: answer.status, detail: clock?.detail };
+  };
+  const aheadOf = async ({ urls }: Server) => {
+    const metrics = await (await fetch(`${urls.operations}/metrics`)).text();
+    return Number(/^annals_clock_ahead_seconds (\S+)$/m.exec(metrics)?.[1]);
+  };
+
+  it('is told by its log, its health and its metrics, and serves', async () => {
+    expect(wrong.lines.filter((line) => line.includes('far apart'))).to.have.length(1);
+    expect((await health(wrong)).detail).to.match(/^1[78]\d{3} s ahead of the event store's/);
+    expect((await health(wrong)).status).to.equal(200);
+    expect(await aheadOf(wrong)).to.be.closeTo(18_000, 60);
+    expect(await health(right)).to.deep.equal({ status: 200, detail: undefined });
+    expect(await aheadOf(right)).to.be.closeTo(0, 60);
+  });
+
+  it('lets into a room whoever another node lets in, and gives it the same time', async () => {
+    const ada = await createRoom(right.urls.rooms ?? '', 'Ada');
+    const bob = await createRoom(wrong.urls.rooms ?? '', 'Bob');
+    for (const { roomId, sessionToken: token } of [ada, bob]) {
+      await eventually(async () => {
+        const states = [right, wrong].map(({ urls }) =>
+          call<{ expiresAt: string }>(urls.rooms ?? '', 'GET', `/rooms/${roomId}/state`, { token }),
+        );
+        for (const { status, body } of await Promise.all(states)) {
+          if (status !== 200) return false;
+          expect(Date.parse(body.expiresAt)).to.be.closeTo(Date.now() + HOUR_MS, 120_000);
+        }
+        return true;
+      });
+    }
+  });
+});

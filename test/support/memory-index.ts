@@ -1,0 +1,83 @@
+/** The index of the log service in memory: real blocks, chosen by nothing, and counts of whole hours. */
+import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
+import { HOUR_MS } from '../../domain/logs/instant.js';
+import type { JsonObject } from '../../domain/logs/json.js';
+import { isUsualLevel } from '../../domain/logs/levels.js';
+import { idOf } from '../../domain/logs/place.js';
+import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
+import { buildBlock, openBlock } from '../../projections/logs/block.js';
+
+/** Records of one producer and one keeping, as they came. */
+export interface Batch {
+  readonly producerId: string;
+  readonly audit: boolean;
+  /** No count has its records in it. */
+  readonly scattered?: boolean;
+  readonly records: readonly JsonObject[];
+}
+
+export interface MemoryIndex extends RecordIndex {
+  /** Everything that is in it, in the order of the log. */
+  readonly all: readonly PlacedRecord[];
+  /** How often a block was opened. */
+  opened(): number;
+}
+
+const hourOf = (instant: number) => Math.floor(instant / HOUR_MS) * HOUR_MS;
+
+/** Every batch is a block. In odd hours events are not told apart, in every third hour unusual levels are not. */
+export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_000_000): MemoryIndex {
+  let opened = 0;
+  const all: PlacedRecord[] = [];
+  const counted: PlacedRecord[] = [];
+  const blocks = batches.map(({ producerId, audit, scattered = false, records }, batch) => {
+    const builder = buildBlock(producerId);
+    const position = BigInt(batch + 1) * 10n;
+    for (const [place, data] of records.entries()) {
+      const record = readRecord(JSON.stringify({ ...data, audit }), producerId, receivedAt);
+      builder.add(record, record.json, position, place);
+      const placed = { ...record, id: idOf(position, place) };
+      all.push(placed);
+      if (!scattered) counted.push(placed);
+    }
+    const { from, to, count, size } = builder.summary();
+    const open = openBlock([builder.text()]);
+    const entry = (index: number) => `{"id":"${open.id(index)}"}`;
+    const block: Block = { ...open, producerId, audit, entry };
+    const read: BlockRef['read'] = async (look) => {
+      opened++;
+      return look(block);
+    };
+    return { ref: { from, to, count, size, read } satisfies BlockRef, scattered };
+  });
+
+  return {
+    all,
+    opened: () => opened,
+    async *blocks(_filter, order, _pace, among) {
+      const some = blocks.filter(({ scattered }) => !among || scattered === (among === 'not counted'));
+      const refs = some.map(({ ref }) => ref);
+      yield* refs.sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
+    },
+    async hours({ from, to, producerId, audit }) {
+      const counts: HourCount[] = [];
+      const [withoutEvents, withoutLevels] = [new Set<number>(), new Set<number>()];
+      for (const each of counted) {
+        const hour = hourOf(each.instant);
+        if (hour < from || hour >= to || (producerId ?? each.producerId) !== each.producerId) continue;
+        if ((audit ?? each.audit) !== each.audit) continue;
+        const [nth, usual] = [hour / HOUR_MS, isUsualLevel(each.level)];
+        if (nth % 2 === 1) withoutEvents.add(hour);
+        if (nth % 3 === 0) withoutLevels.add(hour);
+        counts.push({
+          hour,
+          level: nth % 3 === 0 && !usual ? undefined : each.level,
+          event: nth % 2 === 1 ? undefined : each.event,
+          count: 1,
+        });
+      }
+      return { counts, withoutEvents: [...withoutEvents], withoutLevels: [...withoutLevels] };
+    },
+    lastReceived: async () => (all.length > 0 ? receivedAt : undefined),
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
+ * `test/application/road.ts` are true of it as they are of the servers.
+ */
+import { randomUUID } from 'node:crypto';
+import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
+import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { createDerivation } from '../../adapters/crypto/derivation.js';
+import { createCodec } from '../../adapters/eventstore/codec.js';
+import { createHandle } from '../../application/handle.js';
+import type { Checkpoints, EventLog, Follow, Leases, Position } from '../../application/ports.js';
+import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
+import { createSettled } from '../../application/settled.js';
+import { createStreams } from '../../application/streams.js';
+import { createVault, type KeyStore } from '../../application/vault.js';
+import type { Catalog } from '../../domain/shared/catalog.js';
+import { quiet } from './engines.js';
+
+interface Stored extends JSONEventData {
+  readonly streamId: string;
+  readonly revision: number;
+  readonly commit: bigint;
+}
+
+type World = ReturnType<typeof memoryWorld>;
+
+export function memoryWorld() {
+  const all: Stored[] = [];
+  const keys = new Map<string, Buffer | 'destroyed'>();
+  const store: KeyStore = {
+    async create(subject, fresh) {
+      const key = keys.get(subject) ?? fresh;
+      keys.set(subject, key);
+      return key === 'destroyed' ? undefined : key;
+    },
+    read: async (subject) => keys.get(subject),
+    async destroy(subject) {
+      keys.set(subject, 'destroyed');
+    },
+  };
+  return {
+    all,
+    ended: new Set<string>(),
+    most: new Map<string, number>(),
+    keys: store,
+    checkpoints: new Map<string, { position: Position; fence: bigint }>(),
+    held: new Map<string, bigint>(),
+    wakers: new Set<() => void>(),
+    installation: aes256gcm.newKey(),
+  };
+}
+
+const resolved = ({ streamId, revision, commit, ...stored }: Stored) =>
+  ({
+    event: {
+      ...stored,
+      streamId,
+      revision: BigInt(revision),
+      position: { commit, prepare: commit },
+      created: new Date(1_800_000_000_000 + Number(commit)),
+    },
+  }) as unknown as ResolvedEvent;
+
+export type MemoryKernel = ReturnType<typeof memoryKernel>;
+
+/** One node of a world. */
+export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
+  const unopened = countUnopened(quiet, () => {});
+  const telling = createVault(world.keys, aes256gcm);
+  const vault = asErased(telling, unopened.told);
+  const codec = createCodec(catalogs, vault);
+  const of = (stream: string) => world.all.filter(({ streamId }) => streamId === stream);
+
+  const log: EventLog = {
+    async append(stream, expected, events) {
+      const encoded: JSONEventData[] = [];
+      for (const event of events) {
+        const one = await codec.encode(stream, event);
+        if (!one) return { outcome: 'deleted' };
+        encoded.push(one);
+      }
+      if (world.ended.has(stream)) return { outcome: 'deleted' };
+      const there = of(stream);
+      const after = expected === 'none' ? -1 : expected;
+      const same = there.slice(after + 1, after + 1 + encoded.length);
+      const last = same.at(-1);
+      if (last && same.length === encoded.length && same.every(({ id }, at) => id === encoded[at]!.id))
+        return { outcome: 'appended', revision: last.revision, position: last.commit };
+      if (after !== there.length - 1) return { outcome: 'conflict' };
+      let [revision, commit] = [after, world.all.at(-1)?.commit ?? 0n];
+      for (const one of encoded) {
+        commit += 100n;
+        world.all.push({ ...one, streamId: stream, revision: ++revision, commit });
+      }
+      for (const wake of world.wakers) wake();
+      return { outcome: 'appended', revision, position: commit };
+    },
+
+    async read(stream, { from, backwards = false, limit = Number.POSITIVE_INFINITY } = {}) {
+      if (world.ended.has(stream)) return 'deleted';
+      const there = of(stream);
+      if (there.length === 0) return 'missing';
+      const kept = there.slice(-(world.most.get(stream) ?? there.length));
+      const wanted = backwards
+        ? kept.filter(({ revision }) => revision <= (from ?? revision)).reverse()
+        : kept.filter(({ revision }) => revision >= (from ?? 0));
+      return wanted.slice(0, limit).flatMap((each) => codec.decode(resolved(each)));
+    },
+
+    async retain(stream, { maxCount }) {
+      if (maxCount !== undefined) world.most.set(stream, maxCount);
+    },
+
+    async tombstone(stream) {
+      world.ended.add(stream);
+    },
+  };
+
+  const follow: Follow = async function* ({ from, signal, atOnce = 1000, ...selection }) {
+    const isWanted = ({ streamId, type }: Stored) =>
+      'prefixes' in selection
+        ? selection.prefixes.some((prefix) => streamId.startsWith(prefix))
+        : selection.types.some((each) => type.startsWith(`${selection.service}.${each}.v`));
+    let position = from === 'start' ? 0n : from;
+    while (!signal.aborted) {
+      let wake = () => {};
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      world.wakers.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+      const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, atOnce);
+      position = found.at(-1)?.commit ?? position;
+      yield { events: found.flatMap((each) => codec.decode(resolved(each))), position, caughtUp: true };
+      if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted)
+        await woken;
+      world.wakers.delete(wake);
+      signal.removeEventListener('abort', wake);
+    }
+  };
+
+  const checkpoints: Checkpoints = {
+    read: async (name) => world.checkpoints.get(name)?.position,
+    async advance(positions, fence) {
+      const names = Object.entries(positions);
+      if (names.some(([name]) => (world.checkpoints.get(name)?.fence ?? 0n) > fence)) return false;
+      for (const [name, position] of names) world.checkpoints.set(name, { position, fence });
+      return true;
+    },
+    async forget(name) {
+      world.checkpoints.delete(name);
+    },
+  };
+
+  let fences = 0n;
+  const leases: Leases = {
+    async acquire(name) {
+      if (world.held.has(name)) return undefined;
+      const fence = ++fences;
+      world.held.set(name, fence);
+      const lost = new AbortController();
+      return {
+        fence,
+        lost: lost.signal,
+        assertHeld() {
+          if (world.held.get(name) !== fence) throw new Error(`the lease ${name} is lost`);
+        },
+        async release() {
+          if (world.held.get(name) === fence) world.held.delete(name);
+          lost.abort();
+        },
+      };
+    },
+    holder: async (name) => (world.held.has(name) ? 'somebody' : undefined),
+  };
+
+  const reveal = createReveal(telling, unopened.told);
+  const streams = createStreams(log, reveal);
+  const settled = createSettled(async () => undefined);
+  const appended = settled.appended;
+  const handle = createHandle({ log, streams, release: 'test', logger: quiet, appended, conflicted() {} });
+  return {
+    log,
+    follow,
+    vault,
+    reveal,
+    unopened: unopened.count,
+    streams,
+    handle,
+    settled,
+    appended,
+    checkpoints,
+    leases,
+    derivation: createDerivation(world.installation),
+    head: async () => world.all.at(-1)?.commit ?? 0n,
+    systemContext(actor: string) {
+      const commandId = randomUUID();
+      return { commandId, actor, correlationId: commandId };
+    },
+    async close() {},
+  };
+}
