@@ -292,6 +292,7 @@ describe('a build', () => {
 
     it('goes on where it was stopped, and not with what is older, of another version or ahead', async () => {
       serve('toys_contents_v1_k');
+      save('toys_contents_v1_k', 60n);
       for (const [name, position] of [
         ['toys_contents_v1_j', 50n],
         ['toys_contents_v2_m', 50n],
