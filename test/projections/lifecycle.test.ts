@@ -8,7 +8,7 @@ import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
 describe('builds of a projection', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let database: string;
   let kernel: Kernel;
@@ -86,6 +86,18 @@ describe('builds of a projection', function () {
     await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.include(begun);
     await lease?.release();
+  });
+
+  it('are dropped when they are ahead of the log, and kept when they are not, though neither was ever served', async () => {
+    const [within, ahead] = ['y', 'z'].map((run) => `toys_contents_v1_${run.repeat(9)}`) as [string, string];
+    for (const each of [within, ahead]) await kernel.builds.open(contents, each, { assertHeld() {} });
+    const head = await kernel.head();
+    await kernel.checkpoints.advance({ [within]: head, [ahead]: head + 1_000_000n }, 0n);
+    const projector = project();
+    await eventually(() => projector.status().status === 'live');
+    const served = kernel.served.collection(contents.name) ?? '';
+    expect(await collections()).to.have.members([served, within]);
+    expect(await kernel.checkpoints.read(ahead)).to.equal(undefined);
   });
 
   it('are made anew, and not gone on with, when they are ahead of the log', async () => {

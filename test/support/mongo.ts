@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { owned } from './children.js';
 
 /** Whether the tests run against a real server, where nothing may be killed or poked. */
 export const isReal = process.env.MONGODB_URL !== undefined;
@@ -47,7 +48,7 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
       String(port),
       ...(options.housekeepingMs ? [String(options.housekeepingMs)] : []),
     ];
-    child = fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child = owned(fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     const started = once(child, 'message').then(([message]) => message as { url: string; port: number });
     const failed = once(child, 'exit').then(([code]) =>
       Promise.reject(new Error(`the engine ended with ${code}`)),

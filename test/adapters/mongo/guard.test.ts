@@ -31,7 +31,7 @@ import { type MongoServer, mongoServer } from '../../support/mongo.js';
 const LARGE = 'x'.repeat(12 * 1024 * 1024);
 
 describe('a connection to MongoDB', function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   let server: MongoServer;
   let resetting: Server;
   let cuts = 0;

@@ -57,7 +57,7 @@ const loses =
   };
 
 describe('the same command again', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let one: Node;
   let other: Node;

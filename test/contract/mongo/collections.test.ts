@@ -29,7 +29,7 @@ describe('MongoDB: collections', () => {
   });
 
   it('makes and drops hundreds of collections', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     for (let i = 0; i < 300; i++) {
       const rows = mongo.db.collection(`many_${i}`);
       await rows.createIndex({ a: 1 });
