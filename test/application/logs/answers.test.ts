@@ -8,6 +8,7 @@ import type { Page } from '../../../application/logs/queries.js';
 import { search } from '../../../application/logs/search.js';
 import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, type Order, placeOf } from '../../../domain/logs/place.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
@@ -28,12 +29,48 @@ const grouping = fc.oneof<fc.Arbitrary<Grouping>[]>(
   fc.constantFrom(60_000, HOUR_MS, 24 * HOUR_MS).map((intervalMs) => ({ by: 'time', intervalMs })),
 );
 
-/** The filter with the bounds of whole hours, where kept counts answer. */
-const hourly = filter.map(({ from, to, ...rest }) => ({
-  ...rest,
-  ...(from !== undefined && { from: from - (from % HOUR_MS) }),
-  ...(to !== undefined && { to: to - (to % HOUR_MS) + HOUR_MS - 1 }),
-}));
+/** Instants on and beside the bounds of a few hours. */
+const nearHours = fc
+  .tuple(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-1, 0, 1, 60_000))
+  .map(([hours, ms]) => NOON + hours * HOUR_MS + ms);
+const LEVELS = ['INFO', 'ERROR', 'STRANGE', 'ODD'];
+
+/** What kept counts know of: levels, usual or not, and events. */
+const columns: fc.Arbitrary<Batch> = fc.record({
+  producerId: fc.constantFrom('api', 'web'),
+  audit: fc.boolean(),
+  records: fc.array(
+    fc.record(
+      {
+        timestamp: nearHours,
+        level: fc.constantFrom(...LEVELS),
+        event: fc.constantFrom('started', 'stopped'),
+      },
+      { requiredKeys: ['timestamp'] },
+    ) as fc.Arbitrary<JsonObject>,
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+const columnFilter: fc.Arbitrary<Filter> = fc
+  .record(
+    {
+      from: nearHours,
+      to: nearHours,
+      levels: fc.subarray(LEVELS, { minLength: 1 }),
+      event: fc.constantFrom('started', 'never'),
+      producerId: fc.constantFrom('api', 'web'),
+      audit: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  )
+  .map((some) => ({ ...EVERYTHING, ...some }));
+const counted = fc.oneof(
+  fc.tuple(index, filter),
+  fc.tuple(
+    fc.array(columns, { minLength: 1, maxLength: 6 }).map((batches) => memoryIndex(batches)),
+    columnFilter,
+  ),
+);
 
 function passing({ all }: MemoryIndex, filter: Filter, order: Order): PlacedRecord[] {
   const found = all.filter((each) => matches(filter, each)).sort(comparePlaces);
@@ -84,7 +121,7 @@ describe('answers', () => {
 
   it('count every record that passes, under each of its keys, the largest first', () =>
     fc.assert(
-      fc.asyncProperty(index, fc.oneof(filter, hourly), grouping, async (index, filter, grouping) => {
+      fc.asyncProperty(counted, grouping, async ([index, filter], grouping) => {
         const counts = new Map<string, number>();
         const found = passing(index, filter, 'asc');
         for (const key of found.flatMap((each) => keysOf(grouping, each)))
@@ -186,6 +223,104 @@ describe('answers', () => {
     );
     expect(page.entries.length).to.equal(2);
     expect(page.hasMore).to.equal(true);
+  });
+
+  const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
+  const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
+    JSON.parse(
+      String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, undefined, unhurried)),
+    );
+
+  it('are fetched a few at a time: 200, or fewer where they are large', async () => {
+    const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    expect((await pageIn(small, 1000)).entries).to.have.length(450);
+    expect(small.opened()).to.equal(1 + 3);
+    const text = 'x'.repeat(60_000);
+    const large = one(Array.from({ length: 40 }, (_, nth) => ({ timestamp: NOON + nth, text })));
+    expect((await pageIn(large, 1000)).entries).to.have.length(40);
+    expect(large.opened()).to.equal(1 + 3);
+    const few = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    expect((await pageIn(few, 10)).entries).to.have.length(10);
+    expect(few.opened()).to.equal(1 + 1);
+  });
+
+  it('end where the page is full, whatever would still find room in it', async () => {
+    const index = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    const growing: MemoryIndex = {
+      ...index,
+      async *blocks(...given) {
+        for await (const ref of index.blocks(...given))
+          yield {
+            ...ref,
+            read: (look) =>
+              ref.read((block) =>
+                look({
+                  ...block,
+                  // The second is too large for the page; those of the next fetch would not be.
+                  entry: (at) => `{"id":"${at}","data":"${'x'.repeat(at === 1 ? 5_000_000 : 1000)}"}`,
+                }),
+              ),
+          };
+      },
+    };
+    expect(idsOf(await pageIn(growing, 1000))).to.deep.equal(['0']);
+  });
+
+  it('parse no record whose text rules it out', async () => {
+    const index = one([
+      { timestamp: NOON, event: 'started', message: 'disk full' },
+      { timestamp: NOON + 1, event: 'stopped', message: 'disk fine' },
+      { timestamp: NOON + 2, event: 'started', message: 'all well', requestId: 'r1' },
+    ]);
+    let parsed = 0;
+    const counting: MemoryIndex = {
+      ...index,
+      async *blocks(...given) {
+        for await (const ref of index.blocks(...given))
+          yield {
+            ...ref,
+            read: (look) =>
+              ref.read((block) =>
+                look({
+                  ...block,
+                  record(at) {
+                    parsed++;
+                    return block.record(at);
+                  },
+                }),
+              ),
+          };
+      },
+    };
+    const found = async (filter: Partial<Filter>) => {
+      parsed = 0;
+      let count = 0;
+      for await (const _ of search(counting, asked({ ...EVERYTHING, ...filter }, 'asc'), 9)) count++;
+      return [count, parsed];
+    };
+    expect(await found({ event: 'started' })).to.deep.equal([2, 2]);
+    expect(await found({ correlationId: 'r1' })).to.deep.equal([1, 1]);
+    expect(await found({ fields: [{ path: 'message', value: 'disk fine' }] })).to.deep.equal([1, 1]);
+    expect(await found({ words: ['disk'] })).to.deep.equal([2, 2]);
+    expect(await found({ words: ['disk', 'full'] })).to.deep.equal([1, 1]);
+    expect(await found({ from: NOON + 1 })).to.deep.equal([2, 0]);
+  });
+
+  it('let go of the index when nobody asks on', async () => {
+    const index = memoryIndex(hours);
+    let closed = 0;
+    const closing: MemoryIndex = {
+      ...index,
+      async *blocks(...given) {
+        try {
+          yield* index.blocks(...given);
+        } finally {
+          closed++;
+        }
+      },
+    };
+    for await (const _ of search(closing, asked(EVERYTHING, 'desc'), 24)) break;
+    expect(closed).to.equal(1);
   });
 
   it('leave out what has expired since it was found', async () => {

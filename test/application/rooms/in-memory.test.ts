@@ -69,9 +69,19 @@ describe('in memory, a room', () => {
         return lag === 0;
       },
     };
-    const ports = { ...kernel, clock, rows, settled };
+    let refreshed = 0;
+    const streams: typeof kernel.streams = {
+      ...kernel.streams,
+      refresh: (...asked) => {
+        refreshed++;
+        return kernel.streams.refresh(...asked);
+      },
+    };
+    const ports = { ...kernel, streams, clock, rows, settled };
     return {
       ...kernel,
+      /** How often the log was asked what another node may have written. */
+      refreshed: () => refreshed,
       waited,
       commands: createRoomCommands(ports),
       queries: createRoomQueries(ports),
@@ -141,6 +151,9 @@ describe('in memory, a room', () => {
     now += 1000;
     const bob = { name: 'Bob', signingPublicKey };
     const joined = done(await other.commands.join(room.roomId, TOKEN, bob, context()));
+    // The node that has not seen him join reads on before it turns him away.
+    const { participant } = await admitted(joined.body, one);
+    expect(participant.name).to.equal('Bob');
     expect(joined.body.participants.map(({ name, joinedAt }) => [name, joinedAt])).to.deep.equal([
       ['Ada', iso(NOON)],
       ['Bob', iso(NOON + 1000)],
@@ -155,9 +168,6 @@ describe('in memory, a room', () => {
     expect(await one.commands.invite(await admitted(room), TOKEN, context())).to.include({
       rejected: 'rooms/invite-exists',
     });
-    // The node that has not seen him join reads on before it turns him away.
-    const { participant } = await admitted(joined.body, one);
-    expect(participant.name).to.equal('Bob');
   });
 
   it('lets in nobody without a token of its own, and is not there where it is not', async () => {
@@ -165,6 +175,9 @@ describe('in memory, a room', () => {
     const admit = (roomId: string, token?: string) => one.admission.admit(roomId, token);
     for (const token of [undefined, '', 'x'.repeat(43), elsewhere.sessionToken, `${room.sessionToken}x`])
       expect(await admit(room.roomId, token), String(token)).to.equal(unauthorized);
+    const before = one.refreshed();
+    for (const malformed of [undefined, '', `${room.sessionToken}x`]) await admit(room.roomId, malformed);
+    expect(one.refreshed(), 'no token costs nobody a read of the log').to.equal(before);
     for (const roomId of ['A'.repeat(22), 'short', `${room.roomId}x`, `x${room.roomId}`, ''])
       expect(await admit(roomId, room.sessionToken), roomId).to.include({ rejected: notFound });
     expect(accepted(await one.admission.open(room.roomId)).roomId).to.equal(room.roomId);
@@ -225,7 +238,9 @@ describe('in memory, a room', () => {
     const room = await create();
     const messages = [];
     for (const index of [0, 1, 2]) messages.push((await post(room, index)).body);
+    const before = one.refreshed();
     const { body, position, consistency } = accepted(await stateOf(room));
+    expect(one.refreshed(), 'its rows are enough').to.equal(before);
     const { roomId, expiresAt, participants } = room;
     expect(body).to.deep.equal({ roomId, expiresAt, participants, messages });
     expect([position, consistency]).to.deep.equal([await one.head(), undefined]);
@@ -248,6 +263,25 @@ describe('in memory, a room', () => {
     expect(position < head).to.equal(true);
     // Its row is not even there: the log has the last word.
     one.behind(3);
+    expect(accepted(await stateOf(room)).body.participants).to.deep.equal(room.participants);
+  });
+
+  it('is shown without what is damaged in it, and with who the log says is in it', async () => {
+    const room = await create();
+    const [first, second] = [(await post(room, 0)).body, (await post(room, 1)).body];
+    const [joined, said] = ['rooms.ParticipantJoined.v1', 'rooms.MessagePosted.v1'].map((type) =>
+      world.all.find((each) => each.type === type),
+    );
+    const damage = (stored: unknown) => {
+      const { data } = stored as { data: { secret: string } };
+      data.secret = Buffer.from('not sealed by anybody here at all').toString('base64');
+    };
+    damage(said);
+    const shown = accepted(await stateOf(room)).body;
+    expect(shown.messages).to.deep.equal([second]);
+    expect(shown.messages).not.to.deep.include(first);
+    expect(shown.participants).to.deep.equal(room.participants);
+    damage(joined);
     expect(accepted(await stateOf(room)).body.participants).to.deep.equal(room.participants);
   });
 
@@ -293,6 +327,12 @@ describe('in memory, a room', () => {
       'RoomErased',
     ]);
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
+    await one.log.tombstone(roomStream(room.roomId));
+    one.streams.forget(roomStream(room.roomId));
+    const failure = await one.reaction.on.RoomBurned!({ ...end, id: 'another' }).catch(
+      (error: Error) => error,
+    );
+    expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
   });
 
   it('is told to the log when its time is up, by pages of those that are due', async () => {
