@@ -1,88 +1,16 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
 import { expect } from 'chai';
 import { createAlerts } from '../../../application/logs/alerts.js';
-import { deliveryReaction } from '../../../application/logs/alerts-delivery.js';
-import { createEvaluation } from '../../../application/logs/alerts-evaluation.js';
-import { createAlertHistory } from '../../../application/logs/alerts-history.js';
-import { createTrial } from '../../../application/logs/alerts-trial.js';
-import type { WebhookOutcome, WebhookRequest } from '../../../application/logs/ports.js';
-import type { RecordedEvent, Rows } from '../../../application/ports.js';
-import { alertStream } from '../../../domain/logs/alert.js';
-import { alertEvents } from '../../../domain/logs/alert-events.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
 import { quiet } from '../../support/engines.js';
-import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { memoryAlerts as fixture, NOON } from '../../support/memory-alerts.js';
+import { taken } from '../../support/memory-intake.js';
+import { memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
-const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 const URL = 'https://hooks.example.com/T0/secret';
-const catalogs = [{ service: 'logs', events: alertEvents }];
-
-function taken<T extends object>(outcome: T | Rejection): T {
-  if (isRejection(outcome)) throw new Error(outcome.rejected);
-  return outcome as T;
-}
-
-function fixture(world = memoryWorld()) {
-  const kernel = memoryKernel(world, catalogs);
-  const clock = { now: () => it.now };
-  const it = {
-    now: NOON,
-    errors: 0,
-    lastRecordAt: undefined as number | undefined,
-    windows: [] as [number, number][],
-    asked: 0,
-    sent: [] as WebhookRequest[],
-    outcome: { delivered: true, status: 204, attempts: 1 } as WebhookOutcome,
-    refusals: [] as string[],
-    refusal: undefined as string | undefined,
-  };
-  const webhooks = {
-    async refusal(url: string) {
-      it.refusals.push(url);
-      return it.refusal;
-    },
-    async deliver(request: WebhookRequest) {
-      it.sent.push(request);
-      return it.outcome;
-    },
-  };
-  const counts = {
-    async errorsBetween(from: number, to: number) {
-      it.windows.push([from, to]);
-      return it.errors;
-    },
-    async lastRecordAt() {
-      it.asked++;
-      return it.lastRecordAt;
-    },
-  };
-  const stop = new AbortController();
-  const serviceUrl = () => 'https://logs.example.com';
-  const ports = { ...kernel, clock, webhooks, counts, serviceUrl, logger: quiet, signal: stop.signal };
-  const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
-  const alerts = createAlerts({ ...ports, evaluate });
-  const reaction = deliveryReaction(ports);
-  const read = async (rule: 'error_threshold' | 'no_logs') => {
-    const found = await kernel.log.read(alertStream(rule));
-    return typeof found === 'string' ? [] : found;
-  };
-  return {
-    ...kernel,
-    it,
-    stop,
-    evaluate,
-    watch,
-    alerts,
-    reaction,
-    trial: createTrial(ports),
-    read,
-    types: async (rule: 'error_threshold' | 'no_logs') => (await read(rule)).map(({ type }) => type),
-    set: async (changes: { readonly [key: string]: unknown }, how = context()) =>
-      taken(await alerts.change(changes, how)),
-  };
-}
 
 describe('in memory, alerting', () => {
   it('judges nothing while it is off, and does not count', async () => {
@@ -310,131 +238,5 @@ describe('in memory, a trial of the webhook', () => {
       kind: 'conflict',
     });
     expect(it.sent).to.have.length(1);
-  });
-});
-
-describe('in memory, the history of alerts', () => {
-  const row = (id: string, raisedAt: number, more = {}) => ({
-    _id: id,
-    _at: { toBigInt: () => BigInt(raisedAt) },
-    rule: 'no_logs',
-    severity: 'warning',
-    state: 'active',
-    raisedAt,
-    details: { thresholdMinutes: 5 },
-    ...more,
-  });
-  type Compared = { $lt: number | string } | number;
-  type Older = { $or: [{ raisedAt: Compared }, { raisedAt: number; _id: { $lt: string } }] };
-
-  function history(all: readonly ReturnType<typeof row>[], inStep = true) {
-    const waited: bigint[] = [];
-    const rows: Rows = {
-      async find<Row>(_: string, { filter, sort, limit }: Parameters<Rows['find']>[1]) {
-        expect(sort).to.deep.equal({ raisedAt: -1, _id: -1 });
-        const older = (filter as Partial<Older>).$or;
-        const passes = ({ raisedAt, _id }: ReturnType<typeof row>) =>
-          !older ||
-          raisedAt < Number((older[0].raisedAt as { $lt: number }).$lt) ||
-          (raisedAt === older[1].raisedAt && _id < older[1]._id.$lt);
-        const sorted = all.toSorted((a, b) => b.raisedAt - a.raisedAt || (a._id < b._id ? 1 : -1));
-        return sorted.filter(passes).slice(0, limit) as Row[];
-      },
-    };
-    const settled = {
-      position: () => 0n,
-      latest: () => 70n,
-      async wait(_: string, position: bigint) {
-        waited.push(position);
-        return inStep;
-      },
-    };
-    return { read: createAlertHistory({ rows, settled }), waited };
-  }
-
-  it('is told newest first, page by page, none left out or told twice', async () => {
-    const all = [row('a', 10), row('b', 30), row('c', 30), row('d', 20), row('e', 40)];
-    const { read } = history(all);
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = taken(await read({ limit: 2, ...(cursor ? { cursor } : {}) }));
-      ids.push(...page.body.alerts.map((each) => (each as { id: string }).id));
-      expect(page.body.limit).to.equal(2);
-      expect(page.body.hasMore).to.equal(ids.length < all.length);
-      cursor = page.body.nextCursor;
-    } while (cursor !== undefined);
-    expect(ids).to.deep.equal(['e', 'c', 'b', 'd', 'a']);
-    expect(taken(await read({ limit: 5 })).body)
-      .to.include({ hasMore: false })
-      .and.not.have.property('nextCursor');
-    expect(taken(await read({ limit: 5 })).position).to.equal(40n);
-  });
-
-  it('says of each what it was about, and what became of it', async () => {
-    const delivery = { at: 5000, attempts: 2, status: 500, reason: 'it answered 500' };
-    const resolved = { state: 'resolved', resolvedAt: 4000, resolution: 'recovered', delivery };
-    const { read } = history([
-      row('a', 3000, resolved),
-      row('b', 2000, { delivery: { at: 2500, attempts: 1, status: 200 }, repeatedBy: 'a' }),
-      row('c', 1000),
-    ]);
-    const common = { rule: 'no_logs', severity: 'warning', details: { thresholdMinutes: 5 } };
-    const iso = (at: number) => new Date(at).toISOString();
-    expect(taken(await read({ limit: 10 })).body.alerts).to.deep.equal([
-      {
-        ...common,
-        id: 'a',
-        state: 'resolved',
-        triggeredAt: iso(3000),
-        resolvedAt: iso(4000),
-        resolution: 'recovered',
-        webhook: { delivered: false, at: iso(5000), attempts: 2, status: 500, reason: 'it answered 500' },
-      },
-      {
-        ...common,
-        id: 'b',
-        state: 'active',
-        triggeredAt: iso(2000),
-        resolvedAt: null,
-        repeatedBy: 'a',
-        webhook: { delivered: true, at: iso(2500), attempts: 1, status: 200 },
-      },
-      {
-        ...common,
-        id: 'c',
-        state: 'active',
-        triggeredAt: iso(1000),
-        resolvedAt: null,
-        webhook: { delivered: false, attempts: 0 },
-      },
-    ]);
-  });
-
-  it('waits for what this node wrote and the caller has seen, and says when it is behind', async () => {
-    const { read, waited } = history([], false);
-    expect(taken(await read({ limit: 1 })).consistency).to.equal('pending');
-    await read({ limit: 1, seen: 90n });
-    expect(waited).to.deep.equal([70n, 90n]);
-    expect(taken(await history([]).read({ limit: 1 }))).not.to.have.property('consistency');
-  });
-
-  it('takes no cursor that it did not give', async () => {
-    const { read } = history([]);
-    for (const cursor of [
-      '',
-      'x',
-      '12',
-      '12.',
-      '.a',
-      'x12.a',
-      '12.a b',
-      `12.${'a'.repeat(65)}`,
-      '12345678901234567.a',
-    ])
-      expect(await read({ limit: 1, cursor }), cursor).to.include({
-        rejected: 'logs/bad-cursor',
-        kind: 'invalid',
-      });
   });
 });

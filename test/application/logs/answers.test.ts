@@ -5,6 +5,7 @@ import { aggregate, type Grouping, MISSING } from '../../../application/logs/agg
 import { unhurried } from '../../../application/logs/pace.js';
 import { pageOf } from '../../../application/logs/page.js';
 import type { Page } from '../../../application/logs/queries.js';
+import type { Block, BlockRef } from '../../../application/logs/record-index.js';
 import { search } from '../../../application/logs/search.js';
 import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
@@ -87,6 +88,19 @@ function keysOf(grouping: Grouping, each: PlacedRecord): string[] {
   if (grouping.by === 'level') return [each.level];
   return [(grouping.by === 'event' ? each.event : each.correlationId) ?? MISSING];
 }
+
+/** The same index, whose blocks are read this way. */
+const readThrough = (index: MemoryIndex, change: (ref: BlockRef) => Partial<BlockRef>): MemoryIndex => ({
+  ...index,
+  async *blocks(...given) {
+    for await (const ref of index.blocks(...given)) yield { ...ref, ...change(ref) };
+  },
+});
+/** The same index, whose blocks are like this when they are open. */
+const openAs = (index: MemoryIndex, change: (block: Block) => Partial<Block>): MemoryIndex =>
+  readThrough(index, (ref) => ({
+    read: (look) => ref.read((block) => look({ ...block, ...change(block) })),
+  }));
 
 const asked = (filter: Filter, order: Order) => ({ filter, order, pace: unhurried });
 const idsOf = (page: Page) => page.entries.map(({ id }) => id);
@@ -175,21 +189,15 @@ describe('answers', () => {
   it('look into twice as many blocks each time for what is rare, and at few where they are large', async () => {
     let reading = 0;
     let most = 0;
-    const slow = (index: MemoryIndex, size: number): MemoryIndex => ({
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            size,
-            async read(look) {
-              most = Math.max(most, ++reading);
-              await new Promise(setImmediate);
-              return ref.read(look).finally(() => reading--);
-            },
-          };
-      },
-    });
+    const slow = (index: MemoryIndex, size: number) =>
+      readThrough(index, (ref) => ({
+        size,
+        async read(look) {
+          most = Math.max(most, ++reading);
+          await new Promise(setImmediate);
+          return ref.read(look).finally(() => reading--);
+        },
+      }));
     const many = memoryIndex(Array.from({ length: 3 }, () => hours).flat());
     const rare = { ...EVERYTHING, event: 'never' };
     for await (const _ of search(slow(many, 10), asked(rare, 'desc'), 5)) expect.fail();
@@ -202,22 +210,9 @@ describe('answers', () => {
 
   it('are pages of fewer records where these are large, but of one at least', async () => {
     const index = memoryIndex(hours.slice(0, 5));
-    const large: MemoryIndex = {
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            read: (look) =>
-              ref.read((block) =>
-                look({
-                  ...block,
-                  entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
-                }),
-              ),
-          };
-      },
-    };
+    const large = openAs(index, (block) => ({
+      entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
+    }));
     const page: Page = JSON.parse(
       String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, undefined, unhurried)),
     );
@@ -246,23 +241,10 @@ describe('answers', () => {
 
   it('end where the page is full, whatever would still find room in it', async () => {
     const index = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
-    const growing: MemoryIndex = {
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            read: (look) =>
-              ref.read((block) =>
-                look({
-                  ...block,
-                  // The second is too large for the page; those of the next fetch would not be.
-                  entry: (at) => `{"id":"${at}","data":"${'x'.repeat(at === 1 ? 5_000_000 : 1000)}"}`,
-                }),
-              ),
-          };
-      },
-    };
+    // The second is too large for the page; those of the next fetch would not be.
+    const growing = openAs(index, () => ({
+      entry: (at) => `{"id":"${at}","data":"${'x'.repeat(at === 1 ? 5_000_000 : 1000)}"}`,
+    }));
     expect(idsOf(await pageIn(growing, 1000))).to.deep.equal(['0']);
   });
 
@@ -273,25 +255,12 @@ describe('answers', () => {
       { timestamp: NOON + 2, event: 'started', message: 'all well', requestId: 'r1' },
     ]);
     let parsed = 0;
-    const counting: MemoryIndex = {
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            read: (look) =>
-              ref.read((block) =>
-                look({
-                  ...block,
-                  record(at) {
-                    parsed++;
-                    return block.record(at);
-                  },
-                }),
-              ),
-          };
+    const counting = openAs(index, (block) => ({
+      record(at) {
+        parsed++;
+        return block.record(at);
       },
-    };
+    }));
     const found = async (filter: Partial<Filter>) => {
       parsed = 0;
       let count = 0;
@@ -326,16 +295,11 @@ describe('answers', () => {
   it('leave out what has expired since it was found', async () => {
     const index = memoryIndex(hours.slice(0, 3));
     let nth = 0;
-    const expiring: MemoryIndex = {
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given)) {
-          let looks = 0;
-          const gone = nth++ === 1;
-          yield { ...ref, read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
-        }
-      },
-    };
+    const expiring = readThrough(index, (ref) => {
+      let looks = 0;
+      const gone = nth++ === 1;
+      return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
+    });
     const page: Page = JSON.parse(
       String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, undefined, unhurried)),
     );

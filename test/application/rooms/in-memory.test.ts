@@ -1,19 +1,17 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
 import { expect } from 'chai';
 import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
-import { createAdmission, unauthorized } from '../../../application/rooms/admission.js';
-import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
-import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { unauthorized } from '../../../application/rooms/admission.js';
+import type { Entered } from '../../../application/rooms/commands.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
-import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
+import { type MemoryNode, memoryNode } from './memory-node.js';
 import { accepted, done } from './node.js';
 
 const shownKey = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
@@ -23,77 +21,18 @@ const iso = (at: number) => new Date(at).toISOString();
 
 describe('in memory, a room', () => {
   let world: ReturnType<typeof memoryWorld>;
-  let one: ReturnType<typeof nodeOf>;
-  let other: ReturnType<typeof nodeOf>;
+  let one: MemoryNode;
+  let other: MemoryNode;
   let now: number;
   const clock = { now: () => now };
 
   beforeEach(() => {
     now = NOON;
     world = memoryWorld();
-    [one, other] = [nodeOf(memoryKernel(world, [catalog])), nodeOf(memoryKernel(world, [catalog]))];
+    [one, other] = [memoryNode(world, clock), memoryNode(world, clock)];
   });
 
-  function nodeOf(kernel: MemoryKernel) {
-    let lag = 0;
-    /** The rows as the projection makes them, without the last `lag` of the events. */
-    const rows: Rows = {
-      async find<Row>(_: string, { filter }: Parameters<Rows['find']>[1]) {
-        const roomId = String(filter.room);
-        const read = async (stream: string) => {
-          const found = await kernel.log.read(stream);
-          return typeof found === 'string' ? [] : found;
-        };
-        const [room, said] = [await read(roomStream(roomId)), await read(messagesStream(roomId))];
-        const all = [...room, ...said].toSorted((a, b) => Number(a.position - b.position));
-        const seen = all.slice(0, all.length - lag);
-        const positionOf = (from: typeof seen) => ({ toBigInt: () => from.at(-1)?.position ?? 0n });
-        const [people, messages] = [
-          seen.filter(({ type }) => type === 'ParticipantJoined'),
-          seen.filter(({ type }) => type === 'MessagePosted'),
-        ];
-        const participants = people.map(({ data }) => ({ ...data, id: data.participantId }));
-        const own = {
-          _at: positionOf(seen.filter(({ stream }) => stream === roomStream(roomId))),
-          participants,
-        };
-        const posts = messages.map(({ data }) => ({ ...data, id: data.messageId }));
-        return [...(people.length > 0 ? [own] : []), { _at: positionOf(messages), messages: posts }] as Row[];
-      },
-    };
-    const waited: Position[] = [];
-    const settled = {
-      ...kernel.settled,
-      wait: async (_: string, position: Position) => {
-        waited.push(position);
-        return lag === 0;
-      },
-    };
-    let refreshed = 0;
-    const streams: typeof kernel.streams = {
-      ...kernel.streams,
-      refresh: (...asked) => {
-        refreshed++;
-        return kernel.streams.refresh(...asked);
-      },
-    };
-    const ports = { ...kernel, streams, clock, rows, settled };
-    return {
-      ...kernel,
-      /** How often the log was asked what another node may have written. */
-      refreshed: () => refreshed,
-      waited,
-      commands: createRoomCommands(ports),
-      queries: createRoomQueries(ports),
-      admission: createAdmission(ports),
-      reaction: eraseReaction(ports),
-      behind: (events: number) => {
-        lag = events;
-      },
-    };
-  }
-
-  const create = async (newcomer: Parameters<typeof one.commands.create>[0] = ada) =>
+  const create = async (newcomer: Parameters<MemoryNode['commands']['create']>[0] = ada) =>
     done(await one.commands.create(newcomer, HOUR, context())).body;
   const admitted = async ({ roomId, sessionToken }: Entered, at = one) =>
     accepted(await at.admission.admit(roomId, sessionToken));
