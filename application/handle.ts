@@ -1,6 +1,7 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import { createLine } from './line.js';
 import { factSeed, newEvent } from './new-event.js';
 import {
   type AppendOutcome,
@@ -26,7 +27,7 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
- * `Unavailable` when the log is away or the stream too busy for 10 attempts: it may then have been done or not,
+ * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have been done or not,
  * and the same command (same `commandId`) may be sent again.
  *
  * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
@@ -171,19 +172,3 @@ const deleted = ({ catalog }: { catalog: { service: string } }): Rejection => ({
   rejected: `${catalog.service}/gone`,
   kind: 'not-found',
 });
-
-/** Commands of one process on one stream go one after the other: they would only conflict. */
-function createLine() {
-  const lines = new Map<string, Promise<unknown>>();
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = lines.get(key);
-    const mine = (before ?? Promise.resolve()).then(work, work);
-    const settled = mine.then(
-      () => {},
-      () => {},
-    );
-    lines.set(key, settled);
-    settled.then(() => lines.get(key) === settled && lines.delete(key));
-    return mine;
-  };
-}

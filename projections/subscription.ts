@@ -11,7 +11,7 @@ import type {
   RecordedEvent,
 } from '../application/ports.js';
 import { buildIn } from '../domain/shared/served.js';
-import { buildLease, built } from './catch-up.js';
+import { buildLease, built, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
@@ -43,7 +43,6 @@ export interface Projector {
 const CHECKPOINT_EVERY_MS = 50;
 /** One write for all that comes within this time: a write a message would cost more than the message. */
 const GATHER_MS = 20;
-const RETIRE_AFTER_MS = 60_000;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
 
@@ -78,7 +77,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function loop() {
     while (!signal.aborted) {
       try {
-        const lease = await leases.acquire(`projector:${service}`);
+        const lease = await leases.acquire(projectorLease(service));
         if (lease) await lead(lease);
         else status = 'standby';
       } catch (error) {

@@ -5,6 +5,7 @@ import { type Order, placeOf } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
+import { nextTurn } from '../turns.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
 import { Abandoned, createPace, OverBudget, type Pace, unhurried } from './pace.js';
@@ -97,8 +98,16 @@ export function createLogQueries(ports: {
   const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfAggregate });
   const room = { left: KEYS_COUNTED };
 
-  /** The same question of several is one piece of work, with the budget of who asked first. */
-  const paced = (signal: AbortSignal): Pace => createPace(clock, clock.now() + budgetMs, signal);
+  /**
+   * The same question of several is one piece of work, with the budget of who asked first. It begins in its turn: were
+   * many to begin at once, everybody else would wait for all of them, though nobody waits for their answers any more.
+   */
+  async function inTurn<T>(signal: AbortSignal, work: (pace: Pace) => Promise<T>): Promise<T> {
+    const pace = createPace(clock, clock.now() + budgetMs, signal);
+    await nextTurn();
+    await pace();
+    return work(pace);
+  }
 
   return {
     /** A `Page` as JSON. */
@@ -106,7 +115,7 @@ export function createLogQueries(ports: {
       const { cursor } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      const ask = (gone: AbortSignal) => pageOf(index, query, after, paced(gone));
+      const ask = (gone: AbortSignal) => inTurn(gone, (pace) => pageOf(index, query, after, pace));
       return givenUp(pages.once(JSON.stringify(query), ask, signal).then((json) => ({ json })));
     },
 
@@ -117,7 +126,7 @@ export function createLogQueries(ports: {
       signal?: AbortSignal,
     ): Promise<Aggregate | Rejection> {
       const ask = (gone: AbortSignal) =>
-        aggregate(index, { filter, grouping, pace: paced(gone), room }, limit);
+        inTurn(gone, (pace) => aggregate(index, { filter, grouping, pace, room }, limit));
       return givenUp(counts.once(JSON.stringify([filter, grouping, limit]), ask, signal));
     },
 

@@ -11,7 +11,7 @@ import { type HeldTime, heldTime } from '../support/held-time.js';
 import { box, context, startToys } from '../support/toys.js';
 
 describe('a reaction', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
   let stop: AbortController;

@@ -32,7 +32,7 @@ interface History {
 }
 
 describe('the log service', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let directory: ReturnType<typeof temporaryDirectory>;
   let receiver: Receiver;
   let server: Server;

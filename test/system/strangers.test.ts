@@ -65,7 +65,7 @@ const READ_ALL = frame([
 ]);
 
 describe('to other users of the machine', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const pids = new Map<string, number>();
   const said: object[] = [];

@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { alertHistory } from '../../../projections/logs/alerts.js';
 import { type AlertNode, type Asked, startAlertNode, startOwnServers } from '../../support/alerts.js';
+import { owned } from '../../support/children.js';
 import { eventually } from '../../support/condition.js';
 import type { Servers } from '../../support/engines.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
 
 describe('alerting', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let receiver: Receiver;
   let nodes: AlertNode[];
@@ -298,7 +299,7 @@ describe('alerting', function () {
 
   it('delivers what a node that was killed in the middle of it has raised', async () => {
     const program = fileURLToPath(new URL('../../support/alert-process.js', import.meta.url));
-    const child = spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]);
+    const child = owned(spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]));
     const [url] = await once(child.stdout, 'data');
     receiver.respond = () => {};
     await fetch(`${String(url).trim()}/api/alerts/config`, {

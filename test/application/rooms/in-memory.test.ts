@@ -64,18 +64,19 @@ describe('in memory, a room', () => {
   it('is made once by a command that comes again, and spends its creator one room', async () => {
     const how = context('command-1', 'the-body');
     let spent = 0;
-    const spend = async () => void spent++;
-    const first = done(await one.commands.create(ada, HOUR, how, spend));
+    const quota = { spend: async () => void spent++, refund: async () => void spent-- };
+    const first = done(await one.commands.create(ada, HOUR, how, quota));
     now += 1000;
-    expect(done(await other.commands.create(ada, HOUR, how, spend))).to.deep.equal(first);
+    expect(done(await other.commands.create(ada, HOUR, how, quota))).to.deep.equal(first);
     expect(spent).to.equal(1);
     expect(await create()).to.not.include({ roomId: first.body.roomId });
     now += HOUR;
-    expect(await one.commands.create(ada, HOUR, how, spend)).to.include({ rejected: notFound });
+    expect(await one.commands.create(ada, HOUR, how, quota)).to.include({ rejected: notFound });
   });
 
   it('is not made of one too many, and nothing is left of it', async () => {
-    const outcome = await one.commands.create(ada, HOUR, context(), async () => 5000);
+    const full = { spend: async () => 5000, refund: () => expect.fail('nothing was spent') };
+    const outcome = await one.commands.create(ada, HOUR, context(), full);
     expect(outcome).to.deep.include({ rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 });
     expect(world.all).to.have.length(0);
     expect(world.most.size).to.equal(0);

@@ -18,7 +18,7 @@ import { accepted, done, type Node, startNode } from './node.js';
 const MINUTE = 60_000;
 
 describe('rooms in the log', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let node: Node;
   let database: string;

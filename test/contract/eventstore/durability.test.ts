@@ -38,7 +38,7 @@ if (!process.env.EVENTSTORE_URL) {
     };
 
     it('under 32 writers every acknowledged append is there, once, and in order', async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       for (let round = 0; round < 3; round++) {
         const acknowledged = new Map<string, string[]>();
         await withClient(async (client) => {
