@@ -23,6 +23,8 @@ export interface ProjectorOptions {
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   readonly served: Served;
+  /** The position of the last event of the log. */
+  readonly head: () => Promise<Position>;
   /** Told as soon as the rows show everything up to a position. */
   readonly reached: (service: string, position: Position) => void;
   /** Resolves after so many ms, or at once when somebody waits for the service's rows. */
@@ -65,6 +67,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     checkpoints,
     leases,
     served,
+    head,
     reached,
     untilWanted,
     logger,
@@ -229,7 +232,10 @@ export function runProjector(options: ProjectorOptions): Projector {
     setTimeout(() => removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
   }
 
-  /** Drops builds that were served before the present one, and those that never came to a checkpoint. */
+  /**
+   * Drops builds that were served before the present one, those that never came to a checkpoint, and those that are
+   * ahead of the log, which was restored since: nobody will go on with them.
+   */
   async function removeRetired() {
     for (const projection of projections) {
       const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
@@ -237,12 +243,22 @@ export function runProjector(options: ProjectorOptions): Projector {
       if (await leases.holder(buildLease(projection.name))) continue;
       const present = served.collection(projection.name) ?? '';
       for (const collection of found) {
-        const unfinished = runOf(collection) > runOf(present) && (await checkpoints.read(collection));
-        if (collection === present || unfinished) continue;
+        if (
+          collection === present ||
+          (runOf(collection) > runOf(present) && (await isGoneOnWith(collection)))
+        )
+          continue;
+        await checkpoints.forget(collection);
         await builds.drop(collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }
+  }
+
+  async function isGoneOnWith(collection: string): Promise<boolean> {
+    const at = await checkpoints.read(collection);
+    // In this order: the log may grow in between, and the build with it.
+    return at !== undefined && at <= (await head());
   }
 
   return {

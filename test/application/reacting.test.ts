@@ -1,13 +1,9 @@
 /** Reactions and the live feed over a log in memory: from where they begin, and what they do not stumble over. */
 import { expect } from 'chai';
 import { runFeed } from '../../application/feed.js';
-import {
-  type Checkpoints,
-  type RecordedEvent,
-  type RevealedEvent,
-  Unavailable,
-} from '../../application/ports.js';
+import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
 import { type ReactionOptions, runReaction } from '../../application/reactions.js';
+import type { WindowStart } from '../../application/window.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../support/memory-kernel.js';
@@ -166,11 +162,22 @@ describe('in memory, what follows the log', () => {
   });
 
   describe('as the live feed', () => {
+    /** What was left for the next start; `before` may refuse it. */
+    function keptWindows(before = () => {}) {
+      const left = new Map<string, WindowStart>();
+      const save = async (windows: ReadonlyMap<string, WindowStart>) => {
+        before();
+        for (const [service, { horizon, from }] of windows) left.set(service, { horizon, from });
+      };
+      return { left, saved: { save } };
+    }
+
     function feed(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
       const told: string[] = [];
       const switched: string[] = [];
       const one = runFeed({
         ...kernel,
+        saved: keptWindows().saved,
         catalogs: [toys],
         windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
         publish: (service, event) =>
@@ -208,19 +215,15 @@ describe('in memory, what follows the log', () => {
 
     it('saves the windows for the next start, again when it has not worked', async () => {
       let failures = 1;
-      const checkpoints: Checkpoints = {
-        ...kernel.checkpoints,
-        async advance(...given) {
-          if (failures-- > 0) throw new Unavailable('away');
-          return kernel.checkpoints.advance(...given);
-        },
-      };
-      const begin = { horizon: 5n, from: 7n };
+      const { left, saved } = keptWindows(() => {
+        if (failures-- > 0) throw new Unavailable('away');
+      });
+      const begin = { horizon: 0n, from: 0n };
       await put('bear');
-      const { ready } = feed({ checkpoints, windows: new Map([['toys', begin]]) });
+      const { ready } = feed({ saved, windows: new Map([['toys', begin]]) });
       await ready;
-      await eventually(async () => (await kernel.checkpoints.read('window:toys:from')) === 7n);
-      expect(await kernel.checkpoints.read('window:toys')).to.equal(5n);
+      await eventually(() => left.has('toys'));
+      expect(left.get('toys')).to.deep.equal(begin);
     });
 
     it('makes the node forget what is erased, and keeps what it remembers fresh', async () => {
@@ -255,11 +258,14 @@ describe('in memory, what follows the log', () => {
     });
 
     it('leaves a window behind that is too far back', async () => {
-      const many = { horizon: 0n, from: 0n };
+      const first = await put('bear');
+      const events = (await kernel.log.read('toys.box-1')) as readonly RecordedEvent[];
       let position = 1000n;
+      const { left, saved } = keptWindows();
       const { ready } = feed({
-        windows: new Map([['toys', many]]),
+        saved,
         async *follow() {
+          yield { events, position: first, caughtUp: false };
           // Stretches of the log that hold none of ours.
           for (let count = 0; count < 60; count++) {
             position += 1000n;
@@ -268,9 +274,8 @@ describe('in memory, what follows the log', () => {
         },
       });
       await ready;
-      await eventually(async () => ((await kernel.checkpoints.read('window:toys:from')) ?? 0n) > 0n);
-      expect(await kernel.checkpoints.read('window:toys:from')).to.equal(position - 50_000n);
-      expect(await kernel.checkpoints.read('window:toys')).to.equal(0n);
+      await eventually(() => left.has('toys'));
+      expect(left.get('toys')).to.deep.equal({ horizon: first, from: position });
     });
   });
 });

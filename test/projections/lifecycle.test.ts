@@ -88,6 +88,18 @@ describe('builds of a projection', function () {
     await lease?.release();
   });
 
+  it('are dropped when they are ahead of the log, and kept when they are not, though neither was ever served', async () => {
+    const [within, ahead] = ['y', 'z'].map((run) => `toys_contents_v1_${run.repeat(9)}`) as [string, string];
+    for (const each of [within, ahead]) await kernel.builds.open(contents, each, { assertHeld() {} });
+    const head = await kernel.head();
+    await kernel.checkpoints.advance({ [within]: head, [ahead]: head + 1_000_000n }, 0n);
+    const projector = project();
+    await eventually(() => projector.status().status === 'live');
+    const served = kernel.served.collection(contents.name) ?? '';
+    expect(await collections()).to.have.members([served, within]);
+    expect(await kernel.checkpoints.read(ahead)).to.equal(undefined);
+  });
+
   it('are made anew, and not gone on with, when they are ahead of the log', async () => {
     const boxes = await put(5);
     const served = kernel.served.collection(contents.name) ?? '';

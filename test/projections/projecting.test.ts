@@ -48,6 +48,7 @@ describe('the projector', () => {
       checkpoints: checkpoints.checkpoints,
       leases: leases.leases,
       served,
+      head: async () => 1000n,
       reached: (service, position) => void reached.push([service, position]),
       untilWanted: async (service, ms) => void wanted.push([service, ms]),
       logger: { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },

@@ -27,13 +27,14 @@ describe('a projection', () => {
   let others: Kernel[];
 
   const project = (each: Kernel, signal = stop.signal) => {
-    const { follow, builds, checkpoints, leases, served, settled } = each;
+    const { follow, builds, checkpoints, leases, served, settled, head } = each;
     const ports = {
       follow,
       builds,
       checkpoints,
       leases,
       served,
+      head,
       reached: settled.reached,
       untilWanted: settled.untilWanted,
     };

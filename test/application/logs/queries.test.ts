@@ -186,6 +186,7 @@ describe('a query of the records', () => {
       ...endless,
       async *blocks() {
         begun.push(rounds.now());
+        yield* [];
       },
     };
     const asked = createLogQueries({ ...common, index });
