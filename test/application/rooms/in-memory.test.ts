@@ -12,7 +12,7 @@ import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { type MemoryNode, memoryNode } from './memory-node.js';
-import { accepted, done } from './node.js';
+import { accepted, done, shownBy } from './node.js';
 
 const shownKey = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
 const ada = { name: 'Ada', signingPublicKey };
@@ -179,12 +179,13 @@ describe('in memory, a room', () => {
     const messages = [];
     for (const index of [0, 1, 2]) messages.push((await post(room, index)).body);
     const before = one.refreshed();
-    const { body, position, consistency } = accepted(await stateOf(room));
+    const found = accepted(await stateOf(room));
+    const { position, consistency } = found;
     expect(one.refreshed(), 'its rows are enough').to.equal(before);
     const { roomId, expiresAt, participants } = room;
-    expect(body).to.deep.equal({ roomId, expiresAt, participants, messages });
+    expect(shownBy(found)).to.deep.equal({ roomId, expiresAt, participants, messages });
     expect([position, consistency]).to.deep.equal([await one.head(), undefined]);
-    const after = async (id: string) => accepted(await stateOf(room, id)).body.messages;
+    const after = async (id: string) => shownBy(accepted(await stateOf(room, id))).messages;
     expect(await after(messages[0]!.id)).to.deep.equal(messages.slice(1));
     expect(await after(messages[2]!.id)).to.deep.equal([]);
     expect(await after('unknown')).to.deep.equal(messages);
@@ -197,13 +198,17 @@ describe('in memory, a room', () => {
     await stateOf(room);
     await stateOf(room, undefined, head + 500n);
     expect(one.waited).to.deep.equal([head, head + 500n]);
+    const news = (await post(room, 1)).body;
     one.behind(1);
-    const { consistency, position, body } = accepted(await stateOf(room));
-    expect([consistency, body.messages]).to.deep.equal(['pending', []]);
-    expect(position < head).to.equal(true);
+    const found = accepted(await stateOf(room));
+    expect(found.consistency).to.equal('pending');
+    expect(shownBy(found).messages.map(({ id }) => id))
+      .to.have.length(1)
+      .and.not.include(news.id);
+    expect(found.position < (await one.head())).to.equal(true);
     // Its row is not even there: the log has the last word.
-    one.behind(3);
-    expect(accepted(await stateOf(room)).body.participants).to.deep.equal(room.participants);
+    one.behind(4);
+    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 
   it('is shown without what is damaged in it, and with who the log says is in it', async () => {
@@ -217,12 +222,12 @@ describe('in memory, a room', () => {
       data.secret = Buffer.from('not sealed by anybody here at all').toString('base64');
     };
     damage(said);
-    const shown = accepted(await stateOf(room)).body;
+    const shown = shownBy(accepted(await stateOf(room)));
     expect(shown.messages).to.deep.equal([second]);
     expect(shown.messages).not.to.deep.include(first);
     expect(shown.participants).to.deep.equal(room.participants);
     damage(joined);
-    expect(accepted(await stateOf(room)).body.participants).to.deep.equal(room.participants);
+    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 
   it('is burned for everybody at once, with all that was said in it', async () => {

@@ -4,6 +4,7 @@ import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands } from '../../../application/rooms/commands.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { createShownRooms } from '../../../application/rooms/shown.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
@@ -35,7 +36,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
         _at: positionOf(seen.filter(({ stream }) => stream === roomStream(roomId))),
         participants,
       };
-      const posts = messages.map(({ data }) => ({ ...data, id: data.messageId }));
+      const posts = messages.map(({ data, revision }) => ({ ...data, revision, id: data.messageId }));
       return [...(people.length > 0 ? [own] : []), { _at: positionOf(messages), messages: posts }] as Row[];
     },
   };
@@ -55,7 +56,8 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
       return kernel.streams.refresh(...asked);
     },
   };
-  const ports = { ...kernel, streams, clock, rows, settled };
+  const shown = createShownRooms(kernel.streams);
+  const ports = { ...kernel, streams, clock, rows, settled, shown };
   return {
     ...kernel,
     /** How often the log was asked what another node may have written. */

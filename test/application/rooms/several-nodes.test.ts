@@ -76,7 +76,8 @@ describe('rooms on two nodes', function () {
         waited.push(position);
         return inStep;
       };
-      return createRoomQueries({ ...kernel, clock, settled: { ...kernel.settled, latest, wait } });
+      const { shown } = one;
+      return createRoomQueries({ ...kernel, shown, clock, settled: { ...kernel.settled, latest, wait } });
     };
     const seen = told + 1_000_000n;
     expect(accepted(await reading(true).state(caller, undefined, seen))).not.to.have.property('consistency');
