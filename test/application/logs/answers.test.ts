@@ -68,7 +68,7 @@ describe('answers', () => {
           for (let cursor: string | undefined, more = true; more; ) {
             const after = cursor === undefined ? undefined : placeOf(cursor);
             const page: Page = JSON.parse(
-              String(await pageOf(index, { filter, order, limit }, after, unhurried)),
+              String(await pageOf(index, { filter, order, limit, ...(after && { after }) }, unhurried)),
             );
             expect(page.limit).to.equal(limit);
             expect(page.entries.length).to.be.at.most(limit);
@@ -182,7 +182,7 @@ describe('answers', () => {
       },
     };
     const page: Page = JSON.parse(
-      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, undefined, unhurried)),
+      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, unhurried)),
     );
     expect(page.entries.length).to.equal(2);
     expect(page.hasMore).to.equal(true);
@@ -202,7 +202,7 @@ describe('answers', () => {
       },
     };
     const page: Page = JSON.parse(
-      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, undefined, unhurried)),
+      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, unhurried)),
     );
     const [first, , third] = passing(index, EVERYTHING, 'desc').map(({ id }) => id);
     expect(idsOf(page)).to.deep.equal([first, third]);
