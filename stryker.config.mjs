@@ -4,6 +4,9 @@
  */
 const { MUTATE_SAMPLE: part, MUTATE_SEED: seed = '1', MUTATE_TESTS: tested } = process.env;
 
+// Most mutants keep away what a test waits for: then it fails, and need not be killed with its process.
+process.env.PATIENCE_MS ??= '8000';
+
 export default {
   mutate: [
     'domain/**/*.ts',

@@ -1,16 +1,17 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
 import type { Catalog } from '../domain/shared/catalog.js';
 import { pause } from './pause.js';
-import type { Checkpoints, Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+import type { Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 import type { Streams } from './streams.js';
 import type { CachingVault } from './vault.js';
-import { createWindow, saveWindows, type WindowStart } from './window.js';
+import { createWindow, type WindowStart, type Windows } from './window.js';
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
   /** By service: where its window begins, so that streams can be resumed across a restart of this node. */
   readonly windows: ReadonlyMap<string, WindowStart>;
-  readonly checkpoints: Checkpoints;
+  /** Where they are left for the next start. */
+  readonly saved: Pick<Windows, 'save'>;
   readonly follow: Follow;
   readonly reveal: Reveal;
   readonly streams: Streams;
@@ -39,8 +40,7 @@ const STRETCHES = 50;
 const STRETCH = 1000;
 
 export function runFeed(options: FeedOptions): Feed {
-  const { catalogs, checkpoints, follow, reveal, streams, vault, publish, switched, logger, signal } =
-    options;
+  const { catalogs, follow, reveal, streams, vault, publish, switched, logger, signal } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
@@ -91,6 +91,7 @@ export function runFeed(options: FeedOptions): Feed {
 
   /** Leaves behind what is too far back; a batch without events stands for a stretch that held none of ours. */
   function pass(events: number, position: Position) {
+    for (const window of windows.values()) window.reach(position);
     inStretch += events || STRETCH;
     if (inStretch < STRETCH) return;
     inStretch = 0;
@@ -129,7 +130,8 @@ export function runFeed(options: FeedOptions): Feed {
       const now = Array.from(windows.values(), (window) => window.from).join();
       if (now === saved) return;
       try {
-        if (await saveWindows(checkpoints, windows)) saved = now;
+        await options.saved.save(windows);
+        saved = now;
       } catch (error) {
         logger.warn({ err: error }, 'the windows of the live feed were not saved, trying again');
       }

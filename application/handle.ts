@@ -1,6 +1,7 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import { createLine } from './line.js';
 import { factSeed, newEvent } from './new-event.js';
 import {
   type AppendOutcome,
@@ -12,6 +13,7 @@ import {
   Unavailable,
 } from './ports.js';
 import { type Aggregate, type KeyedCommand, type Loaded, noteCommand, type Streams } from './streams.js';
+import { RETRY_MS } from './within.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /** What the command wrote, now or when it ran first; nothing where it was already so. */
@@ -25,7 +27,7 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
- * `Unavailable` when the log is away or the stream too busy for 10 attempts: it may then have been done or not,
+ * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have been done or not,
  * and the same command (same `commandId`) may be sent again.
  *
  * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
@@ -40,7 +42,7 @@ export type Handle = <S, C, E extends DomainEvent>(
 ) => Promise<Handled<S, E> | Rejection>;
 
 const ATTEMPTS = 10;
-const DEADLINE_MS = 8000;
+
 export interface HandleOptions {
   readonly log: EventLog;
   readonly streams: Streams;
@@ -70,7 +72,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
 
   async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
     const { stream } = run;
-    const deadline = performance.now() + DEADLINE_MS;
+    const until = performance.now() + RETRY_MS;
     for (let tried = 0; tried < ATTEMPTS; tried++) {
       if (tried > 0) await delay(Math.random() * 5 * 2 ** tried);
       try {
@@ -79,7 +81,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
         conflicted(stream);
       } catch (error) {
         // The append may have been taken all the same: read what is there, never append blindly.
-        if (!(error instanceof Unavailable) || performance.now() > deadline) throw error;
+        if (!(error instanceof Unavailable) || performance.now() > until) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
     }
@@ -170,19 +172,3 @@ const deleted = ({ catalog }: { catalog: { service: string } }): Rejection => ({
   rejected: `${catalog.service}/gone`,
   kind: 'not-found',
 });
-
-/** Commands of one process on one stream go one after the other: they would only conflict. */
-function createLine() {
-  const lines = new Map<string, Promise<unknown>>();
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const before = lines.get(key);
-    const mine = (before ?? Promise.resolve()).then(work, work);
-    const settled = mine.then(
-      () => {},
-      () => {},
-    );
-    lines.set(key, settled);
-    settled.then(() => lines.get(key) === settled && lines.delete(key));
-    return mine;
-  };
-}

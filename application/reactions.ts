@@ -78,6 +78,7 @@ async function react(
   const work = reaction.on[event.type];
   if (!work) return false;
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    stop.throwIfAborted();
     lease.assertHeld();
     try {
       await work(event);

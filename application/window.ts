@@ -1,5 +1,5 @@
 /** How far back the streams of a service can be resumed: known over restarts, however much of others is in between. */
-import type { Checkpoints, Position } from './ports.js';
+import type { Position } from './ports.js';
 
 /** 0 is before everything. */
 export interface WindowStart {
@@ -16,6 +16,8 @@ export interface Window extends WindowStart {
   pass(position: Position): void;
   /** So far back the log is not to be read again. */
   leave(position: Position): void;
+  /** Everything of the service up to here has been told of: what others write after its last event is not read again. */
+  reach(position: Position): void;
 }
 
 /** Events of a service that are told again after a restart, for those who come back. */
@@ -46,44 +48,31 @@ export function createWindow(start: WindowStart): Window {
       from = position;
       while (inside[0] !== undefined && inside[0] <= from) horizon = inside.shift()!;
     },
+    reach(position) {
+      if (inside.length === 0 && position > from) from = position;
+    },
   };
 }
 
-const horizonOf = (service: string) => `window:${service}`;
-const fromOf = (service: string) => `window:${service}:from`;
-/** Any node may move them on: each has seen what it says. */
-const UNFENCED = 0n;
+/** Windows as the last node left them. */
+export interface Windows {
+  /** Undefined where none was left. */
+  read(service: string): Promise<WindowStart | undefined>;
+  /** Each as a whole; any node may move them on, as each has seen what it says. */
+  save(windows: ReadonlyMap<string, WindowStart>): Promise<void>;
+}
 
 /**
  * The window as some node left it; `head` is the log's, which may be a backup's. `checkpoint` is how far the
  * service's read models are: the window begins there where no node has left one.
  */
 export async function readWindow(
-  checkpoints: Checkpoints,
+  windows: Pick<Windows, 'read'>,
   service: string,
   head: Position,
   checkpoint: Position = 0n,
 ): Promise<WindowStart> {
-  // In this order, against that of saving: with a horizon of before, what is between it and a later `from` would be
-  // left out unseen.
-  const from = await checkpoints.read(fromOf(service));
-  const horizon = await checkpoints.read(horizonOf(service));
+  const { horizon, from } = (await windows.read(service)) ?? { horizon: checkpoint, from: checkpoint };
   const least = (position: Position) => (position < head ? position : head);
-  if (horizon === undefined) return { horizon: least(checkpoint), from: least(checkpoint) };
-  return { horizon: least(horizon), from: least(from ?? horizon) };
+  return { horizon: least(horizon), from: least(from) };
 }
-
-/** Leaves the windows for the next start; false when that has not worked. */
-export const saveWindows = (
-  checkpoints: Checkpoints,
-  windows: ReadonlyMap<string, WindowStart>,
-): Promise<boolean> =>
-  checkpoints.advance(
-    Object.fromEntries(
-      [...windows].flatMap(([service, { horizon, from }]) => [
-        [horizonOf(service), horizon],
-        [fromOf(service), from],
-      ]),
-    ),
-    UNFENCED,
-  );

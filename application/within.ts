@@ -1,8 +1,20 @@
 /** A wait with an end: a store that freezes says nothing, for ever. */
 import { Unavailable } from './ports.js';
 
-/** How long a store has for one call, ms: two in a row still leave a request time to be answered within 10 s. */
-export const CALL_MS = 4500;
+/** How long a store has for one call, ms. */
+export const CALL_MS = 3500;
+
+/**
+ * How long a request may take to be answered, ms, whatever it asks of the stores: two calls in a row, and a little.
+ * The contract's 10 s leave the rest to a machine that has other work to do.
+ */
+export const REQUEST_MS = 8000;
+
+/** What is tried again is tried again for so long, ms: the last try ends within the time of its request. */
+export const RETRY_MS = REQUEST_MS - CALL_MS;
+
+/** How long a store has where health waits for it, ms: that is answered within 2 s. */
+export const HEALTH_MS = 1000;
 
 /** What `work` comes to; `Unavailable` when `ms` pass first. The work itself goes on: it may be done all the same. */
 export async function within<T>(ms: number, work: Promise<T> | T, who: string): Promise<T> {

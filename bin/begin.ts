@@ -70,8 +70,9 @@ export async function begin(
     // Before anything is stamped with a time. Whatever can't be undone asks again.
     kernel.clock.compare().catch((err) => log.warn({ err }, 'the event store did not say what time it is')),
   ]);
-  const context = { kernel, values, release, metrics, logger: log, signal, begun: await kernel.head() };
-  const windows = await readWindows(kernel, chosen);
+  const begun = await kernel.head();
+  const context = { kernel, values, release, metrics, logger: log, signal, begun };
+  const windows = await readWindows(kernel, chosen, begun);
   const parts = chosen.map((service) => {
     const { horizon } = windows.get(service.name)!;
     return start(service, service.connect({ ...context, horizon }), context, signal);
@@ -148,7 +149,7 @@ function start(
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, reached, untilWanted }),
+    projector: runProjector({ ...common, projections, builds, served, head, reached, untilWanted }),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
@@ -158,13 +159,13 @@ function start(
 
 /** Where the streams of each service can be resumed from, as the last node left it. */
 async function readWindows(
-  { checkpoints, settled, head }: Kernel,
+  { windows, settled }: Kernel,
   chosen: readonly Service[],
+  head: Position,
 ): Promise<ReadonlyMap<string, WindowStart>> {
-  const last = await head();
   const found = chosen.map(async ({ name }) => {
     const projected = await settled.stored(name);
-    return [name, await readWindow(checkpoints, name, last, projected)] as const;
+    return [name, await readWindow(windows, name, head, projected)] as const;
   });
   return new Map(await Promise.all(found));
 }
@@ -176,13 +177,13 @@ function startFeed(
   logger: Log,
   signal: AbortSignal,
 ): Feed {
-  const { catalogs, checkpoints, follow, reveal, streams, vault } = kernel;
+  const { catalogs, windows: saved, follow, reveal, streams, vault } = kernel;
   const projections = parts.flatMap(({ service }) => service.projections);
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
   return runFeed({
     catalogs,
     windows,
-    checkpoints,
+    saved,
     follow,
     reveal,
     streams,

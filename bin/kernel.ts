@@ -13,6 +13,7 @@ import { secretBesideKeys } from '../adapters/mongo/kept-secret.js';
 import { openKeys, type SecretSource } from '../adapters/mongo/keys.js';
 import { createLeases } from '../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../adapters/mongo/rows.js';
+import { createWindows } from '../adapters/mongo/windows.js';
 import { createHandle } from '../application/handle.js';
 import type { CommandContext, Log, Position } from '../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../application/reveal.js';
@@ -151,7 +152,7 @@ export async function createKernel(options: KernelOptions) {
     streams,
     handle,
     head,
-    newRun: () => Date.now().toString(36),
+    newRun: () => clock.now().toString(36),
     context: () => systemContext('system'),
   });
 
@@ -181,6 +182,7 @@ export async function createKernel(options: KernelOptions) {
     rows: createRows(mongo.models, served.collection),
     builds,
     checkpoints,
+    windows: createWindows(mongo.models),
     leases,
     lifecycle,
     derivation: createDerivation(installation),

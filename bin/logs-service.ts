@@ -20,7 +20,7 @@ import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../application/logs/room
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
-import { within } from '../application/within.js';
+import { HEALTH_MS, within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import { alertHistory } from '../projections/logs/alerts.js';
@@ -43,14 +43,15 @@ export const logs: Service = {
     const version = () => settled.position('logs');
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
+    const budgetMs = values['logs.queryTimeoutMs'];
     const searcher = startSearcher({
       kernel,
       serving: () => ({ build: build(), version: version() }),
-      budgetMs: values['logs.queryTimeoutMs'],
+      budgetMs,
       cache: metrics.cache,
       logger,
     });
-    const queries = createLogQueries({ searcher, version });
+    const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
     const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
@@ -169,9 +170,6 @@ const watchName = (directories: readonly string[]) =>
     .update(`${hostname()}\n${directories.join('\n')}`)
     .digest('hex')
     .slice(0, 16)}`;
-
-/** Health is answered within 2 s, with frozen stores too. */
-const HEALTH_MS = 1500;
 
 const answers = (asked: Promise<unknown>) =>
   within(HEALTH_MS, asked, 'it').then(

@@ -1,15 +1,12 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
 import type { Feed } from '../application/feed.js';
-import { within } from '../application/within.js';
+import { HEALTH_MS, within } from '../application/within.js';
 import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
-/** Health is answered within 2 s, with frozen stores too. */
-const ANSWER_MS = 1500;
-
-const inTime = <T>(asked: Promise<T>): Promise<T> => within(ANSWER_MS, asked, 'a store');
+const inTime = <T>(asked: Promise<T>): Promise<T> => within(HEALTH_MS, asked, 'a store');
 
 export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {

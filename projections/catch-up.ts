@@ -26,6 +26,10 @@ export interface CatchUpPorts {
 }
 
 export const buildLease = (projection: string): string => `build:${projection}`;
+export const projectorLease = (service: string): string => `projector:${service}`;
+
+/** For so long after a switch a build is kept that was served before: every node has gone over by then. */
+export const RETIRE_AFTER_MS = 20_000;
 
 /** Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it. */
 export async function catchUp(

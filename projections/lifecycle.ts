@@ -11,7 +11,7 @@ import {
   servedEvents,
   servedStream,
 } from '../domain/shared/served.js';
-import { buildLease, catchUp, type Progress } from './catch-up.js';
+import { buildLease, catchUp, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { type Builds, collectionName, type ReadModel, type Row, runOf, serviceOf } from './projection.js';
 import type { Served } from './served.js';
 
@@ -122,6 +122,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   ): Promise<string> {
     return asBuilder(projection, signal, async (lease, stop) => {
       onBegun?.();
+      await retired(projection, stop);
       const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
       let events = 0;
       const to = async (until: Position) => {
@@ -172,6 +173,23 @@ export function createLifecycle(ports: LifecyclePorts) {
         await checkpoints.forget(collection);
       }
     });
+  }
+
+  /**
+   * Resolves when no build is left of those that were served before the present one, so that a store holds two at
+   * most. The projector drops them; where no node runs nobody reads them, and they are dropped here.
+   */
+  async function retired(projection: ReadModel, stop: AbortSignal): Promise<void> {
+    const { state } = await current(projection);
+    if (!state) return;
+    for (let waited = 0; waited <= 2 * RETIRE_AFTER_MS; waited += ELSEWHERE_MS) {
+      const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
+      const left = found.filter((name) => runOf(name) < runOf(state.collection));
+      if (left.length === 0) return;
+      if (await leases.holder(projectorLease(serviceOf(projection)))) await pause(ELSEWHERE_MS, stop);
+      else for (const name of left) await builds.drop(name).then(() => checkpoints.forget(name));
+      stop.throwIfAborted();
+    }
   }
 
   async function asBuilder<T>(
@@ -247,7 +265,7 @@ async function compare(
         : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
     const row: Row = order <= 0 && !a.done ? a.value : b.value;
     const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
-    const touched = order <= 0 && row._at.toBigInt() > until;
+    const touched = row._at.toBigInt() > until;
     if (!touched && (order !== 0 || !isDeepStrictEqual(a.value, b.value)))
       differences.push({ id: row._id, problem });
     if (order <= 0) a = await lives.next();

@@ -11,7 +11,7 @@ import type {
   RecordedEvent,
 } from '../application/ports.js';
 import { buildIn } from '../domain/shared/served.js';
-import { buildLease, built } from './catch-up.js';
+import { buildLease, built, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
@@ -23,6 +23,8 @@ export interface ProjectorOptions {
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   readonly served: Served;
+  /** The position of the last event of the log. */
+  readonly head: () => Promise<Position>;
   /** Told as soon as the rows show everything up to a position. */
   readonly reached: (service: string, position: Position) => void;
   /** Resolves after so many ms, or at once when somebody waits for the service's rows. */
@@ -43,7 +45,6 @@ export interface Projector {
 const CHECKPOINT_EVERY_MS = 50;
 /** One write for all that comes within this time: a write a message would cost more than the message. */
 const GATHER_MS = 20;
-const RETIRE_AFTER_MS = 60_000;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
 
@@ -66,6 +67,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     checkpoints,
     leases,
     served,
+    head,
     reached,
     untilWanted,
     logger,
@@ -78,7 +80,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function loop() {
     while (!signal.aborted) {
       try {
-        const lease = await leases.acquire(`projector:${service}`);
+        const lease = await leases.acquire(projectorLease(service));
         if (lease) await lead(lease);
         else status = 'standby';
       } catch (error) {
@@ -230,7 +232,10 @@ export function runProjector(options: ProjectorOptions): Projector {
     setTimeout(() => removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
   }
 
-  /** Drops builds that were served before the present one, and those that never came to a checkpoint. */
+  /**
+   * Drops builds that were served before the present one, those that never came to a checkpoint, and those that are
+   * ahead of the log, which was restored since: nobody will go on with them.
+   */
   async function removeRetired() {
     for (const projection of projections) {
       const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
@@ -238,12 +243,22 @@ export function runProjector(options: ProjectorOptions): Projector {
       if (await leases.holder(buildLease(projection.name))) continue;
       const present = served.collection(projection.name) ?? '';
       for (const collection of found) {
-        const unfinished = runOf(collection) > runOf(present) && (await checkpoints.read(collection));
-        if (collection === present || unfinished) continue;
+        if (
+          collection === present ||
+          (runOf(collection) > runOf(present) && (await isGoneOnWith(collection)))
+        )
+          continue;
+        await checkpoints.forget(collection);
         await builds.drop(collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }
+  }
+
+  async function isGoneOnWith(collection: string): Promise<boolean> {
+    const at = await checkpoints.read(collection);
+    // In this order: the log may grow in between, and the build with it.
+    return at !== undefined && at <= (await head());
   }
 
   return {

@@ -40,7 +40,6 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log)
           yield batch;
         }
       } catch (error) {
-        if (signal.aborted) return;
         log.warn(
           { err: error, ...selection, position: String(position), retryMs: wait },
           'subscription dropped',
@@ -84,12 +83,10 @@ async function* connect(
     caughtUp = true;
     wake();
   });
-  subscription
-    .once('error', ended)
-    .once('end', () => ended())
-    .once('close', () => ended());
-  const abort = () => ended(new Error('stopped'));
-  signal.addEventListener('abort', abort, { once: true });
+  // However it ends, it is closed.
+  subscription.once('error', ended).once('close', () => ended());
+  const abort = () => wake();
+  signal.addEventListener('abort', abort);
   try {
     let last: Position | undefined;
     for (;;) {

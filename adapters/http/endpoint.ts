@@ -1,6 +1,6 @@
 /** The way of one request through one route: query, admission, body, handler. */
 import type { Context } from 'koa';
-import { within } from '../../application/within.js';
+import { REQUEST_MS, within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { networkOf } from '../system/client-address.js';
 import { createBodyReader } from './body.js';
@@ -18,15 +18,13 @@ export type Endpoint = (
   requestId: string,
 ) => Promise<Answer>;
 
-/** The last resort where a store is silent, ms: admission and handler together; the client sends its body in between. */
-const ANSWER_MS = 9000;
-
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = route.body && bodyValidator(route.body, route.strictBody);
   const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
-  const { answerMs = ANSWER_MS } = deps;
+  // Admission and handler together: the client sends its body in between.
+  const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
   return async (ctx, params, requestId) => {
@@ -35,7 +33,6 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 
     const started = performance.now();
     const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
-      if (route.slow) return work;
       try {
         return await within(answerMs - spentMs, work, 'what the request needs');
       } catch (error) {
@@ -64,7 +61,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       }
       const answering = route.handle(request, caller);
       working = answering;
-      return await inTime(answering, admittedMs);
+      const answer = await inTime(answering, admittedMs);
+      return 'lasting' in answer ? await answer.lasting() : answer;
     } finally {
       // Whoever is answered in its stead has gone: the work has not, nor what it holds.
       Promise.resolve(working).then(held.release, held.release);

@@ -2,19 +2,29 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { networkOf } from '../system/client-address.js';
 
-/** Counts one more of the address's network; the milliseconds to wait when it is one too many, else undefined. */
-export type Limit = (address: string) => Promise<number | undefined>;
+/** By the network of an address. */
+export interface Limit {
+  /** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
+  spend(address: string): Promise<number | undefined>;
+  /** One that was counted came to nothing. */
+  refund(address: string): Promise<void>;
+}
 
 export function createLimit(most: number, perMs: number): Limit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
-  return async (address) => {
-    try {
-      await limiter.consume(networkOf(address));
-      return undefined;
-    } catch (refusal) {
-      // The window ends by a timer, whatever a clock says that was set back meanwhile.
-      if (refusal instanceof RateLimiterRes) return Math.min(refusal.msBeforeNext, perMs);
-      throw refusal;
-    }
+  return {
+    async spend(address) {
+      try {
+        await limiter.consume(networkOf(address));
+        return undefined;
+      } catch (refusal) {
+        // The window ends by a timer, whatever a clock says that was set back meanwhile.
+        if (refusal instanceof RateLimiterRes) return Math.min(refusal.msBeforeNext, perMs);
+        throw refusal;
+      }
+    },
+    async refund(address) {
+      await limiter.reward(networkOf(address));
+    },
   };
 }

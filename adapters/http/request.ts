@@ -13,7 +13,7 @@ export interface RequestDeps {
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
-  /** How long admission and handler of a request may take together, ms; default 9 s. */
+  /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */
   readonly after?: After;

@@ -51,8 +51,11 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     },
     async handle({ body, address, context }) {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
-      const spend = () => limitCreates(address);
-      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address), spend));
+      const quota = {
+        spend: () => limitCreates.spend(address),
+        refund: () => limitCreates.refund(address),
+      };
+      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address), quota));
     },
   };
 

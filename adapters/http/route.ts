@@ -38,13 +38,13 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly room?: BodyRoom;
   /** Tells callers of one network apart who share that room. */
   nameOf?(caller: Caller): string;
-  /** Takes as long as it takes, where its caller waits for it knowingly; all else is answered within 10 s. */
-  readonly slow?: boolean;
+  /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
+  readonly answerMs?: number;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
-  handle(request: Request<Body, Query>, caller: Caller): Promise<Answer> | Answer;
+  handle(request: Request<Body, Query>, caller: Caller): Promise<Answer | Lasting> | Answer | Lasting;
 }
 
 /** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */
@@ -111,6 +111,11 @@ export interface Reply {
 export interface Streaming {
   stream(sink: Sink): void;
   readonly headers?: { readonly [name: string]: string };
+}
+
+/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+export interface Lasting {
+  lasting(): Promise<Answer>;
 }
 
 /** A `Rejection` of the domain is an answer too: the policy says what it looks like. */

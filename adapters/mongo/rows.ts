@@ -1,6 +1,7 @@
 /** Rows of the served read models, and the collections they stand in. */
 import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Lease, Rows, Vault } from '../../application/ports.js';
+import { guardOf, idOf, isUncertain, type Merged, mergeWrites } from '../../projections/merging.js';
 import {
   type Build,
   type Builds,
@@ -89,27 +90,78 @@ export function createBuilds(db: Db, vault: Vault): Builds {
 /** What a store does in a fraction of a call's deadline, and what does not keep it long from everything else. */
 const WRITTEN_AT_ONCE = 1000;
 
+/** In order, to the effect that each has once; what a batch does to one row goes in one write. */
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
-  let met = false;
-  for (let from = 0; from < writes.length; ) {
-    // In order, each that was done before would be met by itself, and all behind it sent again.
-    const some = met ? ofDifferentRows(writes, from) : writes.slice(from, from + WRITTEN_AT_ONCE);
-    const ordered = !met;
+  const merged = mergeWrites(writes);
+  for (let from = 0; from < merged.length; ) {
+    const some = upToUncertain(merged, from);
+    from += some.length;
     lease?.assertHeld();
     try {
-      await rows.bulkWrite(some, { ordered });
-      from += some.length;
-      met = false;
+      const { matchedCount, upsertedCount } = await rows.bulkWrite(some.map(({ write }) => write));
+      const missed = some.filter(isOfOne).length > matchedCount + upsertedCount;
+      if (missed) await complete(rows, partsOf(some.filter(isUncertain)), lease);
     } catch (error) {
-      const first = redelivered(error);
-      from += ordered ? first + 1 : some.length;
-      met = true;
+      const met = redelivered(error);
+      const left = some.filter((each, index) => index >= met || isUncertain(each));
+      await complete(rows, partsOf(left), lease);
     }
   }
+}
+
+const partsOf = (merged: readonly Merged[]): RowWrite[] => merged.flatMap(({ parts }) => parts);
+
+const isOfOne = ({ write }: Merged) => 'updateOne' in write || 'replaceOne' in write;
+
+/** From there on, until something may touch again what is not certain to be done by then. At least one. */
+function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
+  const uncertain = new Set<string | undefined>();
+  let to = from;
+  for (; to < merged.length && to - from < WRITTEN_AT_ONCE; to++) {
+    const each = merged[to]!;
+    const id = idOf(each.write);
+    if (uncertain.size > 0 && (id === undefined || uncertain.has(id))) break;
+    if (isUncertain(each)) uncertain.add(id);
+  }
+  return merged.slice(from, to);
+}
+
+/** One by one, those that were not done before: it may be a part of what was meant to be one. */
+async function complete(
+  rows: Collection<Row>,
+  writes: readonly RowWrite[],
+  lease?: Pick<Lease, 'assertHeld'>,
+): Promise<void> {
+  for (let from = 0; from < writes.length; from += WRITTEN_AT_ONCE) {
+    const some = writes.slice(from, from + WRITTEN_AT_ONCE);
+    for (let left = await notDone(rows, some); left.length > 0; ) {
+      lease?.assertHeld();
+      try {
+        await rows.bulkWrite(left);
+        break;
+      } catch (error) {
+        const behind = left.slice(redelivered(error));
+        left = await notDone(rows, behind);
+        // Its own row was not what it met.
+        if (left[0] === behind[0]) throw error;
+      }
+    }
+  }
+}
+
+/** Without those whose rows are newer. */
+async function notDone(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<RowWrite[]> {
+  const _id = { $in: [...new Set(writes.map(idOf))].filter((id) => id !== undefined) };
+  const found = await rows.find({ _id }).project<Pick<Row, '_id' | '_at'>>({ _at: 1 }).toArray();
+  const at = new Map(found.map((row) => [row._id, row._at]));
+  return writes.filter((each) => {
+    const known = at.get(idOf(each) ?? '');
+    return !known || !guardOf(each)?.lessThanOrEqual(known);
+  });
 }
 
 /**
@@ -121,23 +173,4 @@ function redelivered(error: unknown): number {
   const [first] = errors;
   if (!first || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
   return first.index;
-}
-
-/** From there on, until one touches a row again that one before it does, or perhaps does. At least one. */
-function ofDifferentRows(writes: readonly RowWrite[], from: number): RowWrite[] {
-  const ids = new Set<unknown>();
-  let to = from;
-  for (; to < writes.length && to - from < WRITTEN_AT_ONCE; to++) {
-    const id = idOf(writes[to]!);
-    if (id === undefined || ids.has(id)) break;
-    ids.add(id);
-  }
-  return writes.slice(from, Math.max(to, from + 1));
-}
-
-/** Undefined for what may touch many rows. */
-function idOf(write: RowWrite): unknown {
-  if ('updateOne' in write) return write.updateOne.filter._id;
-  if ('replaceOne' in write) return write.replaceOne.filter._id;
-  return 'deleteOne' in write ? write.deleteOne.filter._id : undefined;
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Batch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
+import { nextTurn } from '../../application/turns.js';
 import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
@@ -76,7 +77,10 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
 
     connect(filter, after, sink) {
       const pick = async (kept: Kept) => {
-        const passing = (await open(kept)).filter(({ record }) => matches(filter, record));
+        const shown = await open(kept);
+        // Of all who come back at once, one looks through a batch each round of the event loop.
+        await nextTurn();
+        const passing = shown.filter(({ record }) => matches(filter, record));
         // Only behind its last record a batch is through: who breaks off before gets it again.
         return passing.map(({ frame }, index) =>
           index < passing.length - 1 ? frame : { json: frame.json, position: kept.position },

@@ -1,10 +1,9 @@
 /** How the log service is: whether its index follows the log, and what it has taken in. */
 import type { Clock, Position, Settled } from '../ports.js';
+import { HEALTH_MS } from '../within.js';
 
 /** An index that does not move for so long while the log does stands still. */
 const STANDSTILL_MS = 10_000;
-/** Health is answered within 2 s. */
-const PATIENCE_MS = 1000;
 
 export interface IndexState {
   readonly position: string;
@@ -36,7 +35,7 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
     },
 
     async state(): Promise<IndexState> {
-      const caughtUp = await settled.wait('logs', latest, PATIENCE_MS);
+      const caughtUp = await settled.wait('logs', latest, HEALTH_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
       look();
       // Under load it may be behind for long, and moves all the time.

@@ -82,9 +82,12 @@ export function entryText(record: PlacedRecord, line: string): string {
 /** The signals say that whoever asks has gone. The same question of several is one piece of work. */
 export function createLogQueries({
   searcher,
+  budgetMs,
   version,
 }: {
   readonly searcher: Searcher;
+  /** How long a query may take there. */
+  readonly budgetMs: number;
   /** Changes with the index, as far as this node knows. */
   readonly version: () => unknown;
 }) {
@@ -119,6 +122,7 @@ export function createLogQueries({
       return (await searcher.aggregate({ filter, grouping: { by: 'level' }, limit: 1 })).total;
     },
 
+    budgetMs,
     lastRecordAt: () => searcher.lastReceived(),
     caches: [pages.cache, counts.cache],
   };

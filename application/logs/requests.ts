@@ -12,6 +12,7 @@ import {
 import type { Rejection } from '../../domain/shared/decider.js';
 import { newEvent, type Origin } from '../new-event.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
+import { RETRY_MS } from '../within.js';
 
 export interface KeyedRequest {
   readonly producerId: string;
@@ -47,8 +48,6 @@ const EXPIRED: Rejection = {
   detail: 'This Idempotency-Key was used before, and its records are no longer kept',
 };
 const ATTEMPTS = 10;
-/** The log is asked again for so long. */
-const DEADLINE_MS = 8000;
 
 interface Run {
   readonly context: CommandContext;
@@ -68,7 +67,7 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
   ): Promise<Stored | Rejection> {
     const stream = requestStream(context.commandId, false);
     const mine = requestBatches({ ...given, receivedAt: now }, request);
-    const run = { context, until: performance.now() + DEADLINE_MS };
+    const run = { context, until: performance.now() + RETRY_MS };
     // Fresh ids: what is taken is ours, and what is in the way is somebody else's.
     const begun = await fill(stream, mine.first, 0, run);
     if (begun === 'deleted') return EXPIRED;

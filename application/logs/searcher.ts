@@ -2,8 +2,9 @@
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order, Place } from '../../domain/logs/place.js';
 import type { Clock } from '../ports.js';
+import { nextTurn } from '../turns.js';
 import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
-import { createPace, unhurried } from './pace.js';
+import { createPace, type Pace, unhurried } from './pace.js';
 import { pageOf } from './page.js';
 import type { RecordIndex } from './record-index.js';
 
@@ -44,11 +45,24 @@ export interface SearcherPorts {
 
 export function createSearcher({ index, clock, budgetMs }: SearcherPorts): Searcher {
   const room = { left: KEYS_COUNTED };
-  const paced = (signal: AbortSignal) => createPace(clock, clock.now() + budgetMs, signal);
+
+  /**
+   * It begins in its turn: were many to begin at once, everybody else would wait for all of them, though nobody waits
+   * for their answers any more.
+   */
+  async function inTurn<T>(signal: AbortSignal, work: (pace: Pace) => Promise<T>): Promise<T> {
+    const pace = createPace(clock, clock.now() + budgetMs, signal);
+    await nextTurn();
+    await pace();
+    return work(pace);
+  }
+
   return {
-    page: (asked, signal) => pageOf(index, asked, paced(signal)),
-    aggregate: ({ filter, grouping, limit }, signal) =>
-      aggregate(index, { filter, grouping, pace: signal ? paced(signal) : unhurried, room }, limit),
+    page: (asked, signal) => inTurn(signal, (pace) => pageOf(index, asked, pace)),
+    aggregate({ filter, grouping, limit }, signal) {
+      const work = (pace: Pace) => aggregate(index, { filter, grouping, pace, room }, limit);
+      return signal ? inTurn(signal, work) : work(unhurried);
+    },
     lastReceived: () => index.lastReceived(),
   };
 }

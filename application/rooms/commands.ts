@@ -24,10 +24,14 @@ export interface Newcomer {
   readonly signingPublicKey: SigningPublicKey;
 }
 
-/** Counts one more; the milliseconds to wait when it is one too many. */
-export type Quota = () => Promise<number | undefined>;
+export interface Quota {
+  /** Counts one more; the milliseconds to wait when it is one too many. */
+  spend(): Promise<number | undefined>;
+  /** One that was counted came to nothing. */
+  refund(): Promise<void>;
+}
 
-const unlimited: Quota = async () => undefined;
+const unlimited: Quota = { spend: async () => undefined, refund: async () => {} };
 
 export interface Done<Body> {
   readonly body: Body;
@@ -46,25 +50,37 @@ export type RoomCommands = ReturnType<typeof createRoomCommands>;
 
 export function createRoomCommands({ handle, streams, log, vault, derivation, clock }: RoomPorts) {
   /**
-   * The keys of events are made before the first event: without one nothing can be sealed. `spend` counts a room
-   * against its creator's quota; it is asked when nothing else stands in the way, and not for a repetition.
+   * The keys of events are made before the first event: without one nothing can be sealed. `quota` counts a room
+   * for its creator; it is asked when nothing else stands in the way, and what turns out to be a repetition (another
+   * node may have run the command at the same moment), or never came to its append, counts nothing.
    */
   async function create(
     newcomer: Newcomer,
     ttlMs: number,
     context: CommandContext,
-    spend: Quota = unlimited,
+    quota: Quota = unlimited,
   ): Promise<Done<Entered> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
+    let [spent, made] = [false, false];
     const before = async (): Promise<Rejection | undefined> => {
-      const retryAfterMs = await spend();
+      const retryAfterMs = spent ? undefined : await quota.spend();
       if (retryAfterMs !== undefined)
         return { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs };
+      spent = true;
       const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
       await Promise.all([vault.create(roomStream(roomId)), retained]);
+      // From here on nobody knows without an answer.
+      made = true;
       return undefined;
     };
-    return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context, before);
+    const intention = { type: 'CreateRoom' as const, roomId, ttlMs };
+    try {
+      return await enter(intention, newcomer, context, before, ({ repeated }) => {
+        made = !repeated;
+      });
+    } finally {
+      if (spent && !made) await quota.refund();
+    }
   }
 
   const join = (roomId: string, inviteToken: string, newcomer: Newcomer, context: CommandContext) =>
@@ -77,6 +93,7 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     newcomer: Newcomer,
     context: CommandContext,
     before?: () => Promise<Rejection | undefined>,
+    told: (outcome: { readonly repeated: boolean }) => void = () => {},
   ): Promise<Done<Entered> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
@@ -84,6 +101,7 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
     const by = { ...context, actor: participantId };
     const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by, before);
+    told({ repeated: isRejection(outcome) || outcome.repeated });
     if (isRejection(outcome)) return outcome;
     if (outcome.repeated && !(await stillOpen(roomId))) return notFound;
     const { expiresAt, participants } = await outcome.state();

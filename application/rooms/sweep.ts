@@ -13,7 +13,8 @@ export interface SweepPorts {
 
 /** Often enough that content is gone within a minute of the room's end (answers-rooms, Rules). */
 export const SWEEP_EVERY_MS = 15_000;
-const AT_ONCE = 200;
+/** Rooms that are looked at in one go. */
+export const AT_ONCE = 200;
 
 /** One round over all rooms that are due. */
 export function createSweep({ handle, rows, clock, context }: SweepPorts) {

@@ -46,6 +46,7 @@ describe('the live feed', () => {
     let woken = () => {};
     const feed = runFeed({
       ...each,
+      saved: each.windows,
       catalogs: [toys],
       windows: new Map([['toys', { horizon: begun, from: begun }]]),
       publish(_, event) {

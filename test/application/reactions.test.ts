@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/leases.js';
-import type { Leases, RecordedEvent } from '../../application/ports.js';
+import type { Follow, Leases, RecordedEvent } from '../../application/ports.js';
 import { runReaction } from '../../application/reactions.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { eventually } from '../support/condition.js';
@@ -11,7 +11,7 @@ import { type HeldTime, heldTime } from '../support/held-time.js';
 import { box, context, startToys } from '../support/toys.js';
 
 describe('a reaction', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
   let stop: AbortController;
@@ -51,11 +51,11 @@ describe('a reaction', function () {
   };
   const run = async (
     react: (event: RecordedEvent) => Promise<void>,
-    { leases = kernel.leases, begun }: { leases?: Leases; begun?: bigint } = {},
+    { begun, ...more }: { leases?: Leases; follow?: Follow; begun?: bigint } = {},
   ) => {
     const from = begun ?? (await kernel.head());
     const reaction = { name, on: { ToyPut: react } };
-    const common = { ...kernel, leases, logger: quiet, signal: stop.signal };
+    const common = { ...kernel, ...more, logger: quiet, signal: stop.signal };
     running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
 
@@ -114,6 +114,26 @@ describe('a reaction', function () {
     await run(async (event) => void done.push(toyOf(event)));
     await eventually(async () => (await saved()) === missed);
     expect(done).to.deep.equal(['bear', 'car']);
+  });
+
+  it('ends between two events when its node stops, however many have come at once', async () => {
+    await put('bear');
+    const position = await put('car');
+    const events = await kernel.log.read(`toys.box-${id}`);
+    const done: string[] = [];
+    await run(
+      async (event) => {
+        done.push(toyOf(event));
+        stop.abort();
+      },
+      {
+        async *follow() {
+          if (typeof events !== 'string') yield { events, position, caughtUp: true };
+        },
+      },
+    );
+    await Promise.all(running);
+    expect(done).to.deep.equal(['bear']);
   });
 
   it('is not gone on with by a node that was paused in the middle', async () => {

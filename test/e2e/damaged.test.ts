@@ -18,7 +18,7 @@ const serve = (dataDir: string) =>
   });
 
 describe('a damaged store', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const whole = join(directory.path, 'whole');
   const damaged = join(directory.path, 'damaged');

@@ -13,7 +13,7 @@ import { createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 
 describe('a dump of log and keys', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   let server: Server;
   before(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { run, start } from '../support/program.js';
 import { answer, type Receiver, startReceiver } from '../support/receiver.js';
@@ -31,7 +32,7 @@ interface History {
 }
 
 describe('the log service', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let directory: ReturnType<typeof temporaryDirectory>;
   let receiver: Receiver;
   let server: Server;
@@ -52,13 +53,11 @@ describe('the log service', function () {
     run(['logs', ...args, '--url', url, '--token', token], input, { cwd: directory.path });
   const lines = (count: number, more: object) =>
     Array.from({ length: count }, (_, n) => `${JSON.stringify({ n, ...more })}\n`).join('');
-  const delivered = async () => {
-    for (;;) {
+  const delivered = () =>
+    eventually(async () => {
       const { alerts } = (await (await ask('GET', '/api/alerts/history')).json()) as History;
-      if (alerts.length > 0 && alerts.every(({ webhook }) => webhook.delivered)) return alerts;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
+      return alerts.length > 0 && alerts.every(({ webhook }) => webhook.delivered) && alerts;
+    });
 
   const open = async () => {
     directory = temporaryDirectory();

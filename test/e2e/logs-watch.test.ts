@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
@@ -24,10 +23,7 @@ describe('a watched directory', () => {
     return entries.map((entry) => entry.data.n as number);
   };
   const settles = async (producer: string, expected: readonly number[]) => {
-    for (let tries = 0; tries < 400; tries++) {
-      if ((await numbers(producer)).length >= expected.length) break;
-      await delay(25);
-    }
+    await eventually(async () => (await numbers(producer)).length >= expected.length);
     expect((await numbers(producer)).toSorted((a, b) => a - b)).to.deep.equal(expected);
   };
   const path = (name: string) => join(watched, name);
@@ -148,7 +144,7 @@ describe('a watched directory', () => {
     for (let round = 0; round < 3; round++) {
       const least = (await numbers('busy')).length;
       grow(written + 4000);
-      while ((await numbers('busy')).length === least) await delay(2);
+      await eventually(async () => (await numbers('busy')).length > least);
       await server.stop('SIGKILL');
       grow(written + 500);
       await start();

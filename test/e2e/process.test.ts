@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { owned } from '../support/children.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom, joinRoom } from '../support/room-client.js';
@@ -43,7 +44,7 @@ async function settledState(
 }
 
 describe('the program', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const running: Server[] = [];
   const start = async (...flags: string[]) => {
@@ -51,10 +52,9 @@ describe('the program', function () {
     running.push(server);
     return server;
   };
-  after(async () => {
-    await Promise.all(running.map((server) => server.stop('SIGKILL')));
-    directory.remove();
-  });
+  // Also what a test that failed has left: the next one would meet its engines.
+  afterEach(() => Promise.all(running.splice(0).map((server) => server.stop('SIGKILL'))));
+  after(() => directory.remove());
 
   it('has after a kill what it acknowledged, and not what was burned', async () => {
     const first = await start();
@@ -99,30 +99,19 @@ describe('the program', function () {
   it('says in one line why it does not start', async () => {
     const first = await start();
     const port = new URL(first.urls.rooms ?? '').port;
-    const engines = await annals('engines', '--data-dir', directory.path);
+    const serve = (...args: string[]) => annals('serve', ...args);
+    const [engines, taken, wrong, away] = await Promise.all([
+      annals('engines', '--data-dir', directory.path),
+      serve('--data-dir', directory.path, '--rooms-port', port, '--operations-port', '0'),
+      serve('--rooms-port', 'many'),
+      serve('--mongo-url', 'mongodb://127.0.0.1:1/', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'),
+    ]);
     expect(engines).to.include({ code: 1 });
     expect(engines.stderr).to.match(/^annals: .* is in use by process \d+\n$/);
-    const taken = await annals(
-      'serve',
-      '--data-dir',
-      directory.path,
-      '--rooms-port',
-      port,
-      '--operations-port',
-      '0',
-    );
     expect(taken).to.include({ code: 1 });
     expect(taken.stderr).to.match(/^annals: port \d+ on 127\.0\.0\.1 is taken; choose another one\n$/);
-    const wrong = await annals('serve', '--rooms-port', 'many');
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
-    const away = await annals(
-      'serve',
-      '--mongo-url',
-      'mongodb://127.0.0.1:1/',
-      '--event-store-url',
-      'esdb://127.0.0.1:1?tls=false',
-    );
     expect(away).to.include({ code: 1 });
     expect(away.stderr).to.match(/^annals: MongoDB does not answer: .*\n$/);
     await first.stop();
@@ -179,7 +168,7 @@ describe('the program', function () {
     it(`stops in order, and leaves no engine behind, when it is told to at “${moment}”`, async () => {
       const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
       const fresh = temporaryDirectory();
-      const child = spawn(process.execPath, [ANNALS, 'serve', '--data-dir', fresh.path, ...ports]);
+      const child = owned(spawn(process.execPath, [ANNALS, 'serve', '--data-dir', fresh.path, ...ports]));
       const pids: number[] = [];
       let told = false;
       createInterface({ input: child.stdout }).on('line', (line) => {

@@ -20,7 +20,7 @@ interface Ready {
 }
 
 describe('after a start', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   let engines: Engines;
   /** Another node on the same engines, which stay when the server is killed. */

@@ -10,7 +10,7 @@ import { call, createRoom, type RoomClient, type RoomState } from '../support/ro
 import { type Server, startServer } from '../support/server.js';
 
 describe('a log restored from a backup', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const dataDir = join(directory.path, 'data');
   const [log, backup] = [join(dataDir, 'eventstore'), join(directory.path, 'backup')];

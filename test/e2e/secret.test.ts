@@ -7,8 +7,8 @@ import { Binary, MongoClient } from 'mongodb';
 import { wrappingUnder } from '../../adapters/crypto/wrapping.js';
 import { findRuntime } from '../../adapters/engines/runtime.js';
 import type { KeyRow } from '../../adapters/mongo/key-rows.js';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
-import { until } from '../support/eventstore-client.js';
 import { run, start } from '../support/program.js';
 import { call, createRoom, type Entered } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
@@ -86,11 +86,11 @@ describe('the secret of an installation', function () {
     );
 
     const rotating = start(rotate);
-    await until(async () => (await rows.findOne({ under: { $ne: former.id } })) !== null);
+    await eventually(async () => (await rows.findOne({ under: { $ne: former.id } })) !== null);
     rotating.process.kill('SIGKILL');
     await rotating.ended;
     // Its lease lapses within seconds.
-    await until(async () => (await run(rotate)).code === 0);
+    await eventually(async () => (await run(rotate)).code === 0);
 
     const current = wrappingUnder(secret());
     const all = await rows.find().toArray();

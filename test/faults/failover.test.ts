@@ -12,7 +12,7 @@ const portOf = (url: string) => Number(ADDRESS.exec(url)?.[1]);
 const through = ({ port }: CuttingProxy, url: string) => url.replace(ADDRESS, `127.0.0.1:${port}`);
 
 describe('a connection that dies in the middle', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const engineDirectory = temporaryDirectory();
   let servers: Engines;

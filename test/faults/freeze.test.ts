@@ -70,6 +70,7 @@ describe('a frozen store', function () {
   const ingest = (message: string) =>
     ask(`${base('logs')}/api/ingest`, { method: 'POST', body: JSON.stringify({ message }) });
   const logs = (path: string, method = 'GET') => ask(`${base('logs')}/api/${path}`, { method });
+  const rebuild = async (path: string) => refused(await logs(path, 'POST'), path);
   const stranger = () => ask(`${base('rooms')}/rooms/${randomBytes(16).toString('base64url')}/state`);
 
   const refused = ({ status, retryAfter, text }: Answer, what: string) => {
@@ -122,7 +123,9 @@ describe('a frozen store', function () {
       inRoom('POST', '/burn').then((answer) => refused(answer, 'burn')),
       ingest('meanwhile').then((answer) => refused(answer, 'ingest')),
       stranger().then((answer) => refused(answer, 'a room that only the log knows')),
-      logs('reindex', 'POST').then((answer) => refused(answer, 'reindex')),
+      rebuild('reindex'),
+      rebuild('reindex?async=true'),
+      logs('alerts/config').then((answer) => refused(answer, 'alert policy')),
     ];
     const reading = [
       inRoom('GET', '/state').then((answer) => answered(answer, 'state')),
@@ -146,7 +149,9 @@ describe('a frozen store', function () {
       inRoom('GET', '/state').then((answer) => refused(answer, 'state')),
       logs('logs?q=neverasked').then((answer) => refused(answer, 'query')),
       logs('logs/aggregate?groupBy=event').then((answer) => refused(answer, 'aggregate')),
-      logs('reindex', 'POST').then((answer) => refused(answer, 'reindex')),
+      // One alone: of several the others would be told that one is running.
+      rebuild('reindex?async=true'),
+      logs('alerts/history').then((answer) => refused(answer, 'alert history')),
     ];
     const others = [
       inRoom('GET', '/events').then((answer) => answered(answer, 'events')),

@@ -91,7 +91,7 @@ function client(server: () => Server | undefined) {
 }
 
 describe('a server killed at the worst moment', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const [data, own] = [temporaryDirectory(), temporaryDirectory()];
   let engines: Engines;
   let store: Valve;
@@ -221,7 +221,7 @@ describe('a server killed at the worst moment', function () {
 });
 
 describe('everything killed at once, under load', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const all: Sent[] = [];
   let server: Server | undefined;

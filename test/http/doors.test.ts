@@ -191,11 +191,16 @@ describe('the order of a request', () => {
 describe('a quota', () => {
   it('lets exactly so many through, for each network by itself', async () => {
     const limit = createLimit(3, 3_600_000);
-    const through = async (address: string) => (await limit(address)) === undefined;
+    const through = async (address: string) => (await limit.spend(address)) === undefined;
     for (let n = 0; n < 3; n++) expect(await through('203.0.113.9'), `${n}`).to.equal(true);
     expect(await through('203.0.113.9')).to.equal(false);
     expect(await through('203.0.113.8')).to.equal(true);
-    const wait = await limit('203.0.113.9');
+    await limit.refund('203.0.113.9');
+    expect(await through('203.0.113.9')).to.equal(false);
+    await limit.refund('203.0.113.9');
+    await limit.refund('203.0.113.9');
+    expect(await through('203.0.113.9')).to.equal(true);
+    const wait = await limit.spend('203.0.113.9');
     expect(wait).to.be.within(3_500_000, 3_600_000);
   });
 
@@ -204,10 +209,10 @@ describe('a quota', () => {
     const limit = createLimit(1, window);
     const { now } = Date;
     try {
-      expect(await limit('203.0.113.9')).to.equal(undefined);
+      expect(await limit.spend('203.0.113.9')).to.equal(undefined);
       Date.now = () => now() - 3_600_000;
-      expect(await limit('203.0.113.9')).to.be.at.most(window);
-      await eventually(async () => (await limit('203.0.113.9')) === undefined);
+      expect(await limit.spend('203.0.113.9')).to.be.at.most(window);
+      await eventually(async () => (await limit.spend('203.0.113.9')) === undefined);
     } finally {
       Date.now = now;
     }
@@ -215,12 +220,12 @@ describe('a quota', () => {
 
   it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {
     const limit = createLimit(2, 3_600_000);
-    expect(await limit('2001:db8:1:2::1')).to.equal(undefined);
-    expect(await limit('2001:db8:1:2:ffff::2')).to.equal(undefined);
-    expect(await limit('2001:db8:1:2::3')).to.be.a('number');
-    expect(await limit('2001:db8:1:3::3')).to.equal(undefined);
-    expect(await limit('203.0.113.9')).to.equal(undefined);
-    expect(await limit('::ffff:203.0.113.9')).to.equal(undefined);
-    expect(await limit('::ffff:cb00:7109')).to.be.a('number');
+    expect(await limit.spend('2001:db8:1:2::1')).to.equal(undefined);
+    expect(await limit.spend('2001:db8:1:2:ffff::2')).to.equal(undefined);
+    expect(await limit.spend('2001:db8:1:2::3')).to.be.a('number');
+    expect(await limit.spend('2001:db8:1:3::3')).to.equal(undefined);
+    expect(await limit.spend('203.0.113.9')).to.equal(undefined);
+    expect(await limit.spend('::ffff:203.0.113.9')).to.equal(undefined);
+    expect(await limit.spend('::ffff:cb00:7109')).to.be.a('number');
   });
 });

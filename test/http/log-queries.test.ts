@@ -1,9 +1,10 @@
 /** What queries of records reflect, and that they end with whoever asked. */
 import { expect } from 'chai';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
+import type { Answer } from '../../adapters/http/route.js';
 import type { LogQueries } from '../../application/logs/queries.js';
 import type { Position, Settled } from '../../application/ports.js';
-import { serveToys, type Toys } from './toy.js';
+import { echo, serveToys, type Toys } from './toy.js';
 
 const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
 
@@ -12,7 +13,7 @@ describe('queries of records over HTTP', () => {
   let appended: Position;
   /** Of the queries that were asked, in order. */
   let signals: AbortSignal[];
-  let answer: () => Promise<void>;
+  let answer: () => Promise<unknown>;
   let toys: Toys;
 
   const settled: Settled = {
@@ -20,7 +21,8 @@ describe('queries of records over HTTP', () => {
     latest: () => 0n,
     position: () => shown,
   };
-  const queries: Pick<LogQueries, 'page' | 'aggregate'> = {
+  const queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'> = {
+    budgetMs: 60_000,
     async page(_, signal) {
       signals.push(signal!);
       await answer();
@@ -35,7 +37,9 @@ describe('queries of records over HTTP', () => {
 
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
-    toys = await serveToys(queryRoutes({ queries, settled, latest: () => appended, admit, security: [] }));
+    const routes = queryRoutes({ queries, settled, latest: () => appended, admit, security: [] });
+    const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
+    toys = await serveToys([...routes, never], {}, { answerMs: 1 });
   });
   after(() => toys.close());
   beforeEach(() => {
@@ -65,11 +69,16 @@ describe('queries of records over HTTP', () => {
       expect((await toys.ask(path)).headers.get('consistency')).to.equal(null);
     });
 
+    it(`may take as long as their own budget says: ${path}`, async () => {
+      answer = async () => expect((await toys.ask('/never')).status).to.equal(503);
+      expect((await toys.ask(path)).status).to.equal(200);
+    });
+
     it(`are told when the client goes away: ${path}`, async () => {
       const leaving = new AbortController();
       const told = new Promise<void>((resolve) => {
         answer = () =>
-          new Promise((done) => {
+          new Promise<void>((done) => {
             signals[0]?.addEventListener('abort', () => {
               resolve();
               done();

@@ -1,5 +1,7 @@
 /** Requests that take longer than an answer may: their work ends, and keeps its room until it has. */
 import { expect } from 'chai';
+import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
+import type { ReindexReport, Started } from '../../application/logs/reindex.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('a request that is overdue', () => {
@@ -17,6 +19,7 @@ describe('a request that is overdue', () => {
   /** Of the work that is under way. */
   let signal = AbortSignal.abort();
   let finish = () => {};
+  let started: () => Promise<Started>;
   before(async () => {
     const slow = echo({
       path: '/slow',
@@ -29,7 +32,10 @@ describe('a request that is overdue', () => {
         });
       },
     });
-    toys = await serveToys([slow], {}, { answerMs: 1 });
+    const reindex = { start: () => started(), progress: async () => undefined };
+    const admit = () => ({ actor: 'api', producerId: 'api' });
+    const routes = [slow, ...reindexRoutes({ reindex, admit, security: [] })];
+    toys = await serveToys(routes, {}, { answerMs: 1 });
   });
   after(() => toys.close());
 
@@ -38,6 +44,24 @@ describe('a request that is overdue', () => {
     expect(status).to.equal(503);
     expect(signal.aborted).to.equal(true);
     finish();
+  });
+
+  it('is told so where it would begin something long, too', async () => {
+    started = () => new Promise(() => {});
+    for (const path of ['/api/reindex', '/api/reindex?async=true'])
+      expect((await toys.post(path, '')).status, path).to.equal(503);
+  });
+
+  it('is not one that has begun what takes long, and whose caller waits for that', async () => {
+    const told = { report: {}, reset: {} } as ReindexReport;
+    const overdue = async () => {
+      expect((await toys.post('/slow', '{}')).status).to.equal(503);
+      finish();
+      return { told, position: 7n };
+    };
+    started = async () => ({ id: 'x', position: 6n, done: overdue() });
+    const { status, json } = await toys.post('/api/reindex', '');
+    expect([status, json]).to.deep.equal([200, told]);
   });
 
   it('holds room for its body until the work is over', async () => {

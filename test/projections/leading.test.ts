@@ -59,7 +59,7 @@ function gate(follow: Follow) {
 }
 
 describe('leading', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let one: Kernel;
   let two: Kernel;

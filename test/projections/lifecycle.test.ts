@@ -8,7 +8,7 @@ import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
 describe('builds of a projection', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let database: string;
   let kernel: Kernel;
@@ -88,6 +88,18 @@ describe('builds of a projection', function () {
     await lease?.release();
   });
 
+  it('are dropped when they are ahead of the log, and kept when they are not, though neither was ever served', async () => {
+    const [within, ahead] = ['y', 'z'].map((run) => `toys_contents_v1_${run.repeat(9)}`) as [string, string];
+    for (const each of [within, ahead]) await kernel.builds.open(contents, each, { assertHeld() {} });
+    const head = await kernel.head();
+    await kernel.checkpoints.advance({ [within]: head, [ahead]: head + 1_000_000n }, 0n);
+    const projector = project();
+    await eventually(() => projector.status().status === 'live');
+    const served = kernel.served.collection(contents.name) ?? '';
+    expect(await collections()).to.have.members([served, within]);
+    expect(await kernel.checkpoints.read(ahead)).to.equal(undefined);
+  });
+
   it('are made anew, and not gone on with, when they are ahead of the log', async () => {
     const boxes = await put(5);
     const served = kernel.served.collection(contents.name) ?? '';
@@ -154,5 +166,35 @@ describe('builds of a projection', function () {
     expect(collection).to.match(/^toys_contents_v2_/);
     expect(await rows(collection, boxes)).to.equal(boxes.length);
     expect(maker.served.collection(contents.name)).to.equal(collection);
+  });
+
+  it('are two in the store at most, however often one is made anew where no node runs', async () => {
+    await put(5);
+    for (const _ of [1, 2, 3]) {
+      const before = await collections();
+      const made = await kernel.lifecycle.rebuild(contents, stop);
+      expect(await collections()).to.have.members([...before.slice(-1), made]);
+    }
+  });
+
+  it('are not begun before those are dropped that nodes may still read', async () => {
+    const node = await kernel.leases.acquire('projector:toys');
+    const first = await kernel.lifecycle.rebuild(contents, stop);
+    const second = await kernel.lifecycle.rebuild(contents, stop);
+    let looked = 0;
+    const { holder } = kernel.leases;
+    Object.assign(kernel.leases, {
+      holder(name: string) {
+        if (name === 'projector:toys') looked++;
+        return holder(name);
+      },
+    });
+    const third = kernel.lifecycle.rebuild(contents, stop);
+    await eventually(() => looked > 1);
+    expect(await collections()).to.have.members([first, second]);
+    await kernel.builds.drop(first);
+    const made = await third;
+    expect(await collections()).to.have.members([second, made]);
+    await node?.release();
   });
 });

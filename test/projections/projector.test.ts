@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Long } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { buildIn } from '../../domain/shared/served.js';
@@ -26,13 +27,14 @@ describe('a projection', () => {
   let others: Kernel[];
 
   const project = (each: Kernel, signal = stop.signal) => {
-    const { follow, builds, checkpoints, leases, served, settled } = each;
+    const { follow, builds, checkpoints, leases, served, settled, head } = each;
     const ports = {
       follow,
       builds,
       checkpoints,
       leases,
       served,
+      head,
       reached: settled.reached,
       untilWanted: settled.untilWanted,
     };
@@ -177,10 +179,13 @@ describe('a projection', () => {
     );
     await rows.updateOne({ _id: one }, { $set: { count: 7 } });
     await rows.deleteOne({ _id: two });
+    const extra = randomUUID();
+    await rows.insertOne({ _id: extra, _at: Long.ONE } as { _id: string });
     const found = await kernel.lifecycle.check(contents, { signal: stop.signal });
     expect(found).to.have.deep.members([
       { id: one, problem: 'different' },
       { id: two, problem: 'missing' },
+      { id: extra, problem: 'superfluous' },
     ]);
   });
 

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../domain/logs/json.js';
 import { idOf } from '../../domain/logs/place.js';
 import { understand } from '../../domain/logs/record.js';
 import { NOON } from '../domain/logs/arbitrary.js';
+import { countRounds } from '../support/rounds.js';
 
 interface Client extends Sink {
   readonly frames: Frame[];
@@ -124,6 +125,27 @@ describe('the live tail', () => {
     tail.publish(batch(4n, { message: 'd' }));
     await got(fresh, 'd');
     expect(messages(fresh)).to.deep.equal(['d']);
+  });
+
+  it('lets many who come back at once have their turns: what each is given in a round holds nobody up', async () => {
+    const records = Array.from({ length: 50 }, (_, n) => ({ message: `${n}` }));
+    for (let position = 1n; position <= 5n; position++) tail.publish(batch(position, ...records));
+    tail.publish(batch(6n, { message: 'last' }));
+    const rounds = countRounds();
+    const served = new Map<number, Set<object>>();
+    const many = Array.from({ length: 30 }, () => {
+      const one = client();
+      const { send } = one;
+      one.send = (frame) => {
+        served.set(rounds.now(), (served.get(rounds.now()) ?? new Set()).add(one));
+        send(frame);
+      };
+      tail.connect(EVERYTHING, 0n, one);
+      return one;
+    });
+    await Promise.all(many.map((one) => got(one, 'last')));
+    rounds.stop();
+    expect(Math.max(...[...served.values()].map(({ size }) => size))).to.be.at.most(2);
   });
 
   it('says when a client was away for too long', async () => {

@@ -1,6 +1,8 @@
 /** A node that does alerting and nothing else, over HTTP; the counts of records are the test's. */
 import { randomUUID } from 'node:crypto';
-import { startEngines } from '../../adapters/engines/start.js';
+import { join } from 'node:path';
+import { startEventStoreEngine } from '../../adapters/engines/eventstore/engine.js';
+import { startMongoEngine } from '../../adapters/engines/mongo/engine.js';
 import { sameOrigin } from '../../adapters/http/cors.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { listen } from '../../adapters/http/server.js';
@@ -15,17 +17,30 @@ import { alertHistory } from '../../projections/logs/alerts.js';
 import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
 
-/** Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. */
+/**
+ * Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. They run
+ * in the test's process, where they start in no time; engines that are processes are others' subject.
+ */
 export async function startOwnServers(): Promise<Servers> {
   const directory = temporaryDirectory();
-  const engines = await startEngines({ dataDir: directory.path, logger: quiet });
+  const common = { secret: randomUUID(), port: 0, onFatal };
+  const eventStore = await startEventStoreEngine({
+    ...common,
+    directory: join(directory.path, 'eventstore'),
+  });
+  const mongo = await startMongoEngine({ ...common, directory: join(directory.path, 'mongo') });
   return {
-    ...engines,
+    eventStoreUrl: eventStore.url,
+    mongoUrl: mongo.url,
     async stop() {
-      await engines.stop();
+      await Promise.all([eventStore.stop(), mongo.stop()]);
       directory.remove();
     },
   };
+}
+
+function onFatal(error: Error) {
+  throw error;
 }
 
 export interface AlertNode {

@@ -68,12 +68,3 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error('was expected to fail, and succeeded');
 }
-
-/** Waits until `condition` holds, or fails after 10 s. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('the condition did not come to hold within 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

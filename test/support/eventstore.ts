@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { owned } from './children.js';
 
 /** What the embedded engine wants to be shown in tests that frame their calls by hand. */
 export const SECRET = 'the secret of these tests';
@@ -76,11 +77,13 @@ export async function embeddedEventStore(
 const ENTRY = fileURLToPath(new URL('./eventstore-process.js', import.meta.url));
 
 async function start(directory: string, port: number): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = fork(ENTRY, [directory, String(port)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // The engine's objects die young: a small nursery halves its memory and costs no speed.
-    execArgv: ['--max-semi-space-size=4'],
-  });
+  const child = owned(
+    fork(ENTRY, [directory, String(port)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // The engine's objects die young: a small nursery halves its memory and costs no speed.
+      execArgv: ['--max-semi-space-size=4'],
+    }),
+  );
   const [message] = await Promise.race([
     once(child, 'message') as Promise<[Ready]>,
     once(child, 'exit').then(([code]) => {

@@ -27,7 +27,9 @@ export function holdTimers(time: HeldTime): () => void {
   };
   Object.assign(globalThis, {
     setTimeout: begin,
-    clearTimeout: (timer?: Partial<HeldTimer>) => timer?.callOff?.(),
+    // What began before goes by the real time still.
+    clearTimeout: (timer?: HeldTimer | NodeJS.Timeout) =>
+      timer && 'callOff' in timer ? timer.callOff() : clearTimeout(timer),
   });
   return () => void Object.assign(globalThis, { setTimeout, clearTimeout });
 }

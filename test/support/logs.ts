@@ -65,6 +65,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const projector = runProjector({
     ...common,
     projections: [model],
+    head: kernel.head,
     reached: settled.reached,
     untilWanted: settled.untilWanted,
   });

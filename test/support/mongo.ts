@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { owned } from './children.js';
 
 /** Whether the tests run against a real server, where nothing may be killed or poked. */
 export const isReal = process.env.MONGODB_URL !== undefined;
@@ -13,6 +14,8 @@ export interface MongoServer {
   readonly url: string;
   /** The embedded engine's port; 0 for a real server. */
   readonly port: number;
+  /** Where the embedded engine keeps what is stored. */
+  readonly directory: string | undefined;
   /** The embedded engine's process id. */
   readonly pid: number | undefined;
   /** Ends the embedded engine by a signal and starts it again on the same directory and port. */
@@ -28,7 +31,14 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
   const real = process.env.MONGODB_URL;
   if (real) {
     const refuse = () => Promise.reject(new Error('a real server is not restarted'));
-    return { url: real, port: 0, pid: undefined, restart: refuse, stop: async () => undefined };
+    return {
+      url: real,
+      port: 0,
+      directory: undefined,
+      pid: undefined,
+      restart: refuse,
+      stop: async () => undefined,
+    };
   }
   const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
   let child: ChildProcess;
@@ -38,7 +48,7 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
       String(port),
       ...(options.housekeepingMs ? [String(options.housekeepingMs)] : []),
     ];
-    child = fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child = owned(fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     const started = once(child, 'message').then(([message]) => message as { url: string; port: number });
     const failed = once(child, 'exit').then(([code]) =>
       Promise.reject(new Error(`the engine ended with ${code}`)),
@@ -57,6 +67,7 @@ export async function mongoServer(options: { housekeepingMs?: number } = {}): Pr
   return {
     url,
     port,
+    directory,
     get pid() {
       return child.pid;
     },

@@ -1,6 +1,7 @@
 /** The program as people start it: a process, its input and output, its exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { owned } from './children.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
@@ -21,10 +22,12 @@ export function start(
   args: readonly string[],
   { cwd = '/', env = {} }: { cwd?: string; env?: object } = {},
 ): Running {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    cwd,
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
-  });
+  const child = owned(
+    spawn(process.execPath, [PROGRAM, ...args], {
+      cwd,
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
+    }),
+  );
   let [stdout, stderr] = ['', ''];
   const watching = new Set<() => void>();
   child.stdout.on('data', (chunk) => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { owned } from './children.js';
 
 export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
@@ -27,10 +28,12 @@ const PORTS = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'
 /** Rejects with what the process printed when it ends before it is ready. */
 export async function startServer(dataDir: string, flags: readonly string[] = [], env = {}): Promise<Server> {
   const args = ['serve', '--data-dir', dataDir, '--log-format', 'json', ...PORTS, ...flags];
-  const child = spawn(process.execPath, [ANNALS, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
-  });
+  const child = owned(
+    spawn(process.execPath, [ANNALS, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    }),
+  );
   const lines: string[] = [];
   const urls: { [service: string]: string } = {};
   const enginePids: number[] = [];

@@ -99,13 +99,15 @@ describe('the command line', () => {
         `annals: there is no data in ${place}: start "annals serve" there, or name another --data-dir\n`,
       );
     };
-    for (const command of ['replay', 'reindex', 'scavenge']) await refused(missing, command);
-    await refused(empty, 'reindex', '--list');
-    await annals(['config', '--data-dir', missing]);
-    await annals(['logs', 'query', '--url', 'http://127.0.0.1:1', '--data-dir', missing]);
+    await Promise.all([
+      ...['replay', 'reindex', 'scavenge'].map((command) => refused(missing, command)),
+      refused(empty, 'reindex', '--list'),
+      annals(['config', '--data-dir', missing]),
+      annals(['logs', 'query', '--url', 'http://127.0.0.1:1', '--data-dir', missing]),
+    ]);
     expect(await readdir(directory)).to.deep.equal(['empty']);
     expect(await readdir(empty)).to.deep.equal([]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
@@ -138,10 +140,12 @@ describe('the command line', () => {
         /^annals: rooms\.minTtlMs must not be more than rooms\.maxTtlMs .*\n$/,
       ],
     ];
-    for (const [args, env, expected] of cases) {
-      const { out, err, code } = await annals(args, env);
-      expect([out, code], err).to.deep.equal(['', 2]);
-      expect(err).to.match(expected);
-    }
+    await Promise.all(
+      cases.map(async ([args, env, expected]) => {
+        const { out, err, code } = await annals(args, env);
+        expect([out, code], err).to.deep.equal(['', 2]);
+        expect(err).to.match(expected);
+      }),
+    );
   });
 });

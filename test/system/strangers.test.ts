@@ -21,8 +21,9 @@ import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { createLog } from '../../adapters/system/log.js';
 import type { Log } from '../../application/ports.js';
 import { opMsg } from '../contract/mongo/rawClient.js';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
-import { rejection, until } from '../support/eventstore-client.js';
+import { rejection } from '../support/eventstore-client.js';
 
 /** Run as another user where that can be done, else as our own, who then knows no more than the ports. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
@@ -64,7 +65,7 @@ const READ_ALL = frame([
 ]);
 
 describe('to other users of the machine', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const pids = new Map<string, number>();
   const said: object[] = [];
@@ -168,7 +169,7 @@ describe('to other users of the machine', function () {
   it('an engine that is started again wants the same secret', async () => {
     const killed = pids.get('mongo') ?? 0;
     process.kill(killed, 'SIGKILL');
-    await until(() => pids.get('mongo') !== killed);
+    await eventually(() => pids.get('mongo') !== killed);
     const client = await MongoClient.connect(engines.mongoUrl);
     expect(await client.db('private').collection('things').countDocuments()).to.equal(1);
     await client.close();

@@ -2,6 +2,7 @@
 import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogQueries } from '../../../application/logs/queries.js';
 import type { Position, Settled } from '../../../application/ports.js';
+import { REQUEST_MS } from '../../../application/within.js';
 import type { Order } from '../../../domain/logs/place.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { isProblem, type Problem, problem } from '../problem.js';
@@ -12,7 +13,7 @@ import { type FilterQuery, filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
-  readonly queries: Pick<LogQueries, 'page' | 'aggregate'>;
+  readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
   readonly settled: Settled;
   /** The last append of this node that a query must show. */
   readonly latest: () => Position;
@@ -36,11 +37,15 @@ interface AggregateParameters extends FilterQuery {
 type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
 
 const TAGS = ['Records'];
+/** Beside its budget, a query may wait for what it must show, and for its last call of a store. */
+const SETTLING_MS = REQUEST_MS;
 const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   const { queries, settled, latest, admit, security } = deps;
-  const common = { method: 'GET', tags: TAGS, admit, security } as const;
+  // A query ends by its own budget, and says so; silent stores end it sooner.
+  const answerMs = queries.budgetMs + SETTLING_MS;
+  const common = { method: 'GET', tags: TAGS, admit, security, answerMs } as const;
 
   /** Reflects what this caller and this node have seen, or says that it does not yet. */
   async function reflecting(

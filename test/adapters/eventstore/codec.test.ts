@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { createCodec } from '../../../adapters/eventstore/codec.js';
+import { type Codec, createCodec } from '../../../adapters/eventstore/codec.js';
 import type { Vault } from '../../../application/ports.js';
 import type { Catalog, EventVersion } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { rejection } from '../../support/eventstore-client.js';
 
-const text = { type: 'string' } as const;
+// What ajv does not know is for those who read the documents.
+const text = { type: 'string', format: 'word', example: 'leo' } as const;
 const needs = (...names: readonly string[]) => ({
   type: 'object',
   required: names,
@@ -45,7 +46,11 @@ describe('the codec', () => {
     seal: async (subject: string, secret: object) =>
       subject === 'animal:dodo' ? undefined : `${subject} ${JSON.stringify(secret)}`,
   } as unknown as Vault;
-  const { encode, decode } = createCodec([zoo], vault);
+  let encode: Codec['encode'];
+  let decode: Codec['decode'];
+  beforeEach(() => {
+    ({ encode, decode } = createCodec([zoo], vault));
+  });
   const event = (type: string, data: object) =>
     ({ id: randomUUID(), event: { type, data } as DomainEvent, metadata: { actor: 'ann' } }) as const;
   const created = new Date(1_800_000_000_000);
@@ -131,6 +136,13 @@ describe('the codec', () => {
       [1, { name: 'leo', since: 'always' }],
       [1, { name: 'kim', since: 'always' }],
     ]);
+  });
+
+  it('counts versions beyond nine', () => {
+    const versions = Array.from({ length: 12 }, () => ({ schema: {} }));
+    const old = createCodec([{ service: 'zoo', events: { Named: { versions } } }], vault);
+    expect(old.decode(stored('zoo.Named.v12', {})).map(({ version }) => version)).to.deep.equal([12]);
+    expect(old.decode(stored('zoo.Named.v13', {}))).to.deep.equal([]);
   });
 
   it('gives what the store itself says by its own name', () => {

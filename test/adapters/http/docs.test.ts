@@ -112,7 +112,7 @@ describe('the documents of a service', () => {
   });
 
   describe('in a browser', function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     let browser: Browser;
     let page: Page;
     let asked: string[];

@@ -19,7 +19,7 @@ const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map(
 const SUBJECTS = Array.from({ length: 5 }, (_, index) => `room:${index}`);
 
 describe('the key database', function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   const directory = temporaryDirectory();
   const databases: Db[] = [];
   let server: MongoServer;

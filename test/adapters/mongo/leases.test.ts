@@ -1,11 +1,14 @@
 /** Leases of several nodes on one MongoDB, in a time that the test lets pass. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createLeases } from '../../../adapters/mongo/leases.js';
-import type { Lease } from '../../../application/ports.js';
+import { type Lease, Unavailable } from '../../../application/ports.js';
 import { eventually } from '../../support/condition.js';
+import { rejection } from '../../support/eventstore-client.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const LEASE_MS = 5000;
@@ -245,5 +248,80 @@ describe('a lease', () => {
     expect(await refused).to.equal('failed');
     expect(await leases.acquire(name)).to.equal(undefined);
     await lease.release();
+  });
+
+  /** The database, but for what these say of its rows. */
+  const modelsWith = (mine: object) => {
+    const rows = mongo.models.collection('leases');
+    const collection = () =>
+      new Proxy(rows, {
+        get: (_, member) => Reflect.get(mine, member) ?? Reflect.get(rows, member),
+      });
+    return { collection } as unknown as Mongo['models'];
+  };
+
+  it('is neither given nor refused while MongoDB is away, and can be had when it is back', async () => {
+    const failures = [
+      new Unavailable('MongoDB does not answer'),
+      new MongoServerError({ message: 'not authorized', code: 13 }),
+      Object.assign(new Error('another code of that number'), { code: 11000 }),
+    ];
+    const rows = mongo.models.collection('leases');
+    const findOneAndUpdate = (...args: Parameters<typeof rows.findOneAndUpdate>) => {
+      const [failure] = failures;
+      return failure ? Promise.reject(failure) : rows.findOneAndUpdate(...args);
+    };
+    const leases = createLeases(modelsWith({ findOneAndUpdate }), 'ann', { leaseMs: LEASE_MS });
+    while (failures.length > 0) {
+      expect(await rejection(leases.acquire(name))).to.equal(failures[0]);
+      failures.shift();
+    }
+    const lease = await given(leases.acquire(name));
+    await lease.release();
+  });
+
+  it('is refused quietly though its row has gone meanwhile, and can be had then', async () => {
+    const dead = heldTime(time.now());
+    await given(bob(dead).acquire(name));
+    const rows = mongo.models.collection<{ _id: string }>('leases');
+    const findOne = async () => {
+      await rows.deleteOne({ _id: name });
+      return null;
+    };
+    const leases = createLeases(modelsWith({ findOne }), 'ann', {
+      leaseMs: LEASE_MS,
+      clock: time,
+      monotonic: time,
+      after: time.after,
+    });
+    expect(await leases.acquire(name)).to.equal(undefined);
+    expect((await given(leases.acquire(name))).fence).to.equal(1n);
+  });
+
+  it('is renewed by the timers of the process, where no others are given, and not once it is released', async () => {
+    const realTimers = holdTimers(time);
+    try {
+      const leases = createLeases(mongo.models, 'ann', { leaseMs: LEASE_MS, clock: time, monotonic: time });
+      const renewed = async () => {
+        const before = await lapsesAt();
+        time.pass(LEASE_MS / 2);
+        await eventually(async () => (await lapsesAt()) > before);
+      };
+      const lease = await given(leases.acquire(name));
+      await renewed();
+      await renewed();
+      expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([false, true]);
+      await lease.release();
+      const released = name;
+      name = `${name} of another`;
+      const other = await given(leases.acquire(name));
+      await renewed();
+      await renewed();
+      await other.release();
+      name = released;
+      expect(await lapsesAt()).to.equal(0);
+    } finally {
+      realTimers();
+    }
   });
 });

@@ -23,7 +23,7 @@ const counters: Projection = {
 };
 
 describe('the rows of a read model', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let kernel: Kernel;
 

@@ -1,17 +1,18 @@
 /** Alerting over HTTP and both stores: policy, one alert whatever the number of nodes, delivery that survives. */
-
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { alertHistory } from '../../../projections/logs/alerts.js';
-import { type AlertNode, startAlertNode, startOwnServers } from '../../support/alerts.js';
+import { type AlertNode, type Asked, startAlertNode, startOwnServers } from '../../support/alerts.js';
+import { owned } from '../../support/children.js';
+import { eventually } from '../../support/condition.js';
 import type { Servers } from '../../support/engines.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
 
 describe('alerting', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let receiver: Receiver;
   let nodes: AlertNode[];
@@ -33,14 +34,12 @@ describe('alerting', function () {
       if (!headers.has('consistency')) return body;
     }
   };
-  /** Asks until it is so; the test's time-out is the limit. */
-  const until = async <T>(look: () => Promise<T>, so: (seen: T) => boolean | undefined): Promise<T> => {
-    for (;;) {
-      const seen = await look();
-      if (so(seen)) return seen;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
+  /** The history once it is so. */
+  const settled = (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
+    eventually(async () => {
+      const page = await history(node);
+      return so(page) && page;
+    });
 
   beforeEach(async () => {
     servers = await startOwnServers();
@@ -171,10 +170,7 @@ describe('alerting', function () {
     expect(headers)
       .to.have.property('x-annals-signature')
       .that.matches(/^t=\d+,v1=[0-9a-f]{64}$/);
-    const { alerts } = await until(
-      () => history(node),
-      (page) => page.alerts[0]?.webhook.delivered,
-    );
+    const { alerts } = await settled(node, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerts[0]).to.deep.include({ id: alertId, rule: 'error_threshold', state: 'active', triggeredAt });
     expect(alerts[0]?.webhook).to.include({ delivered: true, attempts: 1, status: 204 });
@@ -188,10 +184,7 @@ describe('alerting', function () {
     await Promise.all(nodes.splice(0).map((node) => node.stop()));
     const third = await start();
     await third.evaluate();
-    const { alerts } = await until(
-      () => history(third),
-      (page) => page.alerts[0]?.webhook.delivered,
-    );
+    const { alerts } = await settled(third, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(receiver.received).to.have.length(1);
   });
@@ -202,10 +195,7 @@ describe('alerting', function () {
     errors = 25;
     await receiver.came(1);
     errors = 0;
-    const { alerts } = await until(
-      () => history(node),
-      (page) => page.alerts[0]?.state === 'resolved',
-    );
+    const { alerts } = await settled(node, (page) => page.alerts[0]?.state === 'resolved');
     expect(alerts[0]).to.include({ resolution: 'recovered' });
     expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(
       Date.parse(alerts[0]?.triggeredAt ?? ''),
@@ -275,10 +265,7 @@ describe('alerting', function () {
     for (let index = 0; index < 3; index++) await node.evaluate();
     errors = 0;
     await node.evaluate();
-    await until(
-      () => history(node),
-      ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered),
-    );
+    await settled(node, ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered));
     const { signal } = new AbortController();
     expect(await node.kernel.lifecycle.check(alertHistory, { signal })).to.deep.equal([]);
   });
@@ -288,10 +275,7 @@ describe('alerting', function () {
     errors = 25;
     receiver.respond = answer(500);
     await put(node, { ...on(), webhookRetryAttempts: 1 });
-    const { alerts } = await until(
-      () => history(node),
-      (page) => page.alerts[0]?.webhook.attempts === 2,
-    );
+    const { alerts } = await settled(node, (page) => page.alerts[0]?.webhook.attempts === 2);
     expect(alerts[0]?.webhook).to.include({ delivered: false, attempts: 2, status: 500 });
     expect(alerts[0]?.webhook.reason).to.equal('the receiver answered 500');
   });
@@ -305,10 +289,7 @@ describe('alerting', function () {
     await nodes.pop()?.stop();
     receiver.respond = answer(200);
     const second = await start();
-    const { alerts } = await until(
-      () => history(second),
-      (page) => page.alerts[0]?.webhook.delivered,
-    );
+    const { alerts } = await settled(second, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(receiver.received.map(({ headers }) => headers['x-annals-delivery'])).to.deep.equal([
       alerts[0]?.id,
@@ -318,7 +299,7 @@ describe('alerting', function () {
 
   it('delivers what a node that was killed in the middle of it has raised', async () => {
     const program = fileURLToPath(new URL('../../support/alert-process.js', import.meta.url));
-    const child = spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]);
+    const child = owned(spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]));
     const [url] = await once(child.stdout, 'data');
     receiver.respond = () => {};
     await fetch(`${String(url).trim()}/api/alerts/config`, {
@@ -331,10 +312,7 @@ describe('alerting', function () {
     await once(child, 'exit');
     receiver.respond = answer(200);
     const survivor = await start();
-    const { alerts } = await until(
-      () => history(survivor),
-      (page) => page.alerts[0]?.webhook.delivered,
-    );
+    const { alerts } = await settled(survivor, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(receiver.received).to.have.length(2);
   });
@@ -343,10 +321,7 @@ describe('alerting', function () {
     const node = await start();
     errors = 25;
     await put(node, on());
-    await until(
-      () => history(node),
-      (page) => page.alerts[0]?.webhook.delivered,
-    );
+    await settled(node, (page) => page.alerts[0]?.webhook.delivered);
     const events = await node.kernel.log.read('logs.alert-error_threshold');
     const raised = Array.isArray(events) ? events.find(({ type }) => type === 'AlertRaised') : undefined;
     expect(raised).not.to.equal(undefined);

@@ -6,9 +6,10 @@ import type { Block, BlockRef, RecordIndex } from '../../../application/logs/rec
 import { createSearcher, type SearcherPorts } from '../../../application/logs/searcher.js';
 import { type Position, type Settled, Unavailable } from '../../../application/ports.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
+import { countRounds } from '../../support/rounds.js';
 
 const queriesOf = ({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) =>
-  createLogQueries({ searcher: createSearcher(ports), version });
+  createLogQueries({ searcher: createSearcher(ports), budgetMs: ports.budgetMs, version });
 
 describe('a query of the records', () => {
   let now = NOON;
@@ -180,6 +181,33 @@ describe('a query of the records', () => {
     done = true;
     expect(answers.map((each) => 'total' in each && each.total)).to.deep.equal([400_000, 400_000, 400_000]);
     expect(turns).to.be.greaterThan(6);
+  });
+
+  it('begins in its turn: one a round of the event loop, and none whose client has gone before', async () => {
+    const begun: number[] = [];
+    const rounds = countRounds();
+    const index: RecordIndex = {
+      ...endless,
+      async *blocks() {
+        begun.push(rounds.now());
+        yield* [];
+      },
+    };
+    const asked = queriesOf({ ...common, index });
+    const leaving = new AbortController();
+    const several = Array.from({ length: 20 }, (_, n) => {
+      const signal = n < 10 ? leaving.signal : new AbortController().signal;
+      const narrow = { ...filter, from: NOON - n };
+      return n % 2
+        ? asked.page({ filter: narrow, order: 'desc', limit: 10 }, signal)
+        : asked.aggregate(narrow, { by: 'level' }, 10, signal);
+    });
+    expect(begun).to.deep.equal([]);
+    leaving.abort();
+    await Promise.all(several);
+    rounds.stop();
+    expect(begun).to.have.length(10);
+    expect(new Set(begun)).to.have.property('size', 10);
   });
 
   it('is refused when it counts more different values than there is room for, and gives the room back', async () => {

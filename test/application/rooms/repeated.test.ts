@@ -57,15 +57,17 @@ const loses =
   };
 
 describe('the same command again', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let one: Node;
   let other: Node;
   let offset = 0;
   const appends = gate();
   let faults: EventLog['append'][] = [];
+  let retained: EventLog['retain'][] = [];
   const faulty = (inner: EventLog): Partial<EventLog> => ({
     append: (...args) => (faults.shift() ?? inner.append)(...args),
+    retain: (...args) => (retained.shift() ?? inner.retain)(...args),
   });
   const fails = async () => {
     throw new Unavailable('not taken');
@@ -87,6 +89,7 @@ describe('the same command again', function () {
   });
   afterEach(() => {
     faults = [];
+    retained = [];
     offset = 0;
   });
 
@@ -270,13 +273,60 @@ describe('the same command again', function () {
 
   it('spends no quota', async () => {
     let left = 2;
-    const spend = async () => (left-- > 0 ? undefined : 1000);
-    const create = (key: string) => one.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'), spend);
+    const quota = {
+      spend: async () => (left-- > 0 ? undefined : 1000),
+      refund: async () => void left++,
+    };
+    const create = (key: string) => one.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'), quota);
     const keys = [randomUUID(), randomUUID()];
     const first = done(await create(keys[0]!));
     done(await create(keys[1]!));
     expect(await create(randomUUID())).to.include({ rejected: 'rooms/too-many-rooms', retryAfterMs: 1000 });
     expect(await create(keys[0]!)).to.deep.equal(first);
+  });
+
+  for (const [whose, bodies] of [
+    ['the same', ['x', 'x']],
+    ['with another body', ['x', 'y']],
+  ] as const) {
+    it(`spends no quota where two nodes are sent it at once, ${whose}`, async () => {
+      let spent = 0;
+      let asked = 0;
+      const quota = {
+        async spend() {
+          [spent, asked] = [spent + 1, asked + 1];
+          return undefined;
+        },
+        refund: async () => void spent--,
+      };
+      const key = randomUUID();
+      appends.expect(2);
+      await Promise.all(
+        [one, other].map(({ commands }, at) =>
+          commands.create(newcomer('Ada'), 60_000, keyed(key, bodies[at]!), quota),
+        ),
+      );
+      expect([asked, spent]).to.deep.equal([2, 1]);
+    });
+  }
+
+  it('spends no quota where nothing came of it', async () => {
+    let spent = 0;
+    const quota = {
+      async spend() {
+        spent++;
+        return undefined;
+      },
+      refund: async () => void spent--,
+    };
+    retained = Array.from({ length: 20 }, () => fails);
+    const create = () =>
+      one.commands.create(newcomer('Ada'), 60_000, keyed(randomUUID(), 'x'), quota).catch((error) => error);
+    expect(await create()).to.be.instanceOf(Unavailable);
+    expect(spent).to.equal(0);
+    retained = [fails];
+    done(await create());
+    expect(spent).to.equal(1);
   });
 
   it('burns with the key destroyed before it is told, also when the first run died in between', async () => {

@@ -10,7 +10,7 @@ import { context } from '../../support/toys.js';
 import { accepted, done, type Node, startNode } from './node.js';
 
 describe('rooms on two nodes', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let servers: Servers;
   let one: Node;
   let two: Node;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ANY, BACKWARDS, END, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
+import { eventually } from '../../support/condition.js';
 import { type EmbeddedServer, embeddedEventStore } from '../../support/eventstore.js';
 import {
   all,
@@ -14,7 +15,6 @@ import {
   numberedFrom,
   numbersOf,
   rejection,
-  until,
 } from '../../support/eventstore-client.js';
 
 if (!process.env.EVENTSTORE_URL) {
@@ -38,7 +38,7 @@ if (!process.env.EVENTSTORE_URL) {
     };
 
     it('under 32 writers every acknowledged append is there, once, and in order', async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       for (let round = 0; round < 3; round++) {
         const acknowledged = new Map<string, string[]>();
         await withClient(async (client) => {
@@ -61,7 +61,7 @@ if (!process.env.EVENTSTORE_URL) {
               count++;
             }
           });
-          await until(() => count > 300);
+          await eventually(() => count > 300);
           await embedded.restart('SIGKILL');
           await Promise.all(writers);
         });
@@ -202,7 +202,7 @@ if (!process.env.EVENTSTORE_URL) {
         const stream = freshStream();
         await client.appendToStream(stream, numbered(0));
         await embedded.restart('SIGKILL');
-        await until(async () => {
+        await eventually(async () => {
           const answer = await client
             .appendToStream(stream, numbered(1), { expectedRevision: 0n })
             .catch(() => undefined);

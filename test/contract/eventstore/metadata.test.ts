@@ -1,6 +1,7 @@
 /** Stream metadata: $maxCount, $maxAge and $tb decide what a stream still shows. */
 import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
 import { expect } from 'chai';
+import { eventually } from '../../support/condition.js';
 import {
   all,
   freshStream,
@@ -9,7 +10,6 @@ import {
   numbersOf,
   rejection,
   take,
-  until,
   useEventStore,
 } from '../../support/eventstore-client.js';
 
@@ -89,7 +89,7 @@ describe('stream metadata', () => {
   it('with $maxAge hides what is older; all expired is empty, not missing', async () => {
     const stream = await filled(2);
     await store.client.setStreamMetadata(stream, { maxAge: 1 });
-    await until(async () => (await forwards(stream)).length === 0);
+    await eventually(async () => (await forwards(stream)).length === 0);
     await store.client.appendToStream(stream, numbered(2));
     expect(await forwards(stream)).deep.equal([2]);
   });

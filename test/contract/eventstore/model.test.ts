@@ -46,7 +46,7 @@ describe('any sequence of appends', () => {
   const store = useEventStore();
 
   it('gives the answers and the stream that the model gives', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const stream = freshStream('model');

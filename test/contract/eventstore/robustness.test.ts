@@ -209,7 +209,7 @@ if (!process.env.EVENTSTORE_URL) {
     });
 
     it('survives any bytes as a message of any method', async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const methods = ['Read', 'Append', 'BatchAppend', 'Delete', 'Tombstone'].map(
         (name) => `${STREAMS}/${name}`,
       );
@@ -228,7 +228,7 @@ if (!process.env.EVENTSTORE_URL) {
     });
 
     it('survives messages that are cut or changed anywhere', async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const whole = batchAppend(randomUUID(), 'fuzz.stream-1', [proposed(randomUUID(), 'T')], true);
       await fc.assert(
         fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(255), fc.boolean(), async (at, byte, cut) => {

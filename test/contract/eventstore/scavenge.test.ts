@@ -11,6 +11,7 @@ import {
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
+import { eventually } from '../../support/condition.js';
 import {
   all,
   freshStream,
@@ -19,7 +20,6 @@ import {
   numbersOf,
   rejection,
   take,
-  until,
   useEventStore,
 } from '../../support/eventstore-client.js';
 
@@ -73,7 +73,7 @@ if (!process.env.EVENTSTORE_URL) {
       await store.client.setStreamMetadata(truncated, { truncateBefore: 3 });
       await store.client.setStreamMetadata(counted, { maxCount: 1 });
       await store.client.setStreamMetadata(aged, { maxAge: 1 });
-      await until(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
+      await eventually(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
       await scavenge(store.server.url);
       expect(await everything(deleted)).have.length(0);
       expect((await everything(tombstoned)).map(({ event }) => event!.type)).deep.equal(['$streamDeleted']);
@@ -93,7 +93,7 @@ if (!process.env.EVENTSTORE_URL) {
       await store.client.setStreamMetadata(aged, { maxAge: 1 });
       await store.client.setStreamMetadata(cut, { truncateBefore: 4 });
       for (const stream of [aged, cut]) await store.client.appendToStream(stream, numberedFrom(0, 4));
-      await until(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
+      await eventually(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
       await scavenge(store.server.url);
       await store.server.embedded!.restart('SIGKILL');
       for (const stream of [aged, cut]) {

@@ -13,6 +13,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { expect } from 'chai';
+import { eventually } from '../../support/condition.js';
 import {
   all,
   freshStream,
@@ -21,7 +22,6 @@ import {
   numberOf,
   rejection,
   take,
-  until,
   useEventStore,
 } from '../../support/eventstore-client.js';
 
@@ -42,7 +42,7 @@ describe('a subscription to a stream', () => {
     subscription.on('data', (event) => told.push(numberOf(event)));
     await once(subscription, 'caughtUp');
     await append(stream, 3);
-    await until(() => told.length === 6);
+    await eventually(() => told.length === 6);
     await subscription.unsubscribe();
     expect(told.filter((what) => typeof what === 'number')).deep.equal([0, 1, 2, 3]);
     expect(told[0]).equal('confirmation');
@@ -90,7 +90,7 @@ describe('a subscription to a stream', () => {
     await append(freshStream(), 0);
     expect(told).deep.equal([]);
     await append(stream, 0);
-    await until(() => told.includes('event') && told.includes('caughtUp'));
+    await eventually(() => told.includes('event') && told.includes('caughtUp'));
   });
 
   for (const metadata of [{ maxCount: 2 }, { truncateBefore: 150 }]) {
@@ -269,11 +269,11 @@ describe('a subscription to $all', () => {
       const subscription = store.client.subscribeToAll({ fromPosition: position!, filter: filter as Filter });
       const caughtUp = once(subscription, 'caughtUp');
       subscription.on('data', () => {});
-      await until(() => checkpoints.length > 0);
+      await eventually(() => checkpoints.length > 0);
       await caughtUp;
       const inHistory = checkpoints.length;
       await store.client.appendToStream(`${noise}.a-1`, numberedFrom(100, 100));
-      await until(() => checkpoints.length > inHistory);
+      await eventually(() => checkpoints.length > inHistory);
       await subscription.unsubscribe();
 
       await store.client.appendToStream(`${name}.a-1`, numbered(1));

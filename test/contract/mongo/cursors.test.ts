@@ -98,7 +98,7 @@ describe('MongoDB: cursors', () => {
   });
 
   it('gives up a search or a write whose time is up', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const rows = mongo.collection();
     for (let i = 0; i < 20; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, a) => ({ a, i })));
     const slow = { $or: Array.from({ length: 200 }, (_, n) => ({ i: 100 + n, a: { $gt: -n } })) };

@@ -29,7 +29,7 @@ describe('MongoDB: durability and fairness', () => {
   });
 
   it('deletes and updates many documents without an index while others are served', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const rows = mongo.collection();
     for (let i = 0; i < 20; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: k, i })));
     let pings = 0;
@@ -55,7 +55,7 @@ describe('MongoDB: durability and fairness', () => {
   if (isReal) return;
 
   it('stops well in the middle of searches and writes', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const server = await mongoServer();
     const client = await rawClient(server.port);
     const documents = Array.from({ length: 5000 }, (_, _id) => ({ _id, a: _id }));
@@ -74,7 +74,7 @@ describe('MongoDB: durability and fairness', () => {
   });
 
   it('keeps every acknowledged write through SIGKILL under load', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const rows = mongo.collection();
     await rows.createIndex({ email: 1 }, { unique: true });
     const { port } = mongo.server;

@@ -15,7 +15,7 @@ export interface Fixture {
 export function fixture(options: { housekeepingMs?: number } = {}): Fixture {
   let state: { server: MongoServer; client: MongoClient; db: Db } | undefined;
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(120_000);
     const server = await mongoServer(options);
     const client = new MongoClient(server.url, { promoteLongs: true });
     state = { server, client, db: client.db(`contract_${randomUUID().slice(0, 8)}`) };

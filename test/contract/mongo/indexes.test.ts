@@ -215,7 +215,7 @@ describe('MongoDB: indexes', () => {
   });
 
   it('indexes what was there before, while others write', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const rows = mongo.collection();
     await rows.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i as never, a: i % 10 })));
     const building = rows.createIndex({ a: 1 });

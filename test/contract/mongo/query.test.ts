@@ -91,7 +91,7 @@ describe('MongoDB: queries', () => {
   });
 
   it('obeys the laws of logic: every document meets a filter or its negation, never both', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(documents, filter, filter, async (rows, one, other) => {
         const all = mongo.collection();

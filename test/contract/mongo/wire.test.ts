@@ -162,7 +162,7 @@ describe('MongoDB: the wire', () => {
     });
 
   it('survives any bytes whatever', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const good = opMsg({
       update: 'x',
       updates: [{ q: { a: { $in: [1, 'b'] } }, u: { $push: { l: { $each: [1] } } }, upsert: true }],

@@ -68,6 +68,17 @@ describe('a room', () => {
       .then(redeemed('one', 'bob'), joined('bob'));
   });
 
+  it('lets everybody who is in it invite, and lets in by every invite but those that were used', () => {
+    const both = [created, joined('ada'), joined('bob')];
+    for (const by of ['ada', 'bob'])
+      given(...both)
+        .when(createInvite('one', by))
+        .then(invited('one', by));
+    given(...both, invited('one'), invited('two'), redeemed('one', 'bob'))
+      .when(joinRoom('two', 'cleo'))
+      .then(redeemed('two', 'cleo'), joined('cleo'));
+  });
+
   it('spends an invite once', () => {
     given(...ada, invited('one'), redeemed('one', 'bob'), joined('bob'))
       .when(joinRoom('one', 'eve'))

@@ -18,7 +18,7 @@ interface RoomRow {
 }
 
 describe('the rows of a room', function () {
-  this.timeout(20_000);
+  this.timeout(120_000);
   let server: MongoServer;
   let mongo: Mongo;
   let apply: Apply;

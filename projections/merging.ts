@@ -1,0 +1,208 @@
+/** Joins the writes of a batch to one row: that a row is written anew costs more than what is new in it. */
+import type { AnyBulkWriteOperation, Long } from 'mongodb';
+import type { Row, RowWrite } from './projection.js';
+
+/** One write, and those that it does the work of, in their order. */
+export interface Merged {
+  readonly write: RowWrite;
+  readonly parts: readonly RowWrite[];
+}
+
+/** A row that everything touches is written again after so many: what one write does and holds stays small. */
+const MOST_PARTS = 100;
+
+/**
+ * The same writes in fewer, to the same effect in this order. The guard of a merged one is that of its first part, so
+ * it does nothing where the row has any of them: which are missing then is told by the row's `_at`.
+ */
+export function mergeWrites(writes: readonly RowWrite[]): Merged[] {
+  const merged: (Merged | Run)[] = [];
+  const open = new Map<string, Run>();
+  for (const write of writes) {
+    const id = idOf(write);
+    const update = id === undefined ? undefined : guardedUpdate(write);
+    if (id !== undefined && update) {
+      if (open.get(id)?.take(write, update)) continue;
+      const run = new Run(write, update);
+      open.set(id, run);
+      merged.push(run);
+      continue;
+    }
+    merged.push({ write, parts: [write] });
+    // What comes after this must not come before it, for rows that it may touch.
+    if (id !== undefined) open.delete(id);
+    else for (const [other, run] of open) if (mayTouch(write, run)) open.delete(other);
+  }
+  return merged.map((each) => (each instanceof Run ? each.merged() : each));
+}
+
+/** The one row that a write touches; undefined for what may touch many. */
+export function idOf(write: RowWrite): string | undefined {
+  const { _id } = filterOf(write) ?? {};
+  return typeof _id === 'string' ? _id : undefined;
+}
+
+/** The position of a write's event: rows that are as new have it. Undefined for what does no harm when done again. */
+export const guardOf = (write: RowWrite): Long | undefined =>
+  (filterOf(write)?._at as Guard | undefined)?.$lt;
+
+/** A patch of several parts that finds no row has nothing to do, or too much: only the row can tell. */
+export const isUncertain = ({ write, parts }: Merged): boolean =>
+  parts.length > 1 && 'updateOne' in write && !write.updateOne.upsert;
+
+interface Guard {
+  readonly $lt: Long;
+}
+
+type Update = Extract<AnyBulkWriteOperation<Row>, { updateOne: unknown }>['updateOne'];
+type Operators = { readonly [operator: string]: { readonly [path: string]: unknown } };
+type Operation = readonly [operator: string, value: unknown];
+
+function filterOf(write: RowWrite): { readonly [field: string]: unknown } | undefined {
+  const [operation] = Object.values(write) as { readonly filter?: { readonly [field: string]: unknown } }[];
+  return operation?.filter;
+}
+
+/** Only of a row by its name and nothing else than the guard. */
+const guardedUpdate = (write: RowWrite): Update | undefined =>
+  'updateOne' in write && guardOf(write) && Object.keys(write.updateOne.filter).length === 2
+    ? write.updateOne
+    : undefined;
+
+/** False only where all rows that it touches have another value in a field that the run has just set. */
+function mayTouch(write: RowWrite, run: Run): boolean {
+  return !Object.entries(filterOf(write) ?? {}).some(([field, wanted]) => {
+    const [operator, value] = run.operations.get(field) ?? [];
+    return operator === '$set' && isScalar(wanted) && isScalar(value) && value !== wanted;
+  });
+}
+
+const isScalar = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+
+/** Updates of one row, joined operator by operator. */
+class Run {
+  readonly operations = new Map<string, Operation>();
+  readonly #parts: RowWrite[] = [];
+  /** What paths of operations lie below. */
+  readonly #above = new Set<string>();
+  readonly #first: Update;
+
+  constructor(write: RowWrite, update: Update) {
+    this.#first = update;
+    this.#add(write, operationsOf(update));
+  }
+
+  /** False when the next update can't be joined to those before it; then it is not. */
+  take(write: RowWrite, update: Update): boolean {
+    // The row may be missing for what only changes it, and is made by this one.
+    if (update.upsert && !this.#first.upsert) return false;
+    if (this.#parts.length >= MOST_PARTS) return false;
+    const joined: [string, Operation][] = [];
+    for (const [path, operation] of operationsOf(update)) {
+      // The row is there by now, or was not made by a patch before and is not by this one.
+      if (operation[0] === '$setOnInsert') continue;
+      const known = this.operations.get(path);
+      const both = known ? join(path, known, operation) : this.#overlaps(path) ? undefined : operation;
+      if (!both) return false;
+      joined.push([path, both]);
+    }
+    this.#add(write, joined);
+    return true;
+  }
+
+  #add(write: RowWrite, operations: readonly (readonly [string, Operation])[]) {
+    this.#parts.push(write);
+    for (const [path, operation] of operations) {
+      this.operations.set(path, operation);
+      for (const prefix of prefixesOf(path)) this.#above.add(prefix);
+    }
+  }
+
+  /** Whether another operation is on a part of what is at this path, or on a whole that it is a part of. */
+  #overlaps(path: string): boolean {
+    return this.#above.has(path) || prefixesOf(path).some((prefix) => this.operations.has(prefix));
+  }
+
+  merged(): Merged {
+    const [only] = this.#parts;
+    if (only && this.#parts.length === 1) return { write: only, parts: this.#parts };
+    const update: { [operator: string]: { [path: string]: unknown } } = {};
+    for (const [path, [operator, value]] of this.operations) {
+      update[operator] ??= {};
+      update[operator][path] = value;
+    }
+    return { write: { updateOne: { ...this.#first, update } }, parts: this.#parts };
+  }
+}
+
+const operationsOf = ({ update }: Update): [string, Operation][] =>
+  Object.entries(update as Operators).flatMap(([operator, fields]) =>
+    // Those that are undefined the driver leaves out.
+    Object.entries(fields).flatMap(([path, value]): [string, Operation][] =>
+      value === undefined ? [] : [[path, [operator, value]]],
+    ),
+  );
+
+function prefixesOf(path: string): string[] {
+  const prefixes = [];
+  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1))
+    prefixes.push(path.slice(0, dot));
+  return prefixes;
+}
+
+/** Both operations on a path as one; undefined where no one operation does the same. */
+function join(path: string, [first, a]: Operation, [second, b]: Operation): Operation | undefined {
+  if (second === '$set') return ['$set', b];
+  // Deeper down, what is set leaves objects on its way that would not be there.
+  if (second === '$unset') return path.includes('.') ? undefined : ['$unset', b];
+  if (second === '$push') return joinPush(first, a, b);
+  if (first !== second) return undefined;
+  if (second === '$inc') return joinInc(a, b);
+  return second === '$pull' ? joinPull(a, b) : undefined;
+}
+
+function joinPush(first: string, a: unknown, b: unknown): Operation | undefined {
+  const added = pushed(b);
+  const before = first === '$push' ? pushed(a) : first === '$set' && Array.isArray(a) ? a : undefined;
+  if (!added || !before) return undefined;
+  const all = [...before, ...added];
+  return first === '$push' ? ['$push', { $each: all }] : ['$set', all];
+}
+
+/** What a `$push` adds; undefined where it does more than that. */
+function pushed(value: unknown): readonly unknown[] | undefined {
+  if (typeof value !== 'object' || value === null) return [value];
+  const [name, ...more] = Object.keys(value);
+  if (!name?.startsWith('$')) return [value];
+  return name === '$each' && more.length === 0 ? (value as { readonly $each: unknown[] }).$each : undefined;
+}
+
+/** Fractions are not the same added in another order, nor are integers that overflow on their way. */
+function joinInc(a: unknown, b: unknown): Operation | undefined {
+  const [one, other] = [Number(a), Number(b)];
+  const same = [one, other, one + other].every(isInt32) && one >= 0 === other >= 0;
+  return same ? ['$inc', one + other] : undefined;
+}
+
+const isInt32 = (value: number) => (value | 0) === value;
+
+/** What is let go up to a value goes with what is let go up to a later one. */
+function joinPull(a: unknown, b: unknown): Operation | undefined {
+  const [earlier, later] = [upTo(a), upTo(b)];
+  if (!earlier || earlier.field !== later?.field) return undefined;
+  return ['$pull', later.most >= earlier.most ? b : a];
+}
+
+/** Of a condition that is `{ field: { $lte: number } }`, and nothing else. */
+function upTo(condition: unknown): { readonly field: string; readonly most: number } | undefined {
+  const [[field, test], ...more] = entriesOf(condition);
+  const [[operator, most], ...others] = entriesOf(test);
+  if (more.length + others.length > 0 || operator !== '$lte' || typeof most !== 'number') return undefined;
+  return { field, most };
+}
+
+const entriesOf = (value: unknown): [[string, unknown], ...[string, unknown][]] => {
+  const [first = ['', undefined] as [string, unknown], ...more] =
+    typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return [first, ...more];
+};

@@ -1,0 +1,198 @@
+/** What a batch does to one row goes in one write, to the effect that the same writes have one by one. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { createBuilds } from '../../../adapters/mongo/rows.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { type Projection, type Row, type RowChange, writesOf } from '../../../projections/projection.js';
+import { quiet, type Servers, startServers } from '../../support/engines.js';
+
+const changing: Projection = {
+  name: 'toys.changing',
+  version: 1,
+  indexes: [{ key: { group: 1 } }],
+  on: { Changed: ({ data }) => data.changes as RowChange[] },
+};
+
+const eventOf = (changes: readonly RowChange[], index: number): RecordedEvent => ({
+  id: randomUUID(),
+  stream: 'toys.changing-x',
+  revision: index,
+  version: 1,
+  recordedAt: 1_800_000_000_000 + index,
+  position: BigInt(index + 1) * 100n,
+  type: 'Changed',
+  data: { changes },
+  metadata: {},
+});
+
+const rowId = fc.constantFrom('a', 'b', 'c');
+const group = fc.constantFrom('g', 'h');
+const whole = fc.integer({ min: -3, max: 5 });
+const item = fc.record({ k: whole });
+const operation = <Value>(path: string, operator: string, value: fc.Arbitrary<Value>) =>
+  value.map((each) => ({ path, operator, value: each }));
+const huge = fc.constantFrom(2_000_000_000, -2_000_000_000);
+
+/** Some operations, each on a path of its own; those that a path ever gets fit each other. */
+const update = fc
+  .uniqueArray(
+    fc.oneof(
+      operation('group', '$set', group),
+      operation('x', '$set', fc.oneof(whole, fc.constant(undefined))),
+      operation('x', '$unset', fc.constant('')),
+      operation('x', '$setOnInsert', whole),
+      operation('n', '$inc', fc.oneof(whole, fc.constant(0.1), huge)),
+      operation('n', '$setOnInsert', whole),
+      operation('n', '$min', whole),
+      operation('n', '$max', whole),
+      operation('o.p', '$set', whole),
+      operation('o.p', '$unset', fc.constant('')),
+      operation('o', '$set', fc.record({ q: whole })),
+      operation('list', '$set', fc.array(item, { maxLength: 2 })),
+      operation('list', '$unset', fc.constant('')),
+      operation('list', '$push', item),
+      operation('list', '$push', fc.record({ $each: fc.array(item, { minLength: 1, maxLength: 2 }) })),
+      operation('list', '$pull', fc.record({ k: fc.record({ $lte: whole }) })),
+      operation('list', '$pull', fc.record({ k: whole })),
+      operation('list', '$addToSet', item),
+    ),
+    { minLength: 1, maxLength: 3, selector: ({ path }) => path.slice(0, 1) },
+  )
+  .map((operations) => {
+    const made: { [operator: string]: { [path: string]: unknown } } = {};
+    for (const { path, operator, value } of operations) {
+      made[operator] ??= {};
+      made[operator][path] = value;
+    }
+    return made as object;
+  });
+
+const change: fc.Arbitrary<RowChange> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ put: rowId, update }) },
+  { weight: 9, arbitrary: fc.record({ patch: rowId, update }) },
+  { weight: 1, arbitrary: fc.record({ remove: rowId }) },
+  { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
+  { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }) }) },
+);
+const touched = (each: RowChange) =>
+  'purge' in each ? '' : 'put' in each ? each.put : 'patch' in each ? each.patch : each.remove;
+const history = fc.array(fc.uniqueArray(change, { selector: touched, minLength: 1, maxLength: 2 }), {
+  minLength: 1,
+  maxLength: 40,
+});
+/** A batch goes so far beyond what is done, from so far before it, and perhaps breaks off after so many writes. */
+const batches = fc.array(
+  fc.record({
+    again: fc.nat(8),
+    more: fc.nat(20),
+    cut: fc.option(fc.nat(6)),
+  }),
+  { maxLength: 6 },
+);
+
+class Cut extends Error {}
+
+/** The same database, whose bulk writes break off after so many of theirs. */
+function breaking(db: Db, cut: { after: number | null }): Db {
+  const collection = (name: string) => {
+    const real = db.collection<Row>(name);
+    const bulkWrite = async (writes: AnyBulkWriteOperation<Row>[]) => {
+      if (cut.after === null) return real.bulkWrite(writes);
+      const some = writes.slice(0, cut.after);
+      cut.after -= some.length;
+      if (some.length > 0) await real.bulkWrite(some);
+      if (some.length < writes.length) throw new Cut();
+      return real.bulkWrite(writes);
+    };
+    return new Proxy(real, {
+      get: (target, name) => {
+        if (name === 'bulkWrite') return bulkWrite;
+        const value = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+  return { collection } as unknown as Db;
+}
+
+describe('the merged writes of a batch', function () {
+  this.timeout(240_000);
+  let servers: Servers;
+  let kernel: Kernel;
+
+  before(async () => {
+    servers = await startServers();
+    kernel = await createKernel({
+      eventStoreUrl: servers.eventStoreUrl,
+      mongoUrl: servers.mongoUrl,
+      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
+      node: 'test',
+      release: 'test',
+      catalogs: [],
+      projections: [],
+      logger: quiet,
+    });
+  });
+  after(async () => {
+    await kernel?.mongo.models.dropDatabase();
+    await kernel?.close();
+    await servers?.stop();
+  });
+
+  const lease = { assertHeld: () => {} };
+  const newRows = () => kernel.mongo.models.collection<Row>(`changing_${randomUUID().slice(0, 8)}`);
+  const all = (rows: Collection<Row>) => rows.find().sort({ _id: 1 }).toArray();
+
+  it('do what they would do one by one, however often they are delivered and wherever they break off', async () => {
+    const law = async (
+      changes: RowChange[][],
+      deliveries: typeof batches extends fc.Arbitrary<infer T> ? T : never,
+    ) => {
+      const events = changes.map(eventOf);
+      const [single, merged] = [newRows(), newRows()];
+      for (const event of events)
+        for (const write of writesOf(changing, event)) await single.bulkWrite([write]);
+      const cut: { after: number | null } = { after: null };
+      const builds = createBuilds(breaking(kernel.mongo.models, cut), kernel.vault);
+      const apply = await builds.open(changing, merged.collectionName, lease);
+      let done = 0;
+      for (const { again, more, cut: after } of deliveries) {
+        const to = Math.min(done + more, events.length);
+        const from = Math.max(done - again, 0);
+        cut.after = after;
+        try {
+          await apply(events.slice(from, to));
+          done = to;
+        } catch (error) {
+          if (!(error instanceof Cut)) throw error;
+          // Whoever goes on begins where this began, or before.
+          done = from;
+        }
+      }
+      cut.after = null;
+      await apply(events.slice(done));
+      expect(await all(merged)).to.deep.equal(await all(single));
+      await Promise.all([single.drop(), merged.drop()].map((each) => each.catch(() => {})));
+    };
+    await fc.assert(fc.asyncProperty(history, batches, law), { numRuns: Number(process.env.RUNS ?? 60) });
+  });
+
+  const update = { $inc: { n: 1 }, $push: { list: 1 } };
+  for (const change of [
+    { put: 'a', update },
+    { patch: 'a', update },
+  ])
+    it(`of a row that has some of them already (${Object.keys(change)[0]}) bring it the others, each once`, async () => {
+      const rows = newRows();
+      const apply = await kernel.builds.open(changing, rows.collectionName, lease);
+      const made = [{ put: 'a', update: { $set: { n: 0 } } }];
+      const events = [made, [change], [change], [change], [change]].map(eventOf);
+      await apply(events.slice(0, 3));
+      await apply(events.slice(1));
+      expect(await rows.findOne({ _id: 'a' })).to.deep.include({ n: 4, list: [1, 1, 1, 1] });
+      await rows.drop();
+    });
+});

@@ -1,0 +1,72 @@
+/** The lines that commands wait in, one for each stream: in order, one at a time, and no longer than they may be. */
+import { expect } from 'chai';
+import { createLine } from '../../application/line.js';
+import { Unavailable } from '../../application/ports.js';
+
+describe('a line of commands', () => {
+  const gate = () => {
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    return { opened, open };
+  };
+  const refusals = async (outcomes: readonly Promise<unknown>[]) => {
+    const settled = await Promise.allSettled(outcomes);
+    return settled.filter((each) => each.status === 'rejected').map(({ reason }) => reason);
+  };
+
+  it('lets one go after the other, also behind one that fails', async () => {
+    const inLine = createLine();
+    const done: number[] = [];
+    let under = 0;
+    const outcomes = [0, 1, 2].map((nth) =>
+      inLine('a', async () => {
+        expect(++under).to.equal(1);
+        await new Promise(setImmediate);
+        under--;
+        done.push(nth);
+        if (nth === 1) throw new Error('it failed');
+      }),
+    );
+    expect(await refusals(outcomes)).to.have.length(1);
+    expect(done).to.deep.equal([0, 1, 2]);
+  });
+
+  for (const [what, keyOf, most] of [
+    ['of one stream', () => 'a', 1000],
+    ['of all streams', (nth: number) => `stream ${nth}`, 2000],
+  ] as const) {
+    it(`takes no more than its bound ${what}: the rest are told at once, and later there is room again`, async () => {
+      const inLine = createLine();
+      const { opened, open } = gate();
+      const outcomes = Array.from({ length: most + 3 }, (_, nth) => inLine(keyOf(nth), () => opened));
+      const told = await refusals(outcomes.slice(most));
+      expect(told).to.have.length(3);
+      for (const each of told) expect(each).to.be.instanceOf(Unavailable);
+      open();
+      expect(await refusals(outcomes.slice(0, most))).to.deep.equal([]);
+      expect(await inLine('a', async () => 'done')).to.equal('done');
+    });
+  }
+
+  it('begins nothing that has waited for longer than its request is waited for', async () => {
+    const { now } = performance;
+    const inLine = createLine();
+    const { opened, open } = gate();
+    let begun = 0;
+    try {
+      const first = inLine('a', () => opened);
+      const second = inLine('a', async () => begun++);
+      await new Promise(setImmediate);
+      performance.now = () => now.call(performance) + 8001;
+      open();
+      await first;
+      expect(await refusals([second])).to.have.length(1);
+      expect(begun).to.equal(0);
+      expect(await inLine('a', async () => 'done')).to.equal('done');
+    } finally {
+      performance.now = now;
+    }
+  });
+});

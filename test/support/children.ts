@@ -1,0 +1,15 @@
+/** Processes that tests start: none outlives the run, however that ends. */
+import type { ChildProcess } from 'node:child_process';
+
+const children = new Set<ChildProcess>();
+
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Gives the process back; it is killed when this one ends before it. */
+export function owned<Child extends ChildProcess>(child: Child): Child {
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}

@@ -1,0 +1,141 @@
+/** The ports of a projector in memory, for rules that must not wait for a store: the real ones have their own tests. */
+import { randomUUID } from 'node:crypto';
+import type { Batch, Checkpoints, Follow, Leases, Position, RecordedEvent } from '../../application/ports.js';
+import type { Builds, ReadModel } from '../../projections/projection.js';
+
+/** An event at a position, of a stream of its own unless a revision in one is given. */
+export const eventAt = (
+  position: bigint,
+  type = 'ToyPut',
+  data: RecordedEvent['data'] = {},
+  revision = 0,
+): RecordedEvent => ({
+  id: randomUUID(),
+  stream: 'toys.box-1',
+  revision,
+  position,
+  type,
+  version: 1,
+  recordedAt: 1_800_000_000_000 + Number(position),
+  data,
+  metadata: {},
+});
+
+/** Checkpoints that refuse whoever has a lower fence, as those in MongoDB do. */
+export function checkpointsInMemory() {
+  const kept = new Map<string, { position: Position; fence: bigint }>();
+  const state: { failure?: Error | undefined; saves: number } = { saves: 0 };
+  const checkpoints: Checkpoints = {
+    read: async (name) => kept.get(name)?.position,
+    async advance(positions, fence) {
+      if (state.failure) throw state.failure;
+      state.saves++;
+      for (const [name, position] of Object.entries(positions)) {
+        if ((kept.get(name)?.fence ?? 0n) > fence) return false;
+        kept.set(name, { position, fence });
+      }
+      return true;
+    },
+    forget: async (name) => void kept.delete(name),
+  };
+  return { checkpoints, kept, state };
+}
+
+/** Leases of one process and of others: `taken` names those that another node holds. */
+export function leasesInMemory() {
+  const held = new Map<string, AbortController>();
+  const taken = new Set<string>();
+  const state = { fence: 0n, asked: 0, released: 0 };
+  const leases: Leases = {
+    async acquire(name) {
+      state.asked++;
+      if (held.has(name) || taken.has(name)) return undefined;
+      const lost = new AbortController();
+      held.set(name, lost);
+      return {
+        fence: ++state.fence,
+        lost: lost.signal,
+        assertHeld: () => lost.signal.throwIfAborted(),
+        async release() {
+          state.released++;
+          lost.abort();
+          if (held.get(name) === lost) held.delete(name);
+        },
+      };
+    },
+    holder: async (name) => (taken.has(name) ? 'another' : held.has(name) ? 'this one' : undefined),
+  };
+  const lose = (name: string) => {
+    held.get(name)?.abort(new Error('the lease is lost'));
+    held.delete(name);
+  };
+  return { leases, held, taken, lose, state };
+}
+
+/** Collections that hold the positions of what was written to them. */
+export function buildsInMemory() {
+  const collections = new Map<string, Position[]>();
+  const state: { failure?: Error | undefined; listed: string[]; dropped: string[] } = {
+    listed: [],
+    dropped: [],
+  };
+  const rowsOf = (name: string) => {
+    const rows = collections.get(name) ?? [];
+    collections.set(name, rows);
+    return rows;
+  };
+  const builds: Builds = {
+    async open(_: ReadModel, name, lease) {
+      rowsOf(name);
+      return async (events) => {
+        if (state.failure) throw state.failure;
+        lease.assertHeld();
+        rowsOf(name).push(...events.map(({ position }) => position));
+      };
+    },
+    async *scan() {},
+    async list(prefix) {
+      state.listed.push(prefix);
+      return [...collections.keys()].filter((name) => name.startsWith(prefix));
+    },
+    async drop(name) {
+      state.dropped.push(name);
+      collections.delete(name);
+    },
+  };
+  return { builds, collections, state };
+}
+
+/** A log that gives what a test hands it, to whoever follows it at that time. */
+export function feed() {
+  const asked: Parameters<Follow>[0][] = [];
+  const waiting: Batch[] = [];
+  let wake = () => {};
+  const follow: Follow = async function* (options) {
+    asked.push(options);
+    wake();
+    for (;;) {
+      const batch = waiting.shift();
+      if (options.signal.aborted) return;
+      if (batch) {
+        yield batch;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        options.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  };
+  return {
+    follow,
+    asked,
+    give(events: readonly RecordedEvent[], more: Partial<Batch> = {}) {
+      const position = events.at(-1)?.position;
+      waiting.push({ events, caughtUp: false, ...(position === undefined ? {} : { position }), ...more });
+      wake();
+    },
+    /** Whether all that was given has been taken. */
+    isTaken: () => waiting.length === 0,
+  };
+}
