@@ -17,6 +17,10 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
     ...vault,
     open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
+    // What it would seal now nobody could ever open either: as under a destroyed key, nothing is taken.
+    seal: (subject, secret) => vault.seal(subject, secret).catch(erased),
+    sealBytes: (subject, bytes) => vault.sealBytes(subject, bytes).catch(erased),
+    digester: (subject, purpose) => vault.digester(subject, purpose).catch(erased),
   };
 }
 

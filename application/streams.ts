@@ -42,6 +42,8 @@ export interface Seeking {
 export interface Streams {
   /** The state as this process knows it, read from the log when it is not remembered. */
   load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<Loaded<S>>;
+  /** The same where it is remembered, and no more was heard of since; asks nobody. */
+  known<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Loaded<S> | undefined;
   /** The state as the log has it now. */
   refresh<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
@@ -172,7 +174,13 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     return loaded;
   }
 
+  const known = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
+    const found = remembered.get(stream);
+    return found && found.newest <= found.loaded.revision ? (found.loaded as Loaded<S>) : undefined;
+  };
+
   return {
+    known,
     refresh,
     remember: (stream, loaded) => remember(stream, loaded),
     forget(stream) {
@@ -182,9 +190,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-      const known = remembered.get(stream);
-      if (known && known.newest <= known.loaded.revision) return known.loaded as Loaded<S>;
-      return refresh(kind, stream);
+      return known(kind, stream) ?? refresh(kind, stream);
     },
 
     async asOf(kind, stream, revision) {

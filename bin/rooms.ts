@@ -9,6 +9,7 @@ import { createAdmission } from '../application/rooms/admission.js';
 import { createRoomCommands } from '../application/rooms/commands.js';
 import { createRoomQueries } from '../application/rooms/queries.js';
 import { eraseReaction } from '../application/rooms/reactions.js';
+import { createShownRooms } from '../application/rooms/shown.js';
 import { createSweep, SWEEP_EVERY_MS } from '../application/rooms/sweep.js';
 import { catalog } from '../domain/rooms/catalog.js';
 import { state } from '../projections/rooms/state.js';
@@ -31,11 +32,13 @@ export const rooms: Service = {
       clock,
       observe: metrics.relay('rooms'),
     });
+    const shown = createShownRooms(kernel.streams);
+    metrics.cache(shown.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
       admission: createAdmission(ports),
       commands: createRoomCommands(ports),
-      queries: createRoomQueries(ports),
+      queries: createRoomQueries({ ...ports, shown }),
       relay,
       limitCreates: createLimit(values['rooms.createPerHour'], HOUR_MS),
       minTtlMs: values['rooms.minTtlMs'],
@@ -46,6 +49,11 @@ export const rooms: Service = {
       signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
+      publish(event) {
+        const { roomId } = event.data as { roomId?: unknown };
+        if (catalog.events[event.type]?.erases) shown.forget(String(roomId));
+        relay.publish(event as Parameters<typeof relay.publish>[0]);
+      },
       reactions: [eraseReaction(ports)],
       periodic: [
         { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },

@@ -34,7 +34,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const started = performance.now();
     const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
       try {
-        return await within(answerMs - spentMs, work, 'what the request needs');
+        return await within(Math.max(0, answerMs - spentMs), work, 'what the request needs');
       } catch (error) {
         request.giveUp();
         throw error;

@@ -31,6 +31,7 @@ interface Newcomer {
 const GONE = { description: 'There is no such room, or not any more' };
 
 const GUEST = 'rooms.guest';
+const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
@@ -107,7 +108,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     admit,
     async handle({ query, ifPosition }, caller) {
       const found = await queries.state(caller, query.after, ifPosition);
-      return isRejection(found) ? found : { status: 200, ...found };
+      if (isRejection(found)) return found;
+      const { json, ...reflected } = found;
+      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
     },
   };
 

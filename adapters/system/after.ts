@@ -4,6 +4,7 @@
 export type After = (ms: number, work: () => void) => () => void;
 
 export const afterAll: After = (ms, work) => {
-  const timer = setTimeout(work, ms);
+  // What is overdue already is due now: newer releases of Node warn of a time that is negative.
+  const timer = setTimeout(work, Math.max(0, ms));
   return () => clearTimeout(timer);
 };

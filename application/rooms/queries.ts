@@ -7,6 +7,7 @@ import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import type { Streams } from '../streams.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
+import { isSame, isWhole, type Shown, type ShownRooms } from './shown.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow {
@@ -15,6 +16,7 @@ interface StateRow {
   readonly participants?: readonly Sealed<{ id: string; joinedAt: number }>[];
   /** On the rows after it. */
   readonly messages?: readonly Sealed<{
+    revision: number;
     id: string;
     senderId: string;
     createdAt: number;
@@ -32,7 +34,8 @@ export interface RoomView {
 }
 
 export interface Found {
-  readonly body: RoomView;
+  /** A `RoomView`. */
+  readonly json: string;
   /** A stream resumed from here misses nothing of the room. */
   readonly position: Position;
   readonly consistency?: 'pending';
@@ -43,57 +46,71 @@ export interface QueryPorts {
   readonly settled: Settled;
   readonly vault: Vault;
   readonly streams: Streams;
+  readonly shown: ShownRooms;
   readonly clock: Clock;
 }
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, settled, vault, streams, clock }: QueryPorts) {
-  /** Messages never change: what was made of one is kept for as long as the vault keeps it open. */
-  const shown = new WeakMap<object, MessageView>();
-
+export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
-  async function state(
+  async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
+    const { roomId } = caller;
+    const last = shown.last(roomId);
+    if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
+      return part(last, after);
+    return read(caller, after, seen, last);
+  }
+
+  /** What `last` showed needs no opening again: messages never change. */
+  async function read(
     { roomId, room }: Admitted,
-    after?: string,
-    seen: Position = 0n,
+    after: string | undefined,
+    seen: Position,
+    last: Shown | undefined,
   ): Promise<Found | Rejection> {
     const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
     const inStep = await settled.wait('rooms', told > seen ? told : seen);
+    const reflects = settled.position('rooms');
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
-    const wanted = kept.slice(kept.findIndex(({ id }) => id === after) + 1);
+    const people = found.find((row) => row.participants)?.participants ?? [];
+    // The whole is opened where it can be kept, else what is asked for.
+    const wanted = shown.content(roomId) ? kept : kept.slice(kept.findIndex(({ id }) => id === after) + 1);
 
     const open = async <Secret extends object>({ secret }: { secret: string }) =>
       (await vault.open(roomStream(roomId), secret)) as Secret | undefined;
-    const people = found.find((row) => row.participants)?.participants ?? [];
     const readPeople = await Promise.all(
       people.map(async (each) => {
         const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
         return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
       }),
     );
-    const readMessages = await Promise.all(
+    const texts = await Promise.all(
       wanted.map(async (each) => {
-        const said = await open<{ envelope: Envelope }>(each);
-        if (!said) return undefined;
         const { id, senderId, createdAt, expiresAt } = each;
-        const { envelope } = said;
-        const view = shown.get(said) ?? messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
-        shown.set(said, view);
-        return view;
+        const known = last?.messages.get(id);
+        if (known !== undefined) return [id, known] as const;
+        const envelope = (await open<{ envelope: Envelope }>(each))?.envelope;
+        const view = envelope && messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
+        return view && ([id, JSON.stringify(view)] as const);
       }),
     );
-    const messages = readMessages.filter((each) => each !== undefined);
-    const known = readPeople.filter((each) => each !== undefined);
-    const readable = known.length === people.length && messages.length === wanted.length;
+    const messages = new Map(texts.filter((each) => each !== undefined));
+    const readable = readPeople.filter((each) => each !== undefined);
+    const isReadable = readable.length === people.length && messages.size === wanted.length;
     // What can't be read is damaged, unless the log says that the room was burned while we were reading.
-    const participants = readable && people.length > 0 ? known : await participantsOf(roomId);
+    const participants = isReadable && people.length > 0 ? readable : await participantsOf(roomId);
     if (!participants) return notFound;
 
     const position = found.reduce((latest, { _at }) => max(latest, _at.toBigInt()), 0n);
-    const body = { roomId, expiresAt: iso(room.expiresAt), participants, messages };
-    return { body, position, ...(inStep ? {} : { consistency: 'pending' }) };
+    const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
+    const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
+    const content = shown.content(roomId);
+    const now = { head, messages, position };
+    if (inStep && isReadable && content && isWhole(content, people, wanted))
+      shown.keep(roomId, { ...now, content, reflects: max(reflects, position) });
+    return { ...part(now, after), ...(inStep ? {} : { consistency: 'pending' }) };
   }
 
   /** Where the room's row is still to come, gone or damaged, the log has the last word. */
@@ -103,6 +120,18 @@ export function createRoomQueries({ rows, settled, vault, streams, clock }: Quer
   }
 
   return { state };
+}
+
+/** What a room without messages ends with. */
+const EMPTY_END = ']}';
+
+function part(
+  { head, messages, position }: Pick<Shown, 'head' | 'messages' | 'position'>,
+  after?: string,
+): Found {
+  const ids = after === undefined ? [] : [...messages.keys()];
+  const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
+  return { json: head + wanted.join() + EMPTY_END, position };
 }
 
 const max = (a: Position, b: Position): Position => (a > b ? a : b);

@@ -1,5 +1,6 @@
 /** What the program holds in memory to be quick is bounded in bytes, and told in its metrics. */
 import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { call, type Entered } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
@@ -48,12 +49,39 @@ describe('the memory of a server', function () {
     for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 9 }, room));
 
     const [held, limits] = [await gauges('annals_cache_bytes'), await gauges('annals_cache_limit_bytes')];
-    const caches = ['streams', 'keys', 'secrets', 'fresh-secrets', 'rooms.relay', 'logs.relay'];
+    const caches = [
+      'streams',
+      'keys',
+      'secrets',
+      'fresh-secrets',
+      'rooms.relay',
+      'rooms.shown',
+      'logs.relay',
+    ];
     expect([...limits.keys()]).to.include.members(caches);
     for (const [cache, limit] of limits) expect(held.get(cache), cache).to.be.within(0, limit);
     // More than 20 MB of messages have come through: what keeps them is full.
     expect(held.get('rooms.relay')).to.be.greaterThan((limits.get('rooms.relay') ?? 0) * 0.8);
     // All together they leave a process that holds them well below 300 MB.
     expect([...limits.values()].reduce((sum, each) => sum + each)).to.be.lessThan(150 * 1024 * 1024);
+  });
+
+  it('keeps nothing of a room in memory once it is burned', async () => {
+    const base = server.urls.rooms ?? '';
+    const signingPublicKey = (await newSigner()).publicKey;
+    const { body } = await call<Entered>(base, 'POST', '/rooms', { body: { signingPublicKey } });
+    const path = `/rooms/${body.roomId}`;
+    const token = body.sessionToken;
+    const said = { chainId: 'a', chainKeyNonce: 'a', chainKeyCiphertext: 'a', nonce: 'a', signature: 'a' };
+    const envelope = { keyVersion: 1, messageIndex: 0, ciphertext: 'a', ...said };
+    await call(base, 'POST', `${path}/messages`, { token, body: envelope });
+    const held = async () => (await gauges('annals_cache_bytes')).get('rooms.shown');
+    // It is kept as soon as the rows show all of it.
+    await eventually(async () => {
+      await call(base, 'GET', `${path}/state`, { token });
+      return ((await held()) ?? 0) > 0;
+    });
+    await call(base, 'POST', `${path}/burn`, { token, body: {} });
+    await eventually(async () => (await held()) === 0);
   });
 });

@@ -103,6 +103,17 @@ describe('a build', () => {
       await to(90n, { collection: 'empty' });
     });
 
+    it('waits on where the log says neither an event nor how far it was looked through', async () => {
+      put(10n);
+      const slow: Follow = async function* (options) {
+        yield { events: [], caughtUp: false };
+        yield* follow(options);
+      };
+      const options = { projection: contents, collection: 'c', until: 10n, lease: held, signal: stop.signal };
+      await catchUp({ ...ports(), follow: slow }, options);
+      expect([saved('c'), checkpoints.state.saves]).to.deep.equal([10n, 1]);
+    });
+
     it('says that it was stopped', async () => {
       put(10n, 20n);
       atOnce = 1;
@@ -281,6 +292,7 @@ describe('a build', () => {
 
     it('goes on where it was stopped, and not with what is older, of another version or ahead', async () => {
       serve('toys_contents_v1_k');
+      save('toys_contents_v1_k', 60n);
       for (const [name, position] of [
         ['toys_contents_v1_j', 50n],
         ['toys_contents_v2_m', 50n],

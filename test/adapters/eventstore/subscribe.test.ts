@@ -66,7 +66,10 @@ describe('following the log', () => {
     },
   } as unknown as EventStoreDBClient;
   const logger = {
-    warn: (fields: (typeof warnings)[number]) => void warnings.push(fields),
+    warn(fields: (typeof warnings)[number], message: string) {
+      expect(message).to.equal('subscription dropped');
+      warnings.push(fields);
+    },
   } as unknown as Log;
 
   const follow = (options: { from?: bigint | 'start'; atOnce?: number } = {}) =>

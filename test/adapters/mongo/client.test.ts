@@ -29,13 +29,10 @@ describe('the connection to MongoDB', () => {
     await server?.stop();
   });
 
-  it('asks that every write is in the journal of most members before it counts', () => {
+  it('is to rows and keys in databases apart, and every write is in the journal of most members first', () => {
+    expect([mongo.models.databaseName, mongo.keys.databaseName]).to.deep.equal([name, `${name}_keys`]);
     for (const db of [mongo.models, mongo.keys])
       expect(db.writeConcern).to.deep.include({ w: 'majority', journal: true });
-  });
-
-  it('keeps rows and keys in databases apart', () => {
-    expect([mongo.models.databaseName, mongo.keys.databaseName]).to.deep.equal([name, `${name}_keys`]);
   });
 
   it('leaves out what is undefined, and keeps every digit of a position', async () => {

@@ -230,14 +230,50 @@ describe('the key database', function () {
 
   it('tells of keys that it can not open, and leaves them', async () => {
     const { db } = await filled({ given: OLD });
-    const foreign = { _id: 'room:foreign', wrapped: new Binary(randomBytes(60)), under: 'unknown' };
-    await rowsOf(db).insertOne(foreign);
-    expect(await rotation(db, { given: OLD, next: NEW })).to.deep.equal({
-      wrapped: 5,
-      unopened: ['room:foreign'],
-      isKept: false,
+    const { under } = (await rowsOf(db).findOne({ _id: INSTALLATION })) ?? {};
+    const others = [
+      { _id: 'room:foreign', wrapped: new Binary(randomBytes(60)), under: 'unknown' },
+      { _id: 'room:damaged', wrapped: new Binary(randomBytes(60)), under: under! },
+      { _id: 'room:empty' },
+    ];
+    await rowsOf(db).insertMany(others);
+    const told: number[] = [];
+    const { unopened, ...outcome } = await rotation(db, {
+      given: OLD,
+      next: NEW,
+      progress: (wrapped) => told.push(wrapped),
     });
-    expect(await rowsOf(db).findOne({ _id: 'room:foreign' })).to.deep.equal(foreign);
+    expect(outcome).to.deep.equal({ wrapped: 5, isKept: false });
+    expect([...unopened].sort()).to.deep.equal(['room:damaged', 'room:empty', 'room:foreign']);
+    expect(
+      await rowsOf(db)
+        .find({ _id: { $in: others.map(({ _id }) => _id) } })
+        .toArray(),
+    ).to.have.deep.members(others);
+    // The installation's own key counts too.
+    expect([told[0], told.at(-1)]).to.deep.equal([5, 5]);
+  });
+
+  it('are wrapped anew in batches, each told of, under the secret in force alone', async () => {
+    const { db } = await filled({ given: OLD });
+    const many = Array.from({ length: 501 }, (_, n) => ({
+      _id: `many:${n}`,
+      key: new Binary(randomBytes(32)),
+    }));
+    await rowsOf(db).insertMany(many);
+    const told: number[] = [];
+    const rotated = await rotation(db, { given: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
+    expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isKept: false });
+    expect(told.slice(0, 2)).to.deep.equal([501, 506]);
+    const names = new Set(
+      (
+        await rowsOf(db)
+          .find({ destroyedAt: { $exists: false } })
+          .toArray()
+      ).map((row) => row.under),
+    );
+    expect(names.size).to.equal(1);
+    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
   });
 
   const KINDS: [

@@ -5,6 +5,7 @@ import { createAdmission, unauthorized } from '../../../application/rooms/admiss
 import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { createShownRooms } from '../../../application/rooms/shown.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
@@ -14,7 +15,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
-import { accepted, done } from './node.js';
+import { accepted, done, shownBy } from './node.js';
 
 const shownKey = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
 const ada = { name: 'Ada', signingPublicKey };
@@ -57,7 +58,7 @@ describe('in memory, a room', () => {
           _at: positionOf(seen.filter(({ stream }) => stream === roomStream(roomId))),
           participants,
         };
-        const posts = messages.map(({ data }) => ({ ...data, id: data.messageId }));
+        const posts = messages.map(({ data, revision }) => ({ ...data, revision, id: data.messageId }));
         return [...(people.length > 0 ? [own] : []), { _at: positionOf(messages), messages: posts }] as Row[];
       },
     };
@@ -69,7 +70,8 @@ describe('in memory, a room', () => {
         return lag === 0;
       },
     };
-    const ports = { ...kernel, clock, rows, settled };
+    const shown = createShownRooms(kernel.streams);
+    const ports = { ...kernel, clock, rows, settled, shown };
     return {
       ...kernel,
       waited,
@@ -226,11 +228,12 @@ describe('in memory, a room', () => {
     const room = await create();
     const messages = [];
     for (const index of [0, 1, 2]) messages.push((await post(room, index)).body);
-    const { body, position, consistency } = accepted(await stateOf(room));
+    const found = accepted(await stateOf(room));
+    const { position, consistency } = found;
     const { roomId, expiresAt, participants } = room;
-    expect(body).to.deep.equal({ roomId, expiresAt, participants, messages });
+    expect(shownBy(found)).to.deep.equal({ roomId, expiresAt, participants, messages });
     expect([position, consistency]).to.deep.equal([await one.head(), undefined]);
-    const after = async (id: string) => accepted(await stateOf(room, id)).body.messages;
+    const after = async (id: string) => shownBy(accepted(await stateOf(room, id))).messages;
     expect(await after(messages[0]!.id)).to.deep.equal(messages.slice(1));
     expect(await after(messages[2]!.id)).to.deep.equal([]);
     expect(await after('unknown')).to.deep.equal(messages);
@@ -243,13 +246,17 @@ describe('in memory, a room', () => {
     await stateOf(room);
     await stateOf(room, undefined, head + 500n);
     expect(one.waited).to.deep.equal([head, head + 500n]);
+    const news = (await post(room, 1)).body;
     one.behind(1);
-    const { consistency, position, body } = accepted(await stateOf(room));
-    expect([consistency, body.messages]).to.deep.equal(['pending', []]);
-    expect(position < head).to.equal(true);
+    const found = accepted(await stateOf(room));
+    expect(found.consistency).to.equal('pending');
+    expect(shownBy(found).messages.map(({ id }) => id))
+      .to.have.length(1)
+      .and.not.include(news.id);
+    expect(found.position < (await one.head())).to.equal(true);
     // Its row is not even there: the log has the last word.
-    one.behind(3);
-    expect(accepted(await stateOf(room)).body.participants).to.deep.equal(room.participants);
+    one.behind(4);
+    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 
   it('is burned for everybody at once, with all that was said in it', async () => {

@@ -5,8 +5,9 @@ import type { Clock, EventLog } from '../../../application/ports.js';
 import { runReaction } from '../../../application/reactions.js';
 import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
-import { createRoomQueries } from '../../../application/rooms/queries.js';
+import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { createShownRooms } from '../../../application/rooms/shown.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { createKernel } from '../../../bin/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
@@ -54,6 +55,7 @@ export async function startNode(
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
   const admission = createAdmission(ports);
   const commands = createRoomCommands(ports);
+  const shown = createShownRooms(kernel.streams);
 
   return {
     kernel,
@@ -62,7 +64,8 @@ export async function startNode(
     admission,
     commands,
     reaction,
-    queries: createRoomQueries(ports),
+    shown,
+    queries: createRoomQueries({ ...ports, shown }),
     sweep: () => createSweep(ports)(signal),
 
     create: async (name: string, ttlMs = 3_600_000): Promise<Entered> =>
@@ -78,6 +81,9 @@ export async function startNode(
     },
   };
 }
+
+/** What is shown of a room. */
+export const shownBy = ({ json }: Found): RoomView => JSON.parse(json);
 
 /** What was not refused. */
 export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {

@@ -12,7 +12,7 @@ import { eventually } from '../../support/condition.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { envelope, HOUR, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
-import { accepted, done, type Node, startNode } from './node.js';
+import { accepted, done, type Node, shownBy, startNode } from './node.js';
 
 /** The window in which the messages of a participant are counted. */
 const MINUTE = 60_000;
@@ -70,7 +70,7 @@ describe('rooms in the log', function () {
   it('leaves of a burned room only that it was: no key, no messages, no rows', async () => {
     const room = await node.create('Ada');
     await post(room);
-    expect(accepted(await node.queries.state(await node.admitted(room))).body.messages).to.have.length(1);
+    expect(shownBy(accepted(await node.queries.state(await node.admitted(room)))).messages).to.have.length(1);
     const { participant } = await node.admitted(room);
     done(await node.commands.burn(room.roomId, participant.id, context()));
     expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'at the answer').to.equal(undefined);
@@ -137,8 +137,8 @@ describe('rooms in the log', function () {
       await post(room, KEPT_MESSAGES + index);
     }
     const { messages } = await eventually(async () => {
-      const { body, consistency } = accepted(await node.queries.state(await node.admitted(room)));
-      return consistency === undefined && body;
+      const found = accepted(await node.queries.state(await node.admitted(room)));
+      return found.consistency === undefined && shownBy(found);
     });
     expect(messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
       Array.from({ length: KEPT_MESSAGES }, (_, index) => index + more),

@@ -47,6 +47,22 @@ describe('rooms on two nodes', function () {
     expect((await two.admitted(room, position)).room.invites).to.have.length(3);
   });
 
+  it('take no message under a key that is damaged, which nobody could ever read; and can be burned', async () => {
+    const [room, other] = [await one.create('Ada'), await one.create('Eve')];
+    const { keys } = one.kernel.mongo;
+    const rows = keys.collection<{ _id: string; wrapped: unknown }>('keys');
+    const foreign = await rows.findOne({ _id: roomStream(other.roomId) });
+    await rows.updateOne({ _id: roomStream(room.roomId) }, { $set: { wrapped: foreign?.wrapped } });
+    const caller = await two.admitted(room);
+    expect(await two.commands.post(caller, envelope, context())).to.include({
+      rejected: 'rooms/gone',
+      kind: 'not-found',
+    });
+    expect(two.kernel.unopened()).to.be.at.least(1);
+    done(await two.commands.post(await two.admitted(other), envelope, context()));
+    done(await two.commands.burn(room.roomId, caller.participant.id, context()));
+  });
+
   it('are read as far as a caller has seen them, or said to be pending', async () => {
     const { kernel } = one;
     const room = await one.create('Ada');
@@ -60,7 +76,8 @@ describe('rooms on two nodes', function () {
         waited.push(position);
         return inStep;
       };
-      return createRoomQueries({ ...kernel, clock, settled: { ...kernel.settled, latest, wait } });
+      const { shown } = one;
+      return createRoomQueries({ ...kernel, shown, clock, settled: { ...kernel.settled, latest, wait } });
     };
     const seen = told + 1_000_000n;
     expect(accepted(await reading(true).state(caller, undefined, seen))).not.to.have.property('consistency');

@@ -1,0 +1,79 @@
+/** Rooms as they were shown last: while nothing happens in one, its next reader is shown the same, unread and unopened. */
+import { LRUCache } from 'lru-cache';
+import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { type Participant, roomStream } from '../../domain/rooms/room.js';
+import { heldBytes } from '../held-bytes.js';
+import type { Cache, Position } from '../ports.js';
+import type { Streams } from '../streams.js';
+import { messagesKind, roomKind } from './kinds.js';
+
+/** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */
+export interface Content {
+  /** The fold's own list: another one once anybody has come, or the room is no more. */
+  readonly participants: readonly Participant[];
+  /** Of the newest message. */
+  readonly revision: number;
+}
+
+export interface Shown {
+  readonly content: Content;
+  /** The JSON of the room up to its messages. */
+  readonly head: string;
+  /** The JSON of each message by its id, oldest first. */
+  readonly messages: ReadonlyMap<string, string>;
+  readonly position: Position;
+  /** Everything up to here is reflected. */
+  readonly reflects: Position;
+}
+
+const SHOWN_BYTES = 12 * 1024 * 1024;
+
+export interface ShownRooms {
+  /** Undefined where this node does not remember both streams to their ends: then only the rows know. */
+  content(roomId: string): Content | undefined;
+  /** What was shown last, whatever has happened since. */
+  last(roomId: string): Shown | undefined;
+  /** To be called at once with the content it shows. */
+  keep(roomId: string, shown: Shown): void;
+  /** The room has ended: nothing of what was said in it stays in memory. */
+  forget(roomId: string): void;
+  readonly cache: Cache;
+}
+
+export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = SHOWN_BYTES): ShownRooms {
+  const rooms = new LRUCache<string, Shown>({
+    maxSize: limitBytes,
+    sizeCalculation: ({ head, messages }, roomId) =>
+      sum([roomId, head, ...messages.keys(), ...messages.values()]),
+  });
+
+  const content: ShownRooms['content'] = (roomId) => {
+    const room = streams.known(roomKind, roomStream(roomId));
+    const messages = streams.known(messagesKind, messagesStream(roomId));
+    return room && messages && { participants: room.state.participants, revision: messages.revision };
+  };
+
+  return {
+    content,
+    last: (roomId) => rooms.get(roomId),
+    keep: (roomId, shown) => void rooms.set(roomId, shown),
+    forget: (roomId) => void rooms.delete(roomId),
+    cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
+  };
+}
+
+export const isSame = (shown: Content, now: Content | undefined): boolean =>
+  shown.participants === now?.participants && shown.revision === now.revision;
+
+/** Whether rows hold all of it: a projector may be behind, and writes several rows one after the other. */
+export const isWhole = (
+  { participants, revision }: Content,
+  people: readonly unknown[],
+  messages: readonly { readonly revision: number }[],
+): boolean =>
+  people.length === participants.length &&
+  messages.at(-1)?.revision === revision &&
+  messages.length === Math.min(revision + 1, KEPT_MESSAGES);
+
+const ENTRY_BYTES = 100;
+const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + heldBytes(each), 0);
