@@ -20,7 +20,7 @@ export default {
   checkers: part ? ['sample'] : [],
   mutantSample: part && { part: Number(part), seed },
   // What these test they run in their own process: a mutant is not awake in programs that a test starts.
-  mochaTests: (tested ?? 'domain application projections adapters relay')
+  mochaTests: (tested ?? 'domain application projections adapters relay contract/eventstore/scavenge.test.ts')
     .split(' ')
     .map((each) => `dist/test/${each.replace(/\.ts$/, '.js')}`),
   coverageAnalysis: 'perTest',

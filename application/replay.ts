@@ -41,17 +41,26 @@ export class NoSuchStream extends Error {
   }
 }
 
-/** Ends at the head of the log, or with `live` only by its signal. Throws `NoSuchStream`. */
+/** So many are opened at once: their keys are read together, and few enough are in memory, large as they may be. */
+const OPENED_AT_ONCE = 64;
+
+/** Pages of events. Ends at the head of the log, or with `live` only by its signal. Throws `NoSuchStream`. */
 export async function* replay(
   { log, follow, reveal, catalogs }: ReplayPorts,
   filter: ReplayFilter,
   options: ReplayOptions,
-): AsyncGenerator<RevealedEvent> {
+): AsyncGenerator<readonly RevealedEvent[]> {
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
-  for await (const event of history(log, follow, filter, options)) {
-    if (!matches(filter, event)) continue;
+  const revealed = async (event: RecordedEvent) => {
     const catalog = catalogOf.get(event.stream.slice(0, event.stream.indexOf('.')));
-    if (catalog) yield await reveal(catalog, event);
+    return catalog ? [await reveal(catalog, event)] : [];
+  };
+  for await (const batch of history(log, follow, filter, options)) {
+    const wanted = batch.filter((event) => matches(filter, event));
+    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
+      const page = await Promise.all(wanted.slice(from, from + OPENED_AT_ONCE).map(revealed));
+      yield page.flat();
+    }
   }
 }
 
@@ -60,16 +69,16 @@ async function* history(
   follow: Follow,
   { services, stream, after }: ReplayFilter,
   { live, signal }: ReplayOptions,
-): AsyncGenerator<RecordedEvent> {
+): AsyncGenerator<readonly RecordedEvent[]> {
   if (stream !== undefined && !live) {
     const events = await log.read(stream);
     if (events === 'missing' || events === 'deleted') throw new NoSuchStream(stream, events);
-    yield* events;
+    yield events;
     return;
   }
   const prefixes = stream === undefined ? services.map((service) => `${service}.`) : [stream];
   for await (const { events, caughtUp } of follow({ prefixes, from: after ?? 'start', signal })) {
-    yield* events;
+    yield events;
     if (caughtUp && !live) return;
   }
 }

@@ -61,11 +61,24 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
     known.set(subject, own);
   };
 
-  const keyOf = async (subject: string) => {
+  /** Reads of keys under way: who asks for the same one meanwhile is told the same. */
+  const reading = new Map<string, ReturnType<KeyStore['read']>>();
+
+  const readKey = async (subject: string) => {
     const before = forgotten;
     const key = await keys.read(subject);
     if (key && key !== 'destroyed' && forgotten === before) learn(subject, key);
     return key;
+  };
+
+  const keyOf = (subject: string) => {
+    const underWay = reading.get(subject);
+    if (underWay) return underWay;
+    const asked = readKey(subject).finally(() => {
+      if (reading.get(subject) === asked) reading.delete(subject);
+    });
+    reading.set(subject, asked);
+    return asked;
   };
 
   const currentKey = async (subject: string) => {
@@ -101,6 +114,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   const forget = (subject: string) => {
     forgotten++;
     known.delete(subject);
+    reading.delete(subject);
     opened.forget(subject);
     fresh.forget(subject);
   };

@@ -20,7 +20,10 @@ export const HEALTH_MS = 1000;
 export async function within<T>(ms: number, work: Promise<T> | T, who: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable(`${who} did not answer within ${ms} ms`)), ms);
+    timer = setTimeout(
+      () => reject(new Unavailable(`${who} did not answer within ${Math.round(ms)} ms`)),
+      ms,
+    );
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -20,8 +20,10 @@ export const engines: CommandSpec = {
   async run({ config: { values } }: Call) {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);
-    const running = await startEngines({ dataDir, logger: log });
-    shutdownOn({ steps: [{ name: 'engines', run: running.stop }], log });
+    const starting = startEngines({ dataDir, logger: log });
+    // From the beginning: engines that are told to go while they start are waited for, and stopped.
+    shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], log });
+    const running = await starting;
     const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
     log.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
     log.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);

@@ -51,8 +51,8 @@ export const replay: CommandSpec = {
       const shown =
         format === 'table' ? tablePrinter() : (event: RevealedEvent) => `${JSON.stringify(plain(event))}\n`;
       const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
-      for await (const event of found) {
-        await print(shown(event), interrupted.signal);
+      for await (const page of found) {
+        for (const piece of pieces(page, shown)) await print(piece, interrupted.signal);
         if (interrupted.signal.aborted) break;
       }
       return 0;
@@ -64,6 +64,20 @@ export const replay: CommandSpec = {
     }
   },
 };
+
+/** Characters of a piece of output: each is a call of the system, which costs more than a line. */
+const PIECE = 64 * 1024;
+
+function* pieces(page: readonly RevealedEvent[], shown: (event: RevealedEvent) => string): Generator<string> {
+  let piece = '';
+  for (const event of page) {
+    piece += shown(event);
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
 
 const whyNothing = ({ stream, found }: NoSuchStream) =>
   found === 'missing'

@@ -53,9 +53,9 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     try {
       if (readBody) {
         const read = await readBody(ctx, held);
-        if (isProblem(read)) return read;
+        if (isProblem(read)) return route.beforeWrongBody?.(caller) ?? read;
         const invalid = checkBody?.(read.json);
-        if (invalid) return refuse(invalid);
+        if (invalid) return route.beforeWrongBody?.(caller) ?? refuse(invalid);
         request.bytes = read.bytes;
         request.body = route.rawBody ? read.bytes : read.json;
       }

@@ -3,7 +3,7 @@ import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admi
 import type { Done, RoomCommands } from '../../application/rooms/commands.js';
 import type { RoomQueries } from '../../application/rooms/queries.js';
 import type { Envelope } from '../../domain/rooms/messages.js';
-import type { SigningPublicKey } from '../../domain/rooms/room.js';
+import { notFound, type SigningPublicKey } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Relay } from '../relay/relay.js';
 import { connected, type EndedRooms, expired } from '../relay/rooms.js';
@@ -138,7 +138,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   };
 
   /** Burning again with the same Idempotency-Key finds the room gone, and is answered as the first time. */
-  const burn: Pick<Route<Admitted | undefined>, 'security' | 'body' | 'answers' | 'admit' | 'handle'> = {
+  const burn: Omit<Route<Admitted | undefined>, 'method' | 'path' | 'summary'> = {
     security: 'session',
     body: schemas.burnBody,
     answers: {
@@ -150,6 +150,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       const isGone = isRejection(caller) && caller.rejected === 'rooms/room-not-found';
       return isGone && request.idempotencyKey !== undefined ? undefined : caller;
     },
+    beforeWrongBody: (caller) => (caller ? undefined : notFound),
     async handle({ params, bearer, context }, caller) {
       const by = caller?.participant.id;
       const command = context(by ?? GUEST, bearer ?? '');

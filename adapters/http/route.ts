@@ -44,6 +44,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
+  /** What comes before a body that is wrong, where it could be told only of one that is right. */
+  beforeWrongBody?(caller: Caller): Rejection | undefined;
   handle(request: Request<Body, Query>, caller: Caller): Promise<Answer | Lasting> | Answer | Lasting;
 }
 

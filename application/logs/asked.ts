@@ -59,9 +59,7 @@ export function createAsked<Answer>({
   function begin<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>): Running {
     const mine = running;
     const stop = new AbortController();
-    const asking = ask(stop.signal);
-    const done = () => mine.get(question) === begun && mine.delete(question);
-    const answer = asking.finally(done).then((each) => {
+    const answer = ask(stop.signal).then((each) => {
       if (mine === running)
         kept.set(question, { answer: each }, { size: sizeOf(each) + 2 * question.length });
       return each;

@@ -30,14 +30,12 @@ describe('a replay', () => {
   const told = async (filter: Partial<ReplayFilter> = {}, catalogs = [toys]) => {
     const found: string[] = [];
     const options = { live: false, signal: new AbortController().signal };
-    for await (const { type, data } of replay(
-      { ...kernel, catalogs },
-      { services: ['toys'], ...filter },
-      options,
-    )) {
-      const { toy, secret } = data as { toy?: string; secret?: { note: string } };
-      found.push(type === 'ToyPut' ? `${toy}: ${secret?.note}` : type);
-    }
+    const pages = replay({ ...kernel, catalogs }, { services: ['toys'], ...filter }, options);
+    for await (const page of pages)
+      for (const { type, data } of page) {
+        const { toy, secret } = data as { toy?: string; secret?: { note: string } };
+        found.push(type === 'ToyPut' ? `${toy}: ${secret?.note}` : type);
+      }
     return found;
   };
   const everything = ['bear: on bear', 'car: on car', 'kite: on kite', 'doll: on doll', 'NotesErased'];
@@ -91,10 +89,10 @@ describe('a replay', () => {
       const filter = { services: ['toys'], ...(stream === undefined ? {} : { stream }) };
       const live = replay({ ...kernel, catalogs: [toys] }, filter, { live: true, signal: stop.signal });
       const before = stream === undefined ? all.length : 2;
-      for (let count = 0; count < before; count++) await live.next();
+      for (let count = 0; count < before; ) count += (await live.next()).value?.length ?? 0;
       const coming = live.next();
       await kernel.handle(box, 'toys.box-1', { box: '1', toy: 'late' }, context());
-      expect((await coming).value).to.deep.include({ stream: 'toys.box-1', type: 'ToyPut' });
+      expect((await coming).value?.[0]).to.deep.include({ stream: 'toys.box-1', type: 'ToyPut' });
       stop.abort();
       expect((await live.next()).done).to.equal(true);
     });

@@ -8,6 +8,7 @@ import { eventually } from '../support/condition.js';
 function keyStore() {
   const keys = new Map<string, Buffer | 'destroyed'>();
   let hold: Promise<void> | undefined;
+  const asked: string[] = [];
   const store: KeyStore = {
     async create(subject, fresh) {
       if (!keys.has(subject)) keys.set(subject, fresh);
@@ -15,6 +16,7 @@ function keyStore() {
       return key === 'destroyed' ? undefined : key;
     },
     async read(subject) {
+      asked.push(subject);
       const key = keys.get(subject);
       await hold;
       return key;
@@ -25,6 +27,7 @@ function keyStore() {
   };
   return {
     store,
+    asked,
     destroyElsewhere: (subject: string) => keys.set(subject, 'destroyed'),
     hold() {
       let release = () => {};
@@ -94,5 +97,21 @@ describe('the vault', () => {
     await opening;
     expect(await here.open('toys.box-1', sealed)).to.equal(undefined);
     expect(here.caches.reduce((sum, { bytes }) => sum + bytes(), 0)).to.equal(0);
+  });
+
+  it('asks for a key once for all that is opened at the time, and again for what is opened after its end', async () => {
+    const { store, asked, destroyElsewhere, hold } = keyStore();
+    const [vault, reader] = [createVault(store, aes256gcm), createVault(store, aes256gcm)];
+    await vault.create('toys.box-1');
+    const sealed = await Promise.all([1, 2, 3].map((n) => vault.seal('toys.box-1', { n })));
+    const release = hold();
+    const opening = sealed.map((each) => reader.open('toys.box-1', each ?? ''));
+    destroyElsewhere('toys.box-1');
+    reader.forget('toys.box-1');
+    const late = reader.open('toys.box-1', sealed[0] ?? '');
+    release();
+    expect(await Promise.all(opening)).to.deep.equal([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(await late).to.equal(undefined);
+    expect(asked).to.deep.equal(['toys.box-1', 'toys.box-1']);
   });
 });

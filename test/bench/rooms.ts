@@ -82,10 +82,10 @@ const posts = (people: readonly Person[]) => {
   };
 };
 
-/** Proportional set size in MB: pages shared between the processes count once. */
+/** Anonymous memory in MB: mapped pages of a store are the system's, which takes them back when it needs them. */
 const memory = (pids: readonly number[]) =>
   pids.map(
-    (pid) => Number(/Pss:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024,
+    (pid) => Number(/Pss_Anon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024,
   );
 
 function atRest(server: Server): string {

@@ -164,11 +164,17 @@ describe('the program', function () {
     await server.stop();
   });
 
-  for (const moment of ['engine started', 'rooms on', 'ready']) {
-    it(`stops in order, and leaves no engine behind, when it is told to at “${moment}”`, async () => {
+  for (const [command, moment] of [
+    ['serve', 'engine started'],
+    ['serve', 'rooms on'],
+    ['serve', 'ready'],
+    ['engines', 'engine started'],
+    ['engines', 'ready'],
+  ] as const) {
+    it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
       const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
       const fresh = temporaryDirectory();
-      const child = owned(spawn(process.execPath, [ANNALS, 'serve', '--data-dir', fresh.path, ...ports]));
+      const child = owned(spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...ports]));
       const pids: number[] = [];
       let told = false;
       createInterface({ input: child.stdout }).on('line', (line) => {

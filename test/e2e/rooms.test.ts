@@ -249,6 +249,11 @@ describe('an encrypted room', () => {
     const invitation = await ada.invite();
     await ada.post('secret');
     expect(await ada.burn()).to.deep.equal({ success: true });
+    for (const body of ['{', '[]']) {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'again' };
+      const again = await fetch(`${base}/rooms/${ada.roomId}/burn`, { method: 'POST', headers, body });
+      expect(again.status, body).to.equal(404);
+    }
     const envelope = await bob.seal('too late');
     const path = `/rooms/${ada.roomId}`;
     const answers = await Promise.all([

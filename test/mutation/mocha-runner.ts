@@ -36,6 +36,7 @@ class MochaRunner implements TestRunner {
   readonly #ignoreStatic: boolean;
   #tests: TestResult[] = [];
   #loaded = false;
+  #running = false;
 
   constructor(options: Options) {
     this.#tested = options.mochaTests ?? [];
@@ -93,7 +94,9 @@ class MochaRunner implements TestRunner {
       bail(this.#mocha.suite, !disableBail);
       context.activeMutant = mutant;
       this.#tests = [];
+      this.#running = true;
       await new Promise<void>((resolve) => this.#mocha.run(() => resolve()));
+      this.#running = false;
     } catch (error) {
       return { status: DryRunStatus.Error, errorMessage: String(error) };
     }
@@ -102,7 +105,8 @@ class MochaRunner implements TestRunner {
   }
 
   async dispose() {
-    this.#mocha.dispose();
+    // A mutant that waits for ever is still being run: it ends with the process.
+    if (!this.#running) this.#mocha.dispose();
   }
 }
 

@@ -5,9 +5,11 @@ import { aggregate, type Grouping, MISSING } from '../../../application/logs/agg
 import { unhurried } from '../../../application/logs/pace.js';
 import { pageOf } from '../../../application/logs/page.js';
 import type { Page } from '../../../application/logs/queries.js';
+import type { Block, BlockRef } from '../../../application/logs/record-index.js';
 import { search } from '../../../application/logs/search.js';
 import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, type Order, placeOf } from '../../../domain/logs/place.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
@@ -28,12 +30,48 @@ const grouping = fc.oneof<fc.Arbitrary<Grouping>[]>(
   fc.constantFrom(60_000, HOUR_MS, 24 * HOUR_MS).map((intervalMs) => ({ by: 'time', intervalMs })),
 );
 
-/** The filter with the bounds of whole hours, where kept counts answer. */
-const hourly = filter.map(({ from, to, ...rest }) => ({
-  ...rest,
-  ...(from !== undefined && { from: from - (from % HOUR_MS) }),
-  ...(to !== undefined && { to: to - (to % HOUR_MS) + HOUR_MS - 1 }),
-}));
+/** Instants on and beside the bounds of a few hours. */
+const nearHours = fc
+  .tuple(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-1, 0, 1, 60_000))
+  .map(([hours, ms]) => NOON + hours * HOUR_MS + ms);
+const LEVELS = ['INFO', 'ERROR', 'STRANGE', 'ODD'];
+
+/** What kept counts know of: levels, usual or not, and events. */
+const columns: fc.Arbitrary<Batch> = fc.record({
+  producerId: fc.constantFrom('api', 'web'),
+  audit: fc.boolean(),
+  records: fc.array(
+    fc.record(
+      {
+        timestamp: nearHours,
+        level: fc.constantFrom(...LEVELS),
+        event: fc.constantFrom('started', 'stopped'),
+      },
+      { requiredKeys: ['timestamp'] },
+    ) as fc.Arbitrary<JsonObject>,
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+const columnFilter: fc.Arbitrary<Filter> = fc
+  .record(
+    {
+      from: nearHours,
+      to: nearHours,
+      levels: fc.subarray(LEVELS, { minLength: 1 }),
+      event: fc.constantFrom('started', 'never'),
+      producerId: fc.constantFrom('api', 'web'),
+      audit: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  )
+  .map((some) => ({ ...EVERYTHING, ...some }));
+const counted = fc.oneof(
+  fc.tuple(index, filter),
+  fc.tuple(
+    fc.array(columns, { minLength: 1, maxLength: 6 }).map((batches) => memoryIndex(batches)),
+    columnFilter,
+  ),
+);
 
 function passing({ all }: MemoryIndex, filter: Filter, order: Order): PlacedRecord[] {
   const found = all.filter((each) => matches(filter, each)).sort(comparePlaces);
@@ -50,6 +88,19 @@ function keysOf(grouping: Grouping, each: PlacedRecord): string[] {
   if (grouping.by === 'level') return [each.level];
   return [(grouping.by === 'event' ? each.event : each.correlationId) ?? MISSING];
 }
+
+/** The same index, whose blocks are read this way. */
+const readThrough = (index: MemoryIndex, change: (ref: BlockRef) => Partial<BlockRef>): MemoryIndex => ({
+  ...index,
+  async *blocks(...given) {
+    for await (const ref of index.blocks(...given)) yield { ...ref, ...change(ref) };
+  },
+});
+/** The same index, whose blocks are like this when they are open. */
+const openAs = (index: MemoryIndex, change: (block: Block) => Partial<Block>): MemoryIndex =>
+  readThrough(index, (ref) => ({
+    read: (look) => ref.read((block) => look({ ...block, ...change(block) })),
+  }));
 
 const asked = (filter: Filter, order: Order) => ({ filter, order, pace: unhurried });
 const idsOf = (page: Page) => page.entries.map(({ id }) => id);
@@ -84,7 +135,7 @@ describe('answers', () => {
 
   it('count every record that passes, under each of its keys, the largest first', () =>
     fc.assert(
-      fc.asyncProperty(index, fc.oneof(filter, hourly), grouping, async (index, filter, grouping) => {
+      fc.asyncProperty(counted, grouping, async ([index, filter], grouping) => {
         const counts = new Map<string, number>();
         const found = passing(index, filter, 'asc');
         for (const key of found.flatMap((each) => keysOf(grouping, each)))
@@ -138,21 +189,15 @@ describe('answers', () => {
   it('look into twice as many blocks each time for what is rare, and at few where they are large', async () => {
     let reading = 0;
     let most = 0;
-    const slow = (index: MemoryIndex, size: number): MemoryIndex => ({
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            size,
-            async read(look) {
-              most = Math.max(most, ++reading);
-              await new Promise(setImmediate);
-              return ref.read(look).finally(() => reading--);
-            },
-          };
-      },
-    });
+    const slow = (index: MemoryIndex, size: number) =>
+      readThrough(index, (ref) => ({
+        size,
+        async read(look) {
+          most = Math.max(most, ++reading);
+          await new Promise(setImmediate);
+          return ref.read(look).finally(() => reading--);
+        },
+      }));
     const many = memoryIndex(Array.from({ length: 3 }, () => hours).flat());
     const rare = { ...EVERYTHING, event: 'never' };
     for await (const _ of search(slow(many, 10), asked(rare, 'desc'), 5)) expect.fail();
@@ -165,22 +210,9 @@ describe('answers', () => {
 
   it('are pages of fewer records where these are large, but of one at least', async () => {
     const index = memoryIndex(hours.slice(0, 5));
-    const large: MemoryIndex = {
-      ...index,
-      async *blocks(...given) {
-        for await (const ref of index.blocks(...given))
-          yield {
-            ...ref,
-            read: (look) =>
-              ref.read((block) =>
-                look({
-                  ...block,
-                  entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
-                }),
-              ),
-          };
-      },
-    };
+    const large = openAs(index, (block) => ({
+      entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
+    }));
     const page: Page = JSON.parse(
       String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, unhurried)),
     );
@@ -188,19 +220,86 @@ describe('answers', () => {
     expect(page.hasMore).to.equal(true);
   });
 
-  it('leave out what has expired since it was found', async () => {
-    const index = memoryIndex(hours.slice(0, 3));
-    let nth = 0;
-    const expiring: MemoryIndex = {
+  const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
+  const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
+    JSON.parse(
+      String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, undefined, unhurried)),
+    );
+
+  it('are fetched a few at a time: 200, or fewer where they are large', async () => {
+    const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    expect((await pageIn(small, 1000)).entries).to.have.length(450);
+    expect(small.opened()).to.equal(1 + 3);
+    const text = 'x'.repeat(60_000);
+    const large = one(Array.from({ length: 40 }, (_, nth) => ({ timestamp: NOON + nth, text })));
+    expect((await pageIn(large, 1000)).entries).to.have.length(40);
+    expect(large.opened()).to.equal(1 + 3);
+    const few = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    expect((await pageIn(few, 10)).entries).to.have.length(10);
+    expect(few.opened()).to.equal(1 + 1);
+  });
+
+  it('end where the page is full, whatever would still find room in it', async () => {
+    const index = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
+    // The second is too large for the page; those of the next fetch would not be.
+    const growing = openAs(index, () => ({
+      entry: (at) => `{"id":"${at}","data":"${'x'.repeat(at === 1 ? 5_000_000 : 1000)}"}`,
+    }));
+    expect(idsOf(await pageIn(growing, 1000))).to.deep.equal(['0']);
+  });
+
+  it('parse no record whose text rules it out', async () => {
+    const index = one([
+      { timestamp: NOON, event: 'started', message: 'disk full' },
+      { timestamp: NOON + 1, event: 'stopped', message: 'disk fine' },
+      { timestamp: NOON + 2, event: 'started', message: 'all well', requestId: 'r1' },
+    ]);
+    let parsed = 0;
+    const counting = openAs(index, (block) => ({
+      record(at) {
+        parsed++;
+        return block.record(at);
+      },
+    }));
+    const found = async (filter: Partial<Filter>) => {
+      parsed = 0;
+      let count = 0;
+      for await (const _ of search(counting, asked({ ...EVERYTHING, ...filter }, 'asc'), 9)) count++;
+      return [count, parsed];
+    };
+    expect(await found({ event: 'started' })).to.deep.equal([2, 2]);
+    expect(await found({ correlationId: 'r1' })).to.deep.equal([1, 1]);
+    expect(await found({ fields: [{ path: 'message', value: 'disk fine' }] })).to.deep.equal([1, 1]);
+    expect(await found({ words: ['disk'] })).to.deep.equal([2, 2]);
+    expect(await found({ words: ['disk', 'full'] })).to.deep.equal([1, 1]);
+    expect(await found({ from: NOON + 1 })).to.deep.equal([2, 0]);
+  });
+
+  it('let go of the index when nobody asks on', async () => {
+    const index = memoryIndex(hours);
+    let closed = 0;
+    const closing: MemoryIndex = {
       ...index,
       async *blocks(...given) {
-        for await (const ref of index.blocks(...given)) {
-          let looks = 0;
-          const gone = nth++ === 1;
-          yield { ...ref, read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
+        try {
+          yield* index.blocks(...given);
+        } finally {
+          closed++;
         }
       },
     };
+    for await (const _ of search(closing, asked(EVERYTHING, 'desc'), 24)) break;
+    expect(closed).to.equal(1);
+  });
+
+  it('leave out what has expired since it was found', async () => {
+    const index = memoryIndex(hours.slice(0, 3));
+    let nth = 0;
+    const expiring = readThrough(index, (ref) => {
+      let looks = 0;
+      const gone = nth++ === 1;
+      return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
+    });
     const page: Page = JSON.parse(
       String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, unhurried)),
     );

@@ -1,4 +1,5 @@
 /** Answers that many ask for: asked once, kept while they hold, and stopped when nobody waits any more. */
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { createAsked } from '../../../application/logs/asked.js';
 import { Abandoned } from '../../../application/logs/pace.js';
@@ -129,6 +130,15 @@ describe('an answer that many ask for', () => {
     answers[0]!.reject(new Error('stopped'));
     answers[1]!.resolve('three');
     expect(await third).to.equal('three');
+  });
+
+  it('leaves nothing behind with those who waited for it', async () => {
+    const { asked, answers, ask } = fixture();
+    const { signal } = new AbortController();
+    const one = asked.once('how many?', ask, signal);
+    answers[0]!.resolve('three');
+    await one;
+    expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('is not even asked for by somebody who has gone already', async () => {

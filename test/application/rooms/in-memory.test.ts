@@ -1,20 +1,17 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
 import { expect } from 'chai';
 import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
-import { createAdmission, unauthorized } from '../../../application/rooms/admission.js';
-import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
-import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { eraseReaction } from '../../../application/rooms/reactions.js';
-import { createShownRooms } from '../../../application/rooms/shown.js';
+import { unauthorized } from '../../../application/rooms/admission.js';
+import type { Entered } from '../../../application/rooms/commands.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
-import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
+import { type MemoryNode, memoryNode } from './memory-node.js';
 import { accepted, done, shownBy } from './node.js';
 
 const shownKey = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
@@ -24,68 +21,18 @@ const iso = (at: number) => new Date(at).toISOString();
 
 describe('in memory, a room', () => {
   let world: ReturnType<typeof memoryWorld>;
-  let one: ReturnType<typeof nodeOf>;
-  let other: ReturnType<typeof nodeOf>;
+  let one: MemoryNode;
+  let other: MemoryNode;
   let now: number;
   const clock = { now: () => now };
 
   beforeEach(() => {
     now = NOON;
     world = memoryWorld();
-    [one, other] = [nodeOf(memoryKernel(world, [catalog])), nodeOf(memoryKernel(world, [catalog]))];
+    [one, other] = [memoryNode(world, clock), memoryNode(world, clock)];
   });
 
-  function nodeOf(kernel: MemoryKernel) {
-    let lag = 0;
-    /** The rows as the projection makes them, without the last `lag` of the events. */
-    const rows: Rows = {
-      async find<Row>(_: string, { filter }: Parameters<Rows['find']>[1]) {
-        const roomId = String(filter.room);
-        const read = async (stream: string) => {
-          const found = await kernel.log.read(stream);
-          return typeof found === 'string' ? [] : found;
-        };
-        const [room, said] = [await read(roomStream(roomId)), await read(messagesStream(roomId))];
-        const all = [...room, ...said].toSorted((a, b) => Number(a.position - b.position));
-        const seen = all.slice(0, all.length - lag);
-        const positionOf = (from: typeof seen) => ({ toBigInt: () => from.at(-1)?.position ?? 0n });
-        const [people, messages] = [
-          seen.filter(({ type }) => type === 'ParticipantJoined'),
-          seen.filter(({ type }) => type === 'MessagePosted'),
-        ];
-        const participants = people.map(({ data }) => ({ ...data, id: data.participantId }));
-        const own = {
-          _at: positionOf(seen.filter(({ stream }) => stream === roomStream(roomId))),
-          participants,
-        };
-        const posts = messages.map(({ data, revision }) => ({ ...data, revision, id: data.messageId }));
-        return [...(people.length > 0 ? [own] : []), { _at: positionOf(messages), messages: posts }] as Row[];
-      },
-    };
-    const waited: Position[] = [];
-    const settled = {
-      ...kernel.settled,
-      wait: async (_: string, position: Position) => {
-        waited.push(position);
-        return lag === 0;
-      },
-    };
-    const shown = createShownRooms(kernel.streams);
-    const ports = { ...kernel, clock, rows, settled, shown };
-    return {
-      ...kernel,
-      waited,
-      commands: createRoomCommands(ports),
-      queries: createRoomQueries(ports),
-      admission: createAdmission(ports),
-      reaction: eraseReaction(ports),
-      behind: (events: number) => {
-        lag = events;
-      },
-    };
-  }
-
-  const create = async (newcomer: Parameters<typeof one.commands.create>[0] = ada) =>
+  const create = async (newcomer: Parameters<MemoryNode['commands']['create']>[0] = ada) =>
     done(await one.commands.create(newcomer, HOUR, context())).body;
   const admitted = async ({ roomId, sessionToken }: Entered, at = one) =>
     accepted(await at.admission.admit(roomId, sessionToken));
@@ -144,6 +91,9 @@ describe('in memory, a room', () => {
     now += 1000;
     const bob = { name: 'Bob', signingPublicKey };
     const joined = done(await other.commands.join(room.roomId, TOKEN, bob, context()));
+    // The node that has not seen him join reads on before it turns him away.
+    const { participant } = await admitted(joined.body, one);
+    expect(participant.name).to.equal('Bob');
     expect(joined.body.participants.map(({ name, joinedAt }) => [name, joinedAt])).to.deep.equal([
       ['Ada', iso(NOON)],
       ['Bob', iso(NOON + 1000)],
@@ -158,9 +108,6 @@ describe('in memory, a room', () => {
     expect(await one.commands.invite(await admitted(room), TOKEN, context())).to.include({
       rejected: 'rooms/invite-exists',
     });
-    // The node that has not seen him join reads on before it turns him away.
-    const { participant } = await admitted(joined.body, one);
-    expect(participant.name).to.equal('Bob');
   });
 
   it('lets in nobody without a token of its own, and is not there where it is not', async () => {
@@ -168,6 +115,9 @@ describe('in memory, a room', () => {
     const admit = (roomId: string, token?: string) => one.admission.admit(roomId, token);
     for (const token of [undefined, '', 'x'.repeat(43), elsewhere.sessionToken, `${room.sessionToken}x`])
       expect(await admit(room.roomId, token), String(token)).to.equal(unauthorized);
+    const before = one.refreshed();
+    for (const malformed of [undefined, '', `${room.sessionToken}x`]) await admit(room.roomId, malformed);
+    expect(one.refreshed(), 'no token costs nobody a read of the log').to.equal(before);
     for (const roomId of ['A'.repeat(22), 'short', `${room.roomId}x`, `x${room.roomId}`, ''])
       expect(await admit(roomId, room.sessionToken), roomId).to.include({ rejected: notFound });
     expect(accepted(await one.admission.open(room.roomId)).roomId).to.equal(room.roomId);
@@ -228,8 +178,10 @@ describe('in memory, a room', () => {
     const room = await create();
     const messages = [];
     for (const index of [0, 1, 2]) messages.push((await post(room, index)).body);
+    const before = one.refreshed();
     const found = accepted(await stateOf(room));
     const { position, consistency } = found;
+    expect(one.refreshed(), 'its rows are enough').to.equal(before);
     const { roomId, expiresAt, participants } = room;
     expect(shownBy(found)).to.deep.equal({ roomId, expiresAt, participants, messages });
     expect([position, consistency]).to.deep.equal([await one.head(), undefined]);
@@ -256,6 +208,25 @@ describe('in memory, a room', () => {
     expect(found.position < (await one.head())).to.equal(true);
     // Its row is not even there: the log has the last word.
     one.behind(4);
+    expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
+  });
+
+  it('is shown without what is damaged in it, and with who the log says is in it', async () => {
+    const room = await create();
+    const [first, second] = [(await post(room, 0)).body, (await post(room, 1)).body];
+    const [joined, said] = ['rooms.ParticipantJoined.v1', 'rooms.MessagePosted.v1'].map((type) =>
+      world.all.find((each) => each.type === type),
+    );
+    const damage = (stored: unknown) => {
+      const { data } = stored as { data: { secret: string } };
+      data.secret = Buffer.from('not sealed by anybody here at all').toString('base64');
+    };
+    damage(said);
+    const shown = shownBy(accepted(await stateOf(room)));
+    expect(shown.messages).to.deep.equal([second]);
+    expect(shown.messages).not.to.deep.include(first);
+    expect(shown.participants).to.deep.equal(room.participants);
+    damage(joined);
     expect(shownBy(accepted(await stateOf(room))).participants).to.deep.equal(room.participants);
   });
 
@@ -301,6 +272,12 @@ describe('in memory, a room', () => {
       'RoomErased',
     ]);
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
+    await one.log.tombstone(roomStream(room.roomId));
+    one.streams.forget(roomStream(room.roomId));
+    const failure = await one.reaction.on.RoomBurned!({ ...end, id: 'another' }).catch(
+      (error: Error) => error,
+    );
+    expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
   });
 
   it('is told to the log when its time is up, by pages of those that are due', async () => {

@@ -1,0 +1,149 @@
+/** Watched files: each line taken in once, whatever becomes of the files, the log and this process. */
+import { expect } from 'chai';
+import type { Records } from '../../../application/logs/ingest.js';
+import { createWatch } from '../../../application/logs/watch.js';
+import { quiet } from '../../support/engines.js';
+import { lines, NOON } from '../../support/memory-intake.js';
+import { context } from '../../support/toys.js';
+
+describe('watched files', () => {
+  interface File {
+    path: string;
+    id: string;
+    size: number;
+    text: string;
+  }
+  function fixture(given: readonly (Omit<File, 'size'> & { size?: number })[]) {
+    const files: File[] = given.map((each) => ({ size: Buffer.byteLength(each.text), ...each }));
+    const taken: Records[] = [];
+    const told: string[] = [];
+    const tell = (_: object, message: string) => void told.push(message);
+    const it = {
+      full: 0,
+      caughtUp: 0,
+      known: new Map<string, number>(),
+      missing: [] as string[],
+      broken: false,
+    };
+    const stop = new AbortController();
+    const watch = createWatch<File>({
+      directories: ['/logs'],
+      async *filesIn(_, unreadable) {
+        for (const path of it.missing) unreadable(path, new Error('gone'));
+        yield* files;
+        if (it.broken) throw new Error('broken');
+      },
+      async nextPiece(file, offset) {
+        const bytes = Buffer.from(file.text).subarray(offset);
+        const end = bytes.lastIndexOf(10) + 1;
+        return end === 0 ? undefined : { bytes: bytes.subarray(0, end), end: offset + end };
+      },
+      writerOf: (path) => `host:${path}`,
+      ingest: {
+        async take(records) {
+          if (it.full-- > 0) return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: 1 };
+          taken.push(records);
+          return { receivedAt: NOON, position: 0n, visible: true };
+        },
+      },
+      offset: async (id) => it.known.get(id),
+      caughtUp: async () => void it.caughtUp++,
+      context,
+      logger: { ...quiet, warn: tell, info: tell },
+    });
+    const messages = () =>
+      taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
+    return { files, taken, told, it, stop, messages, look: () => watch(stop.signal) };
+  }
+  const grow = (file: File, text: string) => {
+    file.text += text;
+    file.size = Buffer.byteLength(file.text);
+  };
+
+  it('are taken in line by line, each line once, whole lines only', async () => {
+    const { files, taken, messages, look } = fixture([
+      { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n{"mes` },
+    ]);
+    await look();
+    expect(messages()).to.deep.equal([1]);
+    expect(taken[0]).to.deep.include({ producerId: 'host:/logs/a', rejected: 0 });
+    await look();
+    grow(files[0]!, 'sage":2}\nnonsense\n');
+    await look();
+    expect(messages()).to.deep.equal([1, 2]);
+    expect(taken.map(({ source }) => source)).to.deep.equal([
+      { id: 'a', offset: 14 },
+      { id: 'a', offset: files[0]!.size },
+    ]);
+    expect(taken[1]!.rejected).to.equal(1);
+  });
+
+  it('are gone on with where the log says, and from the beginning when they were cut off', async () => {
+    const one = lines({ message: 1 }, { message: 2 });
+    const { files, it, messages, look } = fixture([{ path: '/logs/a', id: 'a', text: `${one}\n` }]);
+    it.known.set('a', 14);
+    await look();
+    expect(messages()).to.deep.equal([2]);
+    expect(it.caughtUp).to.equal(1);
+    files[0]!.text = `${lines({ message: 3 })}\n`;
+    files[0]!.size = 14;
+    await look();
+    expect(messages()).to.deep.equal([2, 3]);
+    expect(it.caughtUp, 'what it took itself it knows').to.equal(1);
+  });
+
+  it('wait while the log service is full, and lose nothing', async () => {
+    const { it, messages, look } = fixture([
+      { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` },
+    ]);
+    it.full = 3;
+    await look();
+    expect(messages()).to.deep.equal([1]);
+    expect(it.full).to.equal(-1);
+  });
+
+  it('are left when they are stopped', async () => {
+    const { stop, taken, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` }]);
+    stop.abort();
+    await look();
+    expect(taken).to.have.length(0);
+  });
+
+  it('have audit records apart, for those are kept apart', async () => {
+    const records = [
+      { message: 1 },
+      { message: 2, audit: true },
+      { message: 3, audit: true },
+      { message: 4 },
+    ];
+    const { taken, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines(...records)}\n` }]);
+    await look();
+    expect(taken.map(({ records }) => records.map(({ json }) => JSON.parse(json).message))).to.deep.equal([
+      [1],
+      [2, 3],
+      [4],
+    ]);
+  });
+
+  it('that can not be read are told of once, and when they are there again', async () => {
+    const { it, told, look } = fixture([]);
+    it.missing = ['/logs/b'];
+    await look();
+    await look();
+    it.missing = [];
+    await look();
+    await look();
+    expect(told).to.deep.equal(['what is to be watched can not be read', 'what is watched is there again']);
+  });
+
+  it('are believed the log again after a failure, for nobody knows what came through', async () => {
+    const { it, told, look } = fixture([]);
+    it.broken = true;
+    await look();
+    it.broken = false;
+    await look();
+    await look();
+    expect(it.caughtUp).to.equal(2);
+    expect(told).to.deep.equal(['watching is interrupted']);
+  });
+});

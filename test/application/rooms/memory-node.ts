@@ -1,0 +1,74 @@
+/** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
+import type { Position, Rows } from '../../../application/ports.js';
+import { createAdmission } from '../../../application/rooms/admission.js';
+import { createRoomCommands } from '../../../application/rooms/commands.js';
+import { createRoomQueries } from '../../../application/rooms/queries.js';
+import { eraseReaction } from '../../../application/rooms/reactions.js';
+import { createShownRooms } from '../../../application/rooms/shown.js';
+import { catalog } from '../../../domain/rooms/catalog.js';
+import { messagesStream } from '../../../domain/rooms/messages.js';
+import { roomStream } from '../../../domain/rooms/room.js';
+import { memoryKernel, type memoryWorld } from '../../support/memory-kernel.js';
+
+export type MemoryNode = ReturnType<typeof memoryNode>;
+
+export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now(): number }) {
+  const kernel = memoryKernel(world, [catalog]);
+  let lag = 0;
+  /** The rows as the projection makes them, without the last `lag` of the events. */
+  const rows: Rows = {
+    async find<Row>(_: string, { filter }: Parameters<Rows['find']>[1]) {
+      const roomId = String(filter.room);
+      const read = async (stream: string) => {
+        const found = await kernel.log.read(stream);
+        return typeof found === 'string' ? [] : found;
+      };
+      const [room, said] = [await read(roomStream(roomId)), await read(messagesStream(roomId))];
+      const all = [...room, ...said].toSorted((a, b) => Number(a.position - b.position));
+      const seen = all.slice(0, all.length - lag);
+      const positionOf = (from: typeof seen) => ({ toBigInt: () => from.at(-1)?.position ?? 0n });
+      const [people, messages] = [
+        seen.filter(({ type }) => type === 'ParticipantJoined'),
+        seen.filter(({ type }) => type === 'MessagePosted'),
+      ];
+      const participants = people.map(({ data }) => ({ ...data, id: data.participantId }));
+      const own = {
+        _at: positionOf(seen.filter(({ stream }) => stream === roomStream(roomId))),
+        participants,
+      };
+      const posts = messages.map(({ data, revision }) => ({ ...data, revision, id: data.messageId }));
+      return [...(people.length > 0 ? [own] : []), { _at: positionOf(messages), messages: posts }] as Row[];
+    },
+  };
+  const waited: Position[] = [];
+  const settled = {
+    ...kernel.settled,
+    wait: async (_: string, position: Position) => {
+      waited.push(position);
+      return lag === 0;
+    },
+  };
+  let refreshed = 0;
+  const streams: typeof kernel.streams = {
+    ...kernel.streams,
+    refresh: (...asked) => {
+      refreshed++;
+      return kernel.streams.refresh(...asked);
+    },
+  };
+  const shown = createShownRooms(kernel.streams);
+  const ports = { ...kernel, streams, clock, rows, settled, shown };
+  return {
+    ...kernel,
+    /** How often the log was asked what another node may have written. */
+    refreshed: () => refreshed,
+    waited,
+    commands: createRoomCommands(ports),
+    queries: createRoomQueries(ports),
+    admission: createAdmission(ports),
+    reaction: eraseReaction(ports),
+    behind: (events: number) => {
+      lag = events;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** Alerting over a log in memory: one node of a world, whose counts, webhook and clock are the test's. */
+import { createAlerts } from '../../application/logs/alerts.js';
+import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
+import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
+import { createTrial } from '../../application/logs/alerts-trial.js';
+import type { WebhookOutcome, WebhookRequest } from '../../application/logs/ports.js';
+import { alertStream } from '../../domain/logs/alert.js';
+import { alertEvents } from '../../domain/logs/alert-events.js';
+import { quiet } from './engines.js';
+import { taken } from './memory-intake.js';
+import { memoryKernel, memoryWorld } from './memory-kernel.js';
+import { context } from './toys.js';
+
+export const NOON = Date.UTC(2026, 10, 21, 12);
+const catalogs = [{ service: 'logs', events: alertEvents }];
+
+export function memoryAlerts(world = memoryWorld()) {
+  const kernel = memoryKernel(world, catalogs);
+  const clock = { now: () => it.now };
+  const it = {
+    now: NOON,
+    errors: 0,
+    lastRecordAt: undefined as number | undefined,
+    windows: [] as [number, number][],
+    asked: 0,
+    sent: [] as WebhookRequest[],
+    outcome: { delivered: true, status: 204, attempts: 1 } as WebhookOutcome,
+    refusals: [] as string[],
+    refusal: undefined as string | undefined,
+  };
+  const webhooks = {
+    async refusal(url: string) {
+      it.refusals.push(url);
+      return it.refusal;
+    },
+    async deliver(request: WebhookRequest) {
+      it.sent.push(request);
+      return it.outcome;
+    },
+  };
+  const counts = {
+    async errorsBetween(from: number, to: number) {
+      it.windows.push([from, to]);
+      return it.errors;
+    },
+    async lastRecordAt() {
+      it.asked++;
+      return it.lastRecordAt;
+    },
+  };
+  const stop = new AbortController();
+  const serviceUrl = () => 'https://logs.example.com';
+  const ports = { ...kernel, clock, webhooks, counts, serviceUrl, logger: quiet, signal: stop.signal };
+  const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
+  const alerts = createAlerts({ ...ports, evaluate });
+  const reaction = deliveryReaction(ports);
+  const read = async (rule: 'error_threshold' | 'no_logs') => {
+    const found = await kernel.log.read(alertStream(rule));
+    return typeof found === 'string' ? [] : found;
+  };
+  return {
+    ...kernel,
+    it,
+    stop,
+    evaluate,
+    watch,
+    alerts,
+    reaction,
+    trial: createTrial(ports),
+    read,
+    types: async (rule: 'error_threshold' | 'no_logs') => (await read(rule)).map(({ type }) => type),
+    set: async (changes: { readonly [key: string]: unknown }, how = context()) =>
+      taken(await alerts.change(changes, how)),
+  };
+}

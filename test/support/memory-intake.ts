@@ -1,0 +1,75 @@
+/** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
+import { createAppender } from '../../application/logs/appender.js';
+import { createIngest } from '../../application/logs/ingest.js';
+import { createRoom } from '../../application/logs/room.js';
+import type { EventLog } from '../../application/ports.js';
+import { keepingSubject, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import { logs } from '../../domain/logs/catalog.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { quiet } from './engines.js';
+import { memoryKernel, memoryWorld } from './memory-kernel.js';
+
+export const NOON = Date.UTC(2026, 2, 1, 12);
+export const DAY = 86_400_000;
+
+/** What was not refused. */
+export function taken<T extends object>(outcome: T | Rejection): T {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome as T;
+}
+
+export const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+export const lines = (...records: readonly object[]) =>
+  records.map((each) => JSON.stringify(each)).join('\n');
+
+export type MemoryIntake = ReturnType<typeof memoryIntake>;
+
+export function memoryIntake() {
+  const world = memoryWorld();
+  const kernel = memoryKernel(world, [logs]);
+  const time = { now: NOON };
+  const clock = { now: () => time.now };
+
+  function ingestOf(between: Partial<EventLog> = {}, most = 1_000_000) {
+    const log = { ...kernel.log, ...between };
+    const told: [stream: string, events: number][] = [];
+    const appended = (stream: string, _: bigint, events: number) => void told.push([stream, events]);
+    const room = createRoom(most);
+    const settled = { ...kernel.settled, wait: async () => true };
+    const appender = createAppender({ log, logger: quiet, appended });
+    const ingest = createIngest({
+      log,
+      appender,
+      vault: kernel.vault,
+      settled,
+      clock,
+      release: 'test',
+      room,
+      appended,
+    });
+    return { ...ingest, room, told };
+  }
+
+  /** The messages of all records in the log, as they stand there. */
+  async function stored(streams = [...new Set(world.all.map(({ streamId }) => streamId))]) {
+    const found: string[] = [];
+    for (const stream of streams) {
+      const events = await kernel.log.read(stream);
+      for (const { data } of typeof events === 'string' ? [] : events) {
+        const secret = await kernel.vault.open(
+          keepingSubject(data as never),
+          (data as unknown as SealedBatch).secret,
+        );
+        for (const text of textsOf(secret as never)) found.push(JSON.parse(text).message);
+      }
+    }
+    return found;
+  }
+
+  return { world, kernel, time, clock, ingestOf, stored };
+}
