@@ -42,10 +42,12 @@ const FRESH_BYTES = 4 * 1024 * 1024;
 /** What is sealed begins with a nonce of its own: enough to tell it from all else. */
 const MARK = 18;
 
-export function createVault(keys: KeyStore, cipher: Cipher): CachingVault {
+/** `keptMs`: a key is remembered so long at most; without it, as long as there is room. */
+export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): CachingVault {
   const known = new LRUCache<string, Buffer>({
     maxSize: KEYS_BYTES,
     sizeCalculation: (_, subject) => KEY_BYTES + heldBytes(subject),
+    ...(keptMs !== undefined && { ttl: keptMs, ttlAutopurge: true }),
   });
   const opened = createOpenedSecrets(OPENED_BYTES);
   const fresh = createOpenedSecrets(FRESH_BYTES);

@@ -162,13 +162,18 @@ export async function createKernel(options: KernelOptions) {
     catalogs,
     mongo,
     client,
+    /** For what reads in threads of its own; with credentials, perhaps. */
+    models: { url: options.mongoUrl, database: options.mongoDatabase },
     log,
     clock,
     follow,
+    keys,
     vault,
     reveal,
     /** How many things this process has met that can never be opened. */
     unopened: unopened.count,
+    /** Tells of one more. */
+    toldUnopened: unopened.told,
     streams,
     handle,
     appended,

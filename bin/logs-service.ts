@@ -24,11 +24,11 @@ import { HEALTH_MS, within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import { alertHistory } from '../projections/logs/alerts.js';
-import { createRecordIndex } from '../projections/logs/reader.js';
 import { createReceipts } from '../projections/logs/receipts.js';
 import { records } from '../projections/logs/records.js';
 import type { Kernel } from './kernel.js';
 import { connectAlerting } from './logs/alerting.js';
+import { startSearcher } from './logs/searching.js';
 import type { Service } from './service.js';
 
 export const logs: Service = {
@@ -41,11 +41,18 @@ export const logs: Service = {
     const closing = new AbortController();
     const build = () => served.collection(records.name);
     const version = () => settled.position('logs');
-    const index = createRecordIndex({ db: mongo.models, vault, build, version });
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
-    const queries = createLogQueries({ index, clock, budgetMs: values['logs.queryTimeoutMs'], version });
-    for (const cache of [...index.caches, ...queries.caches]) metrics.cache(cache);
+    const budgetMs = values['logs.queryTimeoutMs'];
+    const searcher = startSearcher({
+      kernel,
+      serving: () => ({ build: build(), version: version() }),
+      budgetMs,
+      cache: metrics.cache,
+      logger,
+    });
+    const queries = createLogQueries({ searcher, budgetMs, version });
+    for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
     const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
     const { appended } = kernel;
@@ -141,6 +148,7 @@ export const logs: Service = {
       close() {
         closing.abort();
         tail.close();
+        void searcher.close();
       },
     };
   },

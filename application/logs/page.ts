@@ -1,9 +1,10 @@
 /** Makes a page of records: as JSON text in bytes, large ones of fewer records than were asked for. */
 import { cursorOf, type Place } from '../../domain/logs/place.js';
 import type { Pace } from './pace.js';
-import type { Page, PageQuery } from './queries.js';
+import type { Page } from './queries.js';
 import type { BlockRef, RecordIndex } from './record-index.js';
 import { type Hit, search } from './search.js';
+import type { PageAsked } from './searcher.js';
 
 /** A page ends at the first record beyond so many bytes (answers-logs, Query). */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -17,8 +18,7 @@ interface Shown extends Place {
 /** A `Page` as JSON. Throws what the pace throws. */
 export async function pageOf(
   index: RecordIndex,
-  { filter, order, limit }: PageQuery,
-  after: Place | undefined,
+  { filter, order, limit, after }: PageAsked,
   pace: Pace,
 ): Promise<Buffer> {
   const shown: Shown[] = [];

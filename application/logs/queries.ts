@@ -4,13 +4,10 @@ import type { JsonObject } from '../../domain/logs/json.js';
 import { type Order, placeOf } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import type { Clock } from '../ports.js';
-import { nextTurn } from '../turns.js';
-import { type Aggregate, aggregate, type Grouping } from './aggregate.js';
+import type { Aggregate, Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
-import { Abandoned, createPace, OverBudget, type Pace, unhurried } from './pace.js';
-import { pageOf } from './page.js';
-import type { RecordIndex } from './record-index.js';
+import { Abandoned, OverBudget } from './pace.js';
+import type { Searcher } from './searcher.js';
 import { TooManyKeys } from './tally.js';
 
 /** A record as the contract shows it. */
@@ -73,8 +70,6 @@ const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'limit' }
 
 /** Pages and counts that are asked for again before anything has changed, in bytes each. */
 const ANSWERS_KEPT = 8 * 1024 * 1024;
-/** The keys of all counts that run at the same time, in characters. */
-const KEYS_COUNTED = 64 * 1024 * 1024;
 
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
@@ -84,38 +79,29 @@ export function entryText(record: PlacedRecord, line: string): string {
   return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
 }
 
-/** `budgetMs`: how long a query may take. The signals say that whoever asks has gone. */
-export function createLogQueries(ports: {
-  readonly index: RecordIndex;
-  readonly clock: Clock;
+/** The signals say that whoever asks has gone. The same question of several is one piece of work. */
+export function createLogQueries({
+  searcher,
+  budgetMs,
+  version,
+}: {
+  readonly searcher: Searcher;
+  /** How long a query may take there. */
   readonly budgetMs: number;
   /** Changes with the index, as far as this node knows. */
   readonly version: () => unknown;
 }) {
-  const { index, clock, budgetMs, version } = ports;
   const kept = { version, limitBytes: ANSWERS_KEPT };
   const pages = createAsked({ ...kept, name: 'logs.pages', sizeOf: (page: Uint8Array) => page.length });
   const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfAggregate });
-  const room = { left: KEYS_COUNTED };
-
-  /**
-   * The same question of several is one piece of work, with the budget of who asked first. It begins in its turn: were
-   * many to begin at once, everybody else would wait for all of them, though nobody waits for their answers any more.
-   */
-  async function inTurn<T>(signal: AbortSignal, work: (pace: Pace) => Promise<T>): Promise<T> {
-    const pace = createPace(clock, clock.now() + budgetMs, signal);
-    await nextTurn();
-    await pace();
-    return work(pace);
-  }
 
   return {
     /** A `Page` as JSON. */
     async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
-      const { cursor } = query;
+      const { cursor, ...asked } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      const ask = (gone: AbortSignal) => inTurn(gone, (pace) => pageOf(index, query, after, pace));
+      const ask = (gone: AbortSignal) => searcher.page({ ...asked, ...(after && { after }) }, gone);
       return givenUp(pages.once(JSON.stringify(query), ask, signal).then((json) => ({ json })));
     },
 
@@ -125,20 +111,19 @@ export function createLogQueries(ports: {
       limit: number,
       signal?: AbortSignal,
     ): Promise<Aggregate | Rejection> {
-      const ask = (gone: AbortSignal) =>
-        inTurn(gone, (pace) => aggregate(index, { filter, grouping, pace, room }, limit));
-      return givenUp(counts.once(JSON.stringify([filter, grouping, limit]), ask, signal));
+      const asked = { filter, grouping, limit };
+      const ask = (gone: AbortSignal) => searcher.aggregate(asked, gone);
+      return givenUp(counts.once(JSON.stringify(asked), ask, signal));
     },
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
     async errorsBetween(from: number, to: number): Promise<number> {
       const filter = { from, to, levels: ['ERROR', 'FATAL'], fields: [], words: [] };
-      const asked = { filter, grouping: { by: 'level' as const }, pace: unhurried, room };
-      return (await aggregate(index, asked, 1)).total;
+      return (await searcher.aggregate({ filter, grouping: { by: 'level' }, limit: 1 })).total;
     },
 
     budgetMs,
-    lastRecordAt: index.lastReceived,
+    lastRecordAt: () => searcher.lastReceived(),
     caches: [pages.cache, counts.cache],
   };
 }

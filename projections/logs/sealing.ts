@@ -1,13 +1,14 @@
 /** How the rows of the index hold what may not stand in clear: packed, sealed, or digested, under the key of a subject. */
 import { promisify } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { Binary } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
 import type { BlockRow } from './rows.js';
 
-/** Off the event loop: a block takes some ms. */
+/** Off the event loop of those who serve people: a block takes some ms. A thread for searching does it by itself. */
 const deflate = promisify(deflateRaw);
-const inflate = promisify(inflateRaw);
+const inflate = isMainThread ? promisify(inflateRaw) : inflateRawSync;
 /** What is as short as this takes longer on its way there and back. */
 const SHORT_BYTES = 1024;
 /** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */

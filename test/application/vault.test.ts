@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createVault, type KeyStore } from '../../application/vault.js';
+import { eventually } from '../support/condition.js';
 
 /** Keys in memory; `held` makes the next read wait until it is released. */
 function keyStore() {
@@ -69,6 +70,18 @@ describe('the vault', () => {
     expect(held()).to.be.closeTo(both / 2, both / 100);
     expect(await vault.open('toys.box-1', sealed)).to.equal(undefined);
     expect(await vault.open('toys.box-2', kept)).to.deep.equal({ note: 'for Bob' });
+  });
+
+  it('remembers a key only so long, where it is told to', async () => {
+    const { store, destroyElsewhere } = keyStore();
+    const vault = createVault(store, aes256gcm, 5);
+    await vault.create('toys.box-1');
+    const sealed = await vault.sealBytes('toys.box-1', Buffer.from('a note'));
+    expect(Buffer.from((await vault.openBytes('toys.box-1', sealed!))!).toString()).to.equal('a note');
+    destroyElsewhere('toys.box-1');
+    await eventually(async () => (await vault.openBytes('toys.box-1', sealed!)) === undefined);
+    const [keys] = vault.caches;
+    expect(keys?.bytes()).to.equal(0);
   });
 
   it('does not keep a key that was on its way when it was destroyed elsewhere', async () => {

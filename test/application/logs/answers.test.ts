@@ -119,7 +119,7 @@ describe('answers', () => {
           for (let cursor: string | undefined, more = true; more; ) {
             const after = cursor === undefined ? undefined : placeOf(cursor);
             const page: Page = JSON.parse(
-              String(await pageOf(index, { filter, order, limit }, after, unhurried)),
+              String(await pageOf(index, { filter, order, limit, ...(after && { after }) }, unhurried)),
             );
             expect(page.limit).to.equal(limit);
             expect(page.entries.length).to.be.at.most(limit);
@@ -214,7 +214,7 @@ describe('answers', () => {
       entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
     }));
     const page: Page = JSON.parse(
-      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, undefined, unhurried)),
+      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, unhurried)),
     );
     expect(page.entries.length).to.equal(2);
     expect(page.hasMore).to.equal(true);
@@ -223,7 +223,7 @@ describe('answers', () => {
   const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
   const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
     JSON.parse(
-      String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, undefined, unhurried)),
+      String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, unhurried)),
     );
 
   it('are fetched a few at a time: 200, or fewer where they are large', async () => {
@@ -301,7 +301,7 @@ describe('answers', () => {
       return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
     });
     const page: Page = JSON.parse(
-      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, undefined, unhurried)),
+      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, unhurried)),
     );
     const [first, , third] = passing(index, EVERYTHING, 'desc').map(({ id }) => id);
     expect(idsOf(page)).to.deep.equal([first, third]);

@@ -3,9 +3,13 @@ import { expect } from 'chai';
 import { createIndexHealth } from '../../../application/logs/health.js';
 import { createLogQueries } from '../../../application/logs/queries.js';
 import type { Block, BlockRef, RecordIndex } from '../../../application/logs/record-index.js';
+import { createSearcher, type SearcherPorts } from '../../../application/logs/searcher.js';
 import { type Position, type Settled, Unavailable } from '../../../application/ports.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { countRounds } from '../../support/rounds.js';
+
+const queriesOf = ({ version, ...ports }: SearcherPorts & { readonly version: () => unknown }) =>
+  createLogQueries({ searcher: createSearcher(ports), budgetMs: ports.budgetMs, version });
 
 describe('a query of the records', () => {
   let now = NOON;
@@ -44,7 +48,7 @@ describe('a query of the records', () => {
     record: fail,
     entry: fail,
   };
-  const queries = createLogQueries({
+  const queries = queriesOf({
     index: endless,
     clock: { now: () => now },
     budgetMs: 5000,
@@ -71,7 +75,7 @@ describe('a query of the records', () => {
         }
       },
     };
-    const asked = createLogQueries({
+    const asked = queriesOf({
       index: lost,
       clock: { now: () => now },
       budgetMs: 5000,
@@ -115,7 +119,7 @@ describe('a query of the records', () => {
     const { index, ended } = blocksUntil((block) => {
       if (block === 3) leaving.abort();
     });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const page = await asked.page({ filter, order: 'desc', limit: 10 }, leaving.signal);
     expect(page).to.include({ rejected: 'logs/query-abandoned' });
     await ended;
@@ -123,7 +127,7 @@ describe('a query of the records', () => {
     const counts = blocksUntil((block) => {
       if (block === 3) counting.abort();
     });
-    const more = createLogQueries({ ...common, index: counts.index });
+    const more = queriesOf({ ...common, index: counts.index });
     expect(await more.aggregate(filter, { by: 'level' }, 10, counting.signal)).to.have.property('rejected');
     await counts.ended;
   });
@@ -134,7 +138,7 @@ describe('a query of the records', () => {
       if (block === 3) leaving.abort();
       return block === 40;
     });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const [gone, stayed] = await Promise.all([
       asked.aggregate(filter, { by: 'level' }, 10, leaving.signal),
       asked.aggregate(filter, { by: 'level' }, 10, new AbortController().signal),
@@ -152,7 +156,7 @@ describe('a query of the records', () => {
       if (begun === 1 && block === 3) leaving.abort();
       return begun === 2 && block === 5;
     });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const ask = (signal?: AbortSignal) => asked.aggregate(filter, { by: 'level' }, 10, signal);
     expect(await ask(leaving.signal)).to.have.property('rejected');
     expect(await ask()).to.deep.equal({ buckets: [], total: 0 });
@@ -161,7 +165,7 @@ describe('a query of the records', () => {
   it('lets others have their turn while it looks through one large block', async () => {
     const order = Array.from({ length: 400_000 }, (_, n) => n);
     const index = blockOf({ ...nothing, order, level: () => 'INFO' });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     let turns = 0;
     let done = false;
     const turn = () => {
@@ -189,7 +193,7 @@ describe('a query of the records', () => {
         yield* [];
       },
     };
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const leaving = new AbortController();
     const several = Array.from({ length: 20 }, (_, n) => {
       const signal = n < 10 ? leaving.signal : new AbortController().signal;
@@ -210,7 +214,7 @@ describe('a query of the records', () => {
     const long = 'x'.repeat(2000);
     const order = Array.from({ length: 40_000 }, (_, n) => n);
     const index = blockOf({ ...nothing, order, level: (n) => `${long}${n}` });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const byLevel = (to: number) =>
       asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
     expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys' });
@@ -224,7 +228,7 @@ describe('a query of the records', () => {
     const id = (n: number) => n.toString(36).padStart(17, '0');
     const entry = (n: number) => JSON.stringify({ n, text: 'y'.repeat(64_000) });
     const index = blockOf({ ...nothing, order, id, entry, line: () => 'y'.repeat(64_000) });
-    const asked = createLogQueries({ ...common, index });
+    const asked = queriesOf({ ...common, index });
     const seen: number[] = [];
     let pages = 0;
     for (let cursor: string | undefined; pages === 0 || cursor; pages++) {

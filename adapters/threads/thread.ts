@@ -1,0 +1,63 @@
+/** A thread of this process that works for it: begun when it is needed, and anew when it has died. */
+import { Worker } from 'node:worker_threads';
+import { type Log, Unavailable } from '../../application/ports.js';
+import { type Answers, createPeer, type Kinds, type Peer } from './peer.js';
+
+export interface ThreadOptions {
+  /** The module that it runs. */
+  readonly module: URL;
+  /** Plain data, for the module's `workerData`. */
+  readonly data: unknown;
+  /** What it may ask of this side. */
+  readonly answers: Answers;
+  readonly kinds: Kinds;
+  /** What its heap may take, in MB: beyond that it dies, and nothing else does. */
+  readonly heapMb: number;
+  readonly logger: Log;
+}
+
+export interface Thread extends Pick<Peer, 'call'> {
+  /** So that what is asked first need not wait for it. */
+  begin(): void;
+  close(): Promise<void>;
+}
+
+/** What was asked of a thread that dies rejects with `Unavailable`. It keeps no process from ending. */
+export function createThread({ module, data, answers, kinds, heapMb, logger }: ThreadOptions): Thread {
+  let running: { readonly worker: Worker; readonly peer: Peer } | undefined;
+  let closed = false;
+
+  function begin() {
+    if (closed) throw new Unavailable('the thread is closed');
+    const worker = new Worker(module, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    worker.unref();
+    const peer = createPeer(worker, answers, [...kinds, Unavailable]);
+    const begun = { worker, peer };
+    const dead = (err?: Error) => {
+      peer.end(new Unavailable('the thread has died', { cause: err }));
+      if (running !== begun) return;
+      running = undefined;
+      if (!closed)
+        logger.warn({ err }, 'a thread died; what was asked of it is answered 503, and another takes over');
+    };
+    worker.on('error', dead).on('exit', () => dead());
+    return begun;
+  }
+
+  return {
+    begin() {
+      running ??= begin();
+    },
+    async call(name, args, signal) {
+      running ??= begin();
+      return running.peer.call(name, args, signal);
+    },
+    async close() {
+      closed = true;
+      await running?.worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** A thread that does as it is told, for tests. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createPeer } from '../../../adapters/threads/peer.js';
+
+class Tired extends Error {
+  override readonly name = 'Tired';
+}
+
+const other = createPeer(
+  parentPort!,
+  {
+    double: (_, number: number) => 2 * number,
+    given: () => workerData,
+    fail: (_, tired: boolean) => {
+      throw tired ? new Tired('enough') : new TypeError('a bug');
+    },
+    /** Goes on until it is given up, and says so. */
+    untilStopped: (signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
+    askBack: async (_, number: number) => 1 + (await other.call<number>('triple', [number])),
+    die: () => process.exit(3),
+    devour() {
+      const held: unknown[] = [];
+      for (;;) held.push(new Array(100_000).fill(held.length));
+    },
+  },
+  [],
+);
