@@ -36,7 +36,8 @@ describe('the connection to MongoDB', () => {
   });
 
   it('keeps to that, and to what the primary has, whatever the address says', async () => {
-    const weak = 'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
+    const weak =
+      'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
     const other = await connectMongo(`${server.url}${server.url.includes('?') ? '&' : '?'}${weak}`, name);
     try {
       for (const db of [other.models, other.keys]) {
