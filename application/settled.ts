@@ -35,10 +35,12 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
   const wanted = new Map<string, () => void>();
   const polling = new Set<string>();
+  /** Services of which this node's own projector has told since they were asked about: nobody else need be asked. */
+  const toldHere = new Set<string>();
 
   const has = (service: string, position: Position) => (seen.get(service) ?? 0n) >= position;
 
-  const reached: SettledTracker['reached'] = (service, position) => {
+  const reached = (service: string, position: Position) => {
     if (has(service, position)) return;
     seen.set(service, position);
     for (const [stream, at] of pending) {
@@ -56,6 +58,7 @@ export function createSettled(stored: (service: string) => Promise<Position | un
         polling.delete(service);
         return;
       }
+      if (toldHere.delete(service)) return;
       stored(service)
         .then((at) => at !== undefined && reached(service, at))
         .catch(() => {});
@@ -64,7 +67,10 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   }
 
   return {
-    reached,
+    reached(service, position) {
+      toldHere.add(service);
+      reached(service, position);
+    },
     stored,
     began: (service, position) => void beginnings.set(service, position),
 

@@ -1,4 +1,5 @@
 /** What a node has acknowledged is waited for by its readers, however much of it there is. */
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createSettled } from '../../application/settled.js';
 
@@ -29,5 +30,23 @@ describe('what a node has acknowledged', () => {
     expect(settled.latest([`toys.box-${streams - 1}`])).to.equal(BigInt(streams - 1));
     expect(settled.latest(['toys.box-1'])).to.equal(settled.latest(['toys.box-2']));
     expect(settled.latest(['games.box-1'])).to.equal(0n);
+  });
+
+  it('is asked of the store only while no projector of the node tells it', async () => {
+    const asked: string[] = [];
+    const settled = createSettled(async (service) => {
+      asked.push(service);
+      return undefined;
+    });
+    const most = 60_000;
+    const waits = ['toys', 'games'].map((service) => settled.wait(service, 1_000_000n, most));
+    const times = (service: string) => asked.filter((each) => each === service).length;
+    let position = 0n;
+    for (; times('games') < 3; await setImmediate()) settled.reached('toys', ++position);
+    expect(times('toys')).to.equal(0);
+    // It has stopped: another node's may have gone on.
+    while (times('toys') === 0) await setImmediate();
+    for (const service of ['toys', 'games']) settled.reached(service, 1_000_000n);
+    expect(await Promise.all(waits)).to.deep.equal([true, true]);
   });
 });

@@ -222,9 +222,7 @@ describe('answers', () => {
 
   const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
   const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
-    JSON.parse(
-      String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, unhurried)),
-    );
+    JSON.parse(String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, unhurried)));
 
   it('are fetched a few at a time: 200, or fewer where they are large', async () => {
     const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
