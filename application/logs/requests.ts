@@ -137,12 +137,12 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
 
 /** The same append again: a lost one is recognised by its id and its place. */
 async function again<T>(until: number, call: () => Promise<T>): Promise<T> {
-  for (let tried = 0; ; tried++) {
+  for (let tries = 1; ; tries++) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof Unavailable) || tried === ATTEMPTS || performance.now() > until) throw error;
-      await delay(Math.random() * 5 * 2 ** tried);
+      if (!(error instanceof Unavailable) || tries === ATTEMPTS || performance.now() > until) throw error;
+      await delay(Math.random() * 2.5 * 2 ** tries);
     }
   }
 }

@@ -3,10 +3,12 @@ import { expect } from 'chai';
 import { type Appender, createAppender } from '../../../application/logs/appender.js';
 import type { Records } from '../../../application/logs/ingest.js';
 import { newEvent } from '../../../application/new-event.js';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { type EventLog, type RecordedEvent, Unavailable } from '../../../application/ports.js';
 import { requestStream } from '../../../domain/logs/batch.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { quiet } from '../../support/engines.js';
+import { heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
 import { recordText } from '../../support/logs.js';
 import {
   DAY,
@@ -18,6 +20,15 @@ import {
   taken,
 } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
+
+/** What is tried again is tried again at once. */
+async function withoutPauses<T>(work: () => Promise<T>): Promise<T> {
+  const { random } = Math;
+  Math.random = () => 0;
+  return work().finally(() => {
+    Math.random = random;
+  });
+}
 
 describe('in memory, ingest', () => {
   let world: MemoryIntake['world'];
@@ -49,6 +60,20 @@ describe('in memory, ingest', () => {
     expect(await stored(['logs.batch-api-2026-03-01-12'])).to.deep.equal(['a']);
     expect(await stored(['logs.audit-api-2026-03-01-12'])).to.deep.equal(['b']);
     expect(ingest.told.map(([, events]) => events)).to.deep.equal([1, 1]);
+    expect(ingest.waits).to.deep.equal([['logs', ingested.position]]);
+  });
+
+  it('says of each batch which service and release took it, and on whose request', async () => {
+    const how = context();
+    taken(await ingestOf().post(lines({ message: 'a' }), 'lines', 'api', how));
+    const [batch] = (await kernel.log.read('logs.batch-api-2026-03-01-12')) as readonly RecordedEvent[];
+    expect(batch!.metadata).to.deep.include({ service: 'logs', release: 'test', commandId: how.commandId });
+  });
+
+  it('says when the index has not seen in time what was taken', async () => {
+    const late = ingestOf({}, undefined, false);
+    const { ingested } = taken(await late.post(lines({ message: 'a' }), 'lines', 'api', context()));
+    expect(ingested).to.deep.equal({ receivedAt: NOON, position: await kernel.head(), visible: false });
   });
 
   it('refuses what is no JSON, too many records, and what there is no room for', async () => {
@@ -192,6 +217,53 @@ describe('in memory, a request with a key', () => {
       kind: 'gone',
     });
   });
+
+  it('is answered as ever when only its audit records have expired', async () => {
+    const first = taken(await ingestOf().post(text, 'lines', 'api', how));
+    await kernel.log.tombstone(both[1]!);
+    const again = ingestOf();
+    const { receipt, ingested } = taken(await again.post(text, 'lines', 'api', how));
+    expect(receipt).to.deep.equal(first.receipt);
+    expect(ingested.position).to.equal(100n);
+    expect(again.told).to.deep.equal([]);
+  });
+
+  it('is answered when its audit records expire while they are stored', async () => {
+    const ingest = ingestOf({
+      async append(stream, ...given) {
+        if (stream === both[1]) await kernel.log.tombstone(stream);
+        return kernel.log.append(stream, ...given);
+      },
+    });
+    const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', how));
+    expect(receipt.accepted).to.equal(2);
+    expect(ingested.position).to.equal(await kernel.head());
+    expect(ingest.told).to.deep.equal([[both[0], 1]]);
+  });
+
+  it('is tried again a few times only while the log is away, or says what can not be', async () => {
+    const tries = async (between: Partial<EventLog>) => {
+      let calls = 0;
+      const ingest = ingestOf({
+        ...between,
+        append: async (...given) => {
+          calls++;
+          return between.append?.(...given) ?? kernel.log.append(...given);
+        },
+      });
+      const failed = await withoutPauses(() => failure(ingest.post(text, 'lines', 'api', how)));
+      expect(failed).to.be.instanceOf(Unavailable);
+      return calls;
+    };
+    const away = () => Promise.reject(new Unavailable('away'));
+    expect(await tries({ append: away })).to.equal(10);
+    // Others are said to be there, and never are.
+    expect(await tries({ append: async () => ({ outcome: 'conflict' }) })).to.equal(1);
+    const conflicting: EventLog['append'] = async (stream, ...given) =>
+      stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...given);
+    expect(await tries({ append: conflicting })).to.equal(1 + 10);
+    expect(await stored()).to.deep.equal(['a']);
+  });
 });
 
 describe('in memory, an appender', () => {
@@ -282,6 +354,46 @@ describe('in memory, an appender', () => {
     expect(await stored([stream])).to.deep.equal(['c']);
     expect(waitingBytes()).to.equal(0);
     await kernel.log.tombstone(stream);
-    expect(String(await failure(append(stream, [batch('d')])))).to.include('ended by retention');
+    for (const appender of [append, over().append])
+      expect(String(await failure(appender(stream, [batch('d')])))).to.include('ended by retention');
+  });
+
+  it('tries ten times while the log is away', async () => {
+    let calls = 0;
+    const { append, waitingBytes } = over(() => {
+      calls++;
+      return Promise.reject(new Unavailable('away'));
+    });
+    const failed = await withoutPauses(() => failure(append(stream, [batch('a')])));
+    expect(failed).to.be.instanceOf(Unavailable);
+    expect([calls, waitingBytes()]).to.deep.equal([10, 0]);
+  });
+
+  it('gives up after 6 s what was never sent, and goes on with what was', async () => {
+    const time = heldTime();
+    const release = holdTimers(time);
+    try {
+      let [answer, sent] = [() => {}, 0];
+      const { append, waitingBytes } = over(async (...given) => {
+        if (++sent === 1) await new Promise<void>((resolve) => (answer = resolve));
+        return kernel.log.append(...given);
+      });
+      const first = append(stream, [batch('first')]);
+      while (sent === 0) await new Promise(setImmediate);
+      time.pass(1000);
+      const late = failure(append(stream, [batch('late', 200), batch('as late', 300)]));
+      time.pass(5999);
+      expect(waitingBytes()).to.equal(600);
+      const later = append(stream, [batch('later', 50)]);
+      time.pass(1);
+      expect(waitingBytes()).to.equal(150);
+      expect(await late).to.be.instanceOf(Unavailable);
+      answer();
+      expect([await first, await later]).to.deep.equal([100n, 200n]);
+      expect(await stored([stream])).to.deep.equal(['first', 'later']);
+      expect(waitingBytes()).to.equal(0);
+    } finally {
+      release();
+    }
   });
 });
