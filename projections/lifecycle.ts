@@ -103,13 +103,20 @@ export function createLifecycle(ports: LifecyclePorts) {
     const onBegun = () => isAhead && onAhead?.(projection);
     const building = { signal, onBegun, ...(onProgress && { onProgress }) };
     try {
-      if (!state) await switchTo(projection, collectionName(projection, ports.newRun()));
+      if (!state) await serveEmpty(projection);
       else if (isAhead || state.version !== projection.version) await rebuild(projection, building);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
       throw error;
     }
+  }
+
+  /** Readers must find what is served, be there anything in it or not. */
+  async function serveEmpty(projection: ReadModel): Promise<void> {
+    const collection = collectionName(projection, ports.newRun());
+    await builds.open(projection, collection, { assertHeld() {} });
+    await switchTo(projection, collection);
   }
 
   /**

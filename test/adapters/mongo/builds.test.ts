@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createBuilds, createRows } from '../../../adapters/mongo/rows.js';
-import type { RecordedEvent, Vault } from '../../../application/ports.js';
+import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports.js';
 import type { Build, Builds, OwnProjection, Projection, Row } from '../../../projections/projection.js';
 import { all, rejection } from '../../support/eventstore-client.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
@@ -129,6 +129,14 @@ describe('builds of read models', () => {
     expect(await find({ sort: { _id: 1 }, limit: 1 })).to.deep.equal(['a']);
     expect(await find({ filter: { size: 1 }, sort: { _id: 1 } })).to.deep.equal(['b', 'd']);
     expect(await find({}, 'toys.unknown')).to.deep.equal([]);
+  });
+
+  it('are not taken for empty once they are dropped', async () => {
+    const rows = createRows(mongo.models, () => name);
+    await builds.open(toys, name, held);
+    expect(await rows.find(toys.name, { filter: {} })).to.deep.equal([]);
+    await builds.drop(name);
+    expect(await rejection(rows.find(toys.name, { filter: {} }))).to.be.instanceOf(Unavailable);
   });
 
   /** Keeps its rows in two collections of its own. */
