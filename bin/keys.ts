@@ -17,8 +17,6 @@ import { secretSource } from './secret.js';
 const FLAG = '--new-secret-file';
 
 export const keys: CommandSpec = {
-  name: 'keys',
-  summary: 'Wrap all keys anew under another secret',
   description:
     'rotate puts another secret in force and wraps every key in the key database anew under it; identifiers, tokens ' +
     'and all that is sealed stay as they are. Without a configured secret a fresh one takes the place of the one ' +

@@ -71,10 +71,10 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     // Fresh ids: what is taken is ours, and what is in the way is somebody else's.
     const begun = await fill(stream, mine.first, 0, run);
     if (begun === 'deleted') return EXPIRED;
-    const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : undefined;
+    const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
     if (found === 'deleted') return EXPIRED;
-    if (found === 'missing' || found?.length === 0) throw new Unavailable(`${stream} is not to be read`);
-    const first = found?.[0];
+    const first = found === 'missing' ? undefined : found[0];
+    if (begun === 'taken' && !first) throw new Unavailable(`${stream} is not to be read`);
     if (first && first.metadata.fingerprint !== context.fingerprint) return KEY_REUSED;
     const told = first ? (first.data as unknown as RecordsIngested['data']) : undefined;
     const receivedAt = told?.receivedAt ?? now;

@@ -77,6 +77,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
 
   const log: EventLog = {
     async append(stream, expected, events) {
+      if (expected !== 'none' && expected < 0) throw new RangeError(`no stream is at revision ${expected}`);
       const encoded: JSONEventData[] = [];
       for (const event of events) {
         const one = await codec.encode(stream, event);

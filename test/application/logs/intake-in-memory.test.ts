@@ -1,14 +1,9 @@
-/** Records on their way into a log in memory: taken in, told of, stored once, and appended together. */
+/** Records on their way into a log in memory: taken in, told of, and stored once. */
 import { expect } from 'chai';
-import { type Appender, createAppender } from '../../../application/logs/appender.js';
 import type { Records } from '../../../application/logs/ingest.js';
-import { newEvent } from '../../../application/new-event.js';
 import { type EventLog, type RecordedEvent, Unavailable } from '../../../application/ports.js';
 import { requestStream } from '../../../domain/logs/batch.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { quiet } from '../../support/engines.js';
-import { heldTime } from '../../support/held-time.js';
-import { holdTimers } from '../../support/held-timers.js';
 import { recordText } from '../../support/logs.js';
 import {
   DAY,
@@ -20,15 +15,7 @@ import {
   taken,
 } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
-
-/** What is tried again is tried again at once. */
-async function withoutPauses<T>(work: () => Promise<T>): Promise<T> {
-  const { random } = Math;
-  Math.random = () => 0;
-  return work().finally(() => {
-    Math.random = random;
-  });
-}
+import { withoutPauses } from '../../support/without-pauses.js';
 
 describe('in memory, ingest', () => {
   let world: MemoryIntake['world'];
@@ -157,6 +144,20 @@ describe('in memory, a request with a key', () => {
     expect(one.told).to.deep.equal(both.map((stream) => [stream, 1]));
   });
 
+  it('costs the log its appends and nothing more', async () => {
+    let reads = 0;
+    const ingest = ingestOf({
+      read: (...asked) => {
+        reads++;
+        return kernel.log.read(...asked);
+      },
+    });
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads).to.equal(0);
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads, 'what it was answered, and how much of each stream is there').to.equal(3);
+  });
+
   it('is not another one under its key', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(text, 'lines', 'api', how));
@@ -218,6 +219,18 @@ describe('in memory, a request with a key', () => {
     });
   });
 
+  it('has expired, or is to be sent again, when what was first under its key is gone as it is looked for', async () => {
+    for (const [found, wanted] of [
+      ['deleted', 'logs/request-expired'],
+      ['missing', 'Unavailable'],
+      [[], 'Unavailable'],
+    ] as const) {
+      const ingest = ingestOf({ append: async () => ({ outcome: 'conflict' }), read: async () => found });
+      const done = await ingest.post(text, 'lines', 'api', how).catch((error) => error);
+      expect(done.rejected ?? done.name, String(found)).to.equal(wanted);
+    }
+  });
+
   it('is answered as ever when only its audit records have expired', async () => {
     const first = taken(await ingestOf().post(text, 'lines', 'api', how));
     await kernel.log.tombstone(both[1]!);
@@ -263,137 +276,5 @@ describe('in memory, a request with a key', () => {
       stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...given);
     expect(await tries({ append: conflicting })).to.equal(1 + 10);
     expect(await stored()).to.deep.equal(['a']);
-  });
-});
-
-describe('in memory, an appender', () => {
-  let kernel: MemoryIntake['kernel'];
-  let stored: MemoryIntake['stored'];
-  beforeEach(() => {
-    ({ kernel, stored } = memoryIntake());
-  });
-
-  const stream = 'logs.batch-api-2026-03-01-12';
-  const batch = (message: string, bytes = 100) => {
-    const event = {
-      type: 'RecordsIngested',
-      data: {
-        producerId: 'api',
-        day: '20260301',
-        audit: false,
-        count: 1,
-        receivedAt: NOON,
-        rejected: 0,
-        secret: { lines: JSON.stringify({ message }) },
-      },
-    };
-    return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
-  };
-  const over = (append: EventLog['append'] = kernel.log.append) => {
-    const told: number[] = [];
-    const appender: Appender = createAppender({
-      log: { ...kernel.log, append },
-      logger: quiet,
-      appended: (_, __, events) => void told.push(events),
-    });
-    return { ...appender, told };
-  };
-  beforeEach(() => kernel.vault.create('logs.batch-api-20260301'));
-
-  it('puts together what waits together, in order, and never more than an append may hold', async () => {
-    const { append, told, waitingBytes } = over();
-    const small = ['a', 'b', 'c'].map((message) => append(stream, [batch(message)]));
-    expect(waitingBytes()).to.equal(300);
-    const positions = await Promise.all(small);
-    expect(new Set(positions)).to.have.property('size', 1);
-    expect(told).to.deep.equal([3]);
-    await append(stream, [
-      batch('d', 400_000),
-      batch('e', 400_000),
-      batch('f', 200_000),
-      batch('g', 900_000),
-    ]);
-    expect(told).to.deep.equal([3, 1, 2, 1]);
-    await append(
-      stream,
-      Array.from({ length: 1001 }, (_, nth) => batch(`h${nth}`, 1)),
-    );
-    expect(told.slice(4)).to.deep.equal([1000, 1]);
-    expect((await stored([stream])).slice(0, 7)).to.deep.equal([...'abcdefg']);
-    expect(waitingBytes()).to.equal(0);
-  });
-
-  it('finds what was taken without an answer, and what others put between', async () => {
-    let calls = 0;
-    const { append } = over(async (...given) => {
-      const outcome = await kernel.log.append(...given);
-      if (++calls === 2) throw new Unavailable('lost');
-      return outcome;
-    });
-    await append(stream, [batch('one')]);
-    const second = await append(stream, [batch('two')]);
-    expect(second).to.equal(await kernel.head());
-    await over().append(stream, [batch('other')]);
-    await append(stream, [batch('three')]);
-    expect(await stored([stream])).to.deep.equal(['one', 'two', 'other', 'three']);
-  });
-
-  it('fails what waits with a failure, and not what comes after it', async () => {
-    let broken = true;
-    const { append, waitingBytes } = over(async (...given) => {
-      if (broken) throw new Error('broken');
-      return kernel.log.append(...given);
-    });
-    const both = await Promise.all([
-      failure(append(stream, [batch('a')])),
-      failure(append(stream, [batch('b')])),
-    ]);
-    for (const each of both) expect(String(each)).to.include('broken');
-    broken = false;
-    await append(stream, [batch('c')]);
-    expect(await stored([stream])).to.deep.equal(['c']);
-    expect(waitingBytes()).to.equal(0);
-    await kernel.log.tombstone(stream);
-    for (const appender of [append, over().append])
-      expect(String(await failure(appender(stream, [batch('d')])))).to.include('ended by retention');
-  });
-
-  it('tries ten times while the log is away', async () => {
-    let calls = 0;
-    const { append, waitingBytes } = over(() => {
-      calls++;
-      return Promise.reject(new Unavailable('away'));
-    });
-    const failed = await withoutPauses(() => failure(append(stream, [batch('a')])));
-    expect(failed).to.be.instanceOf(Unavailable);
-    expect([calls, waitingBytes()]).to.deep.equal([10, 0]);
-  });
-
-  it('gives up after 6 s what was never sent, and goes on with what was', async () => {
-    const time = heldTime();
-    const release = holdTimers(time);
-    try {
-      let [answer, sent] = [() => {}, 0];
-      const { append, waitingBytes } = over(async (...given) => {
-        if (++sent === 1) await new Promise<void>((resolve) => (answer = resolve));
-        return kernel.log.append(...given);
-      });
-      const first = append(stream, [batch('first')]);
-      while (sent === 0) await new Promise(setImmediate);
-      time.pass(1000);
-      const late = failure(append(stream, [batch('late', 200), batch('as late', 300)]));
-      time.pass(5999);
-      expect(waitingBytes()).to.equal(600);
-      const later = append(stream, [batch('later', 50)]);
-      time.pass(1);
-      expect(waitingBytes()).to.equal(150);
-      expect(await late).to.be.instanceOf(Unavailable);
-      answer();
-      expect([await first, await later]).to.deep.equal([100n, 200n]);
-      expect(await stored([stream])).to.deep.equal(['first', 'later']);
-      expect(waitingBytes()).to.equal(0);
-    } finally {
-      release();
-    }
   });
 });

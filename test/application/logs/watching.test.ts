@@ -1,7 +1,7 @@
 /** Watched files: each line taken in once, whatever becomes of the files, the log and this process. */
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest.js';
-import { createWatch, type WatchPorts } from '../../../application/logs/watch.js';
+import { createWatch } from '../../../application/logs/watch.js';
 import { quiet } from '../../support/engines.js';
 import { lines, NOON } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
@@ -29,7 +29,7 @@ describe('watched files', () => {
       taking: () => {},
     };
     const stop = new AbortController();
-    const ports: WatchPorts<File> = {
+    const watch = createWatch<File>({
       directories: ['/logs'],
       async *filesIn(_, unreadable) {
         for (const path of it.missing) unreadable(path, new Error('gone'));
@@ -56,10 +56,8 @@ describe('watched files', () => {
       caughtUp: async () => void it.caughtUp++,
       context,
       logger: { ...quiet, warn: tell, info: tell },
-    };
-    const watch = createWatch(ports);
-    /** By a process that begins anew. */
-    const again = () => createWatch(ports)(new AbortController().signal);
+    });
+    const again = () => watch(new AbortController().signal);
     const messages = () =>
       taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
     return { files, taken, told, it, stop, messages, look: () => watch(stop.signal), again };
@@ -163,20 +161,19 @@ describe('watched files', () => {
 
   it('are left where they are stopped, and gone on with from there', async () => {
     const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3 }];
-    const { it, stop, taken, messages, look, again } = fixture([
+    const { it, stop, messages, look, again } = fixture([
       { path: '/logs/a', id: 'a', text: `${lines(...records)}\n` },
     ]);
     it.taking = () => stop.abort();
     await look();
     expect(messages()).to.deep.equal([1]);
-    it.known.set('a', taken[0]!.source.offset);
     it.taking = () => {};
     await again();
     expect(messages()).to.deep.equal([1, 2, 3]);
   });
 
   it('are left while the log service is full and they are stopped', async () => {
-    const { it, stop, taken, told, look } = fixture([
+    const { it, stop, taken, told, messages, look, again } = fixture([
       { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` },
     ]);
     it.full = Number.POSITIVE_INFINITY;
@@ -186,6 +183,9 @@ describe('watched files', () => {
     stop.abort();
     await looking;
     expect([it.asked, taken.length, told.length]).to.deep.equal([1, 0, 0]);
+    it.full = 0;
+    await again();
+    expect(messages(), 'and lose nothing').to.deep.equal([1]);
   });
 
   it('that fail because they are stopped are no failure', async () => {
