@@ -28,6 +28,7 @@ describe('JSON', () => {
   it('keeps a number that a double would change wherever it stands in the text', () => {
     const numbers = [
       '1234567890123456789',
+      '9007199254740993',
       '0.12345678901234567',
       '-12345678901234567',
       '1e400',
