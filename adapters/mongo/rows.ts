@@ -83,6 +83,12 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       return [...new Set(names.map((name) => name.split(PART, 1)[0] ?? name))];
     },
 
+    async count(collection) {
+      const names = [collection, ...(await namesOf(collection + PART))];
+      const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+
     async drop(collection) {
       await dropCollection(collection);
       for (const part of await namesOf(collection + PART)) await dropCollection(part);

@@ -166,6 +166,7 @@ describe('builds of read models', () => {
     const other = `${name}x`;
     await builds.open(toys, other, held);
     expect([...(await build.parts())].sort()).to.deep.equal(['large', 'small']);
+    expect(await Promise.all([name, 'toys_other'].map(builds.count))).to.deep.equal([3, 0]);
     expect([...(await builds.list(name))].sort()).to.deep.equal([name, other]);
     expect(await builds.list('toys_other')).to.deep.equal([]);
     expect((await all(builds.scan(own, name))).map(({ _id }) => _id)).to.deep.equal(['ark', 'bear']);
