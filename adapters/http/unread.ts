@@ -12,7 +12,7 @@ export interface UnreadOptions {
 /** Give it every response before it is begun. */
 export function boundUnread({
   stalledMs = 15_000,
-  mostBytes = 128 * 1024 * 1024,
+  mostBytes = 256 * 1024 * 1024,
 }: UnreadOptions = {}): (response: ServerResponse) => void {
   /** In the order in which they were answered. */
   const unread = new Map<Socket, number>();
