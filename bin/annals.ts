@@ -3,9 +3,9 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { maskCredentials } from '../adapters/system/mask.js';
-import { type CommandSpec, toCommander } from './command.js';
+import { addCommands } from './command.js';
+import { commands } from './commands.js';
 import { outsideCause } from './failure.js';
-import { logsCommands } from './logs/commands.js';
 import { release } from './release.js';
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
@@ -23,19 +23,12 @@ precedence: --rooms-port 8004, ANNALS_ROOMS_PORT=8004, { rooms: { port: 8004 } }
 
 Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the configuration is wrong.`,
   )
-  .helpCommand('help [command]', 'Show help for a command')
   .configureOutput({ outputError: (text) => complain(oneLine(text)) })
   .exitOverride();
 
-const exit = (code: number) => {
+addCommands(program, commands, (code) => {
   process.exitCode = code;
-};
-const given = process.argv.slice(2);
-const commands = await commandsFor(given[0]);
-for (const spec of commands) {
-  program.addCommand(toCommander(spec, exit).copyInheritedSettings(program));
-}
-program.addCommand(logsCommands(program, exit));
+});
 
 // Whoever reads our output may have read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,16 +36,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
+  const given = process.argv.slice(2);
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);
-}
-
-/** All commands, but for those that must start soon: `logs` stands in pipes, and `serve` starts engines first. */
-async function commandsFor(word: string | undefined): Promise<readonly CommandSpec[]> {
-  if (word === 'logs') return [];
-  if (word === 'serve') return [(await import('./serve.js')).serve];
-  return (await import('./commands.js')).commands;
 }
 
 function complain(text: string) {

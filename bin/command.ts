@@ -1,14 +1,21 @@
 /** The shape of a command of the program, and how commander gets to know it. */
-import { type Argument, Command, Option } from 'commander';
+import { type Argument, type Command, Option } from 'commander';
 import { loadConfig } from '../adapters/system/config.js';
 import { flagNames } from '../adapters/system/names.js';
 import type { Setting } from '../application/settings.js';
 import { type AnnalsConfig, rules, settings } from './settings.js';
 
-export interface CommandSpec {
+/** A command as the help lists it. What stands behind it is loaded when it is called: much, in most of them. */
+export type Listed = {
   readonly name: string;
-  /** One line, for the list of commands. */
+  /** One line. */
   readonly summary: string;
+} & (
+  | { load(): Promise<CommandSpec> }
+  | { readonly description: string; readonly commands: readonly Listed[] }
+);
+
+export interface CommandSpec {
   readonly description: string;
   /** A command line without the program's name, and what it does. */
   readonly examples: readonly (readonly [line: string, does: string])[];
@@ -27,19 +34,34 @@ export interface Call {
   readonly options: { readonly [name: string]: unknown };
 }
 
-/** `exit` gets the command's exit code. */
-export function toCommander(spec: CommandSpec, exit: (code: number) => void): Command {
-  const command = new Command(spec.name)
-    .summary(spec.summary)
-    .description(spec.description)
-    .addHelpText('after', examples(spec));
+/** `parent` gets the commands, which behave like it in help and errors; `exit` gets the exit code of the one called. */
+export function addCommands(parent: Command, listed: readonly Listed[], exit: (code: number) => void) {
+  for (const { name, summary, ...more } of listed) {
+    const command = parent.createCommand(name).summary(summary).copyInheritedSettings(parent);
+    if ('commands' in more) addCommands(command.description(more.description), more.commands, exit);
+    parent.addCommand(command);
+  }
+  parent.hook('preSubcommand', async (_, called) => {
+    const found = listed.find(({ name }) => name === called.name());
+    if (found && 'load' in found) complete(called, await found.load(), exit);
+  });
+  // Commander's own would show the help of a command that is not loaded.
+  const help = parent.createCommand('help').summary('Show help for a command').argument('[command...]');
+  help.action(async (words) => {
+    await parent.parseAsync([...words, '--help'], { from: 'user' });
+  });
+  parent.helpCommand(false).addCommand(help.copyInheritedSettings(parent));
+}
+
+function complete(command: Command, spec: CommandSpec, exit: (code: number) => void) {
+  command.description(spec.description).addHelpText('after', examples(spec));
   for (const argument of spec.arguments ?? []) command.addArgument(argument);
   for (const option of spec.options ?? []) command.addOption(option);
   command.addOption(new Option('--config <path>', 'Configuration file').helpGroup('Configuration:'));
   for (const [key, setting] of Object.entries(settings)) {
     for (const flag of flagNames(key, setting)) command.addOption(settingOption(flag, key, setting));
   }
-  return command.action(async () => {
+  command.action(async () => {
     const options = command.opts();
     const config = await loadConfig(
       settings,

@@ -6,8 +6,6 @@ import { envName, flagName } from '../adapters/system/names.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const config: CommandSpec = {
-  name: 'config',
-  summary: 'Show the effective configuration and where each value came from',
   description:
     'Shows every setting with its effective value and where that came from: a flag, the environment, the ' +
     'configuration file or the default. Secrets and credentials in addresses are masked.',

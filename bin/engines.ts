@@ -7,8 +7,6 @@ import { shutdownOn } from '../adapters/system/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const engines: CommandSpec = {
-  name: 'engines',
-  summary: 'Run the embedded engines alone',
   description:
     'Starts the embedded event store and the embedded MongoDB on the data directory and leaves them running. ' +
     'Every other command of the same user with the same data directory finds them, by the addresses and the secret ' +

@@ -17,8 +17,6 @@ import { secretSource } from './secret.js';
 const FLAG = '--new-secret-file';
 
 export const keys: CommandSpec = {
-  name: 'keys',
-  summary: 'Wrap all keys anew under another secret',
   description:
     'rotate puts another secret in force and wraps every key in the key database anew under it; identifiers, tokens ' +
     'and all that is sealed stay as they are. Without a configured secret a fresh one takes the place of the one ' +
@@ -42,15 +40,21 @@ export const keys: CommandSpec = {
       mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
       lease = await createLeases(mongo.models, randomUUID()).acquire('keys.rotate');
       if (!lease) throw new Failed('another process is rotating the secret, or was until a moment ago');
-      const { lost } = lease;
+      const { assertHeld } = lease;
+      const assertAlone = () => {
+        try {
+          assertHeld();
+        } catch (cause) {
+          throw new Unavailable('MongoDB was away for too long; the same command goes on', { cause });
+        }
+      };
       const { wrapped, unopened, isKept } = await rotate(mongo.keys, {
         ...secretSource(values, servers, mongo.keys),
         next,
         fresh: randomBytes(32),
         logger: log,
-        progress() {
-          if (lost.aborted) throw new Unavailable('MongoDB was away for too long; the same command goes on');
-        },
+        assertAlone,
+        progress: assertAlone,
       });
       const then = isKept ? '' : '; configure it on every node, and restart them';
       process.stdout.write(`${wrapped} keys wrapped anew, under the new secret${then}\n`);

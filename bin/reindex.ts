@@ -14,8 +14,6 @@ import { table } from './table.js';
 const projections = services.flatMap((service) => service.projections);
 
 export const reindex: CommandSpec = {
-  name: 'reindex',
-  summary: 'Rebuild read models from the log',
   description:
     'Builds the named read models, or all of them, anew beside those that are served, and switches to them once ' +
     'they are complete: queries never see a partial one. Ctrl-C stops; the same command goes on where it stopped.',

@@ -14,8 +14,6 @@ import { services } from './services.js';
 const names = services.map(({ name }) => name);
 
 export const replay: CommandSpec = {
-  name: 'replay',
-  summary: 'Read the events of the log',
   description:
     'Prints the events of the log in order, opened where the key of their subject still exists. What was erased ' +
     'shows as its fallback, marked as erased.',

@@ -5,8 +5,6 @@ import type { Call, CommandSpec } from './command.js';
 import { findStores } from './connect.js';
 
 export const scavenge: CommandSpec = {
-  name: 'scavenge',
-  summary: 'Take deleted and expired events off the disk',
   description:
     'Makes the event store remove from its disk what no reader can see any more: events of ended streams, and ' +
     'those over the age or number that their stream keeps. The embedded engine also does so once a day.',

@@ -7,8 +7,6 @@ import { findServers } from './connect.js';
 import { serviceNames } from './settings.js';
 
 export const serve: CommandSpec = {
-  name: 'serve',
-  summary: 'Run services',
   description:
     'Runs the named services, or all of them, each on a port of its own. Without addresses of servers it starts ' +
     'an embedded event store and an embedded MongoDB on the data directory.',

@@ -1,9 +1,16 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { CALL_MS } from '../../application/within.js';
 import { answered, guarded } from './guard.js';
 
 const CONNECT_MS = 10_000;
+
+/** Whatever the address says of them: what a secondary has not heard of yet would be taken for gone, a key for lost. */
+const CONCERNS: DbOptions = {
+  readPreference: 'primary',
+  readConcern: new ReadConcern('local'),
+  writeConcern: { w: 'majority', journal: true },
+};
 
 export interface Mongo {
   /** Read models, checkpoints, leases. */
@@ -23,7 +30,6 @@ export interface Mongo {
 export async function connectMongo(url: string, database: string): Promise<Mongo> {
   const client = new MongoClient(url, {
     appName: 'annals',
-    writeConcern: { w: 'majority', journal: true },
     serverSelectionTimeoutMS: CONNECT_MS,
     // A server that is silent for so long is taken for gone, and the connections to it are cut.
     connectTimeoutMS: CONNECT_MS,
@@ -39,11 +45,11 @@ export async function connectMongo(url: string, database: string): Promise<Mongo
     client.close().catch(() => {});
     throw error;
   });
-  const models = guarded(client.db(database));
-  const admin = guarded(client.db('admin'));
+  const models = guarded(client.db(database, CONCERNS));
+  const admin = guarded(client.db('admin', CONCERNS));
   return {
     models,
-    keys: guarded(client.db(`${database}_keys`)),
+    keys: guarded(client.db(`${database}_keys`, CONCERNS)),
     ping: async () => {
       await admin.command({ ping: 1 });
     },

@@ -3,6 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { type Log, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
 import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
+import { assuring } from './assured.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
 import { isNamed, type Keyring, keyringOf, UnknownSecret } from './keyring.js';
 import { wrapAll } from './wrap-all.js';
@@ -52,6 +53,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
   const rows = db.collection<KeyRow>(KEYS);
   let ring = opened;
   const complained = new Set<string>();
+  const assured = assuring(db);
 
   /**
    * A rotation may have happened meanwhile: what is kept is read again, what is configured can't be. Rejects with
@@ -64,14 +66,14 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
     if (secret !== undefined) ring = await keyringOf(db, secret);
     const found = ring.known.get(id);
     if (found) return found;
-    if (!(await isNamed(db, id))) return undefined;
+    if (!(await assured(async () => (await isNamed(db, id)) || undefined))) return undefined;
     const advice = 'keys are wrapped under another secret; start this node with it';
     if (!complained.has(id)) logger.error({ id }, advice);
     complained.add(id);
     throw new UnknownSecret(advice);
   }
 
-  async function keyIn(row: KeyRow | null): Promise<Buffer | undefined> {
+  async function keyIn(row: KeyRow | null | undefined): Promise<Buffer | undefined> {
     if (row?.key) {
       const key = Buffer.from(row.key.buffer);
       await rewrap(rows, ring, row, key);
@@ -94,7 +96,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
       return keyIn(row);
     },
     async read(subject) {
-      const row = await rows.findOne({ _id: subject });
+      const row = await assured(() => rows.findOne({ _id: subject }));
       return row && !row.wrapped && !row.key ? 'destroyed' : keyIn(row);
     },
     async destroy(subject) {

@@ -7,7 +7,7 @@
  * wrapped anew (from here on a start with the former is refused); then all others. Nothing that was derived changes:
  * identifiers and tokens come from the installation's key, which stays what it was under its new wrapping.
  */
-import type { Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { Log } from '../../application/ports.js';
 import { newSecret, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
@@ -26,6 +26,8 @@ export interface RotationOptions extends SecretSource {
   readonly fresh: Buffer;
   readonly logger: Log;
   readonly progress?: (wrapped: number) => void;
+  /** Throws when another process may be rotating too: what follows would take the place of the secret it kept. */
+  readonly assertAlone?: () => void;
 }
 
 export interface Rotated extends Wrapped {
@@ -35,11 +37,10 @@ export interface Rotated extends Wrapped {
 
 /** Rejects with `WrongSecret` when none of the secrets at hand opens the keys, and with `NoNewSecret`. */
 export async function rotate(db: Db, options: RotationOptions): Promise<Rotated> {
-  const { given, kept, progress } = options;
+  const { given, kept, progress, assertAlone } = options;
   const rows = db.collection<KeyRow>(KEYS);
-  if (!(await rows.findOne({ _id: INSTALLATION }))?.under)
-    await openKeys(db, options, options.fresh, options.logger);
-  const inForce = (await rows.findOne({ _id: INSTALLATION }))?.under ?? '';
+  if (!(await nameInForce(rows))) await openKeys(db, options, options.fresh, options.logger);
+  const inForce = await nameInForce(rows);
   const keptSecret = await kept.read();
   const next = options.next ?? (await chosen(db, inForce, given, keptSecret));
 
@@ -53,10 +54,14 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotated>
 
   let ring = await keyringOf(db, next);
   if (!ring.known.has(inForce)) {
+    assertAlone?.();
     await link(db, former, ring.current);
     ring = await keyringOf(db, next);
   }
   const isKept = given === undefined;
+  // What another rotation has kept meanwhile is the only thing that opens the keys by now.
+  if (!ring.known.has(await nameInForce(rows))) throw new WrongSecret(OVERTAKEN);
+  assertAlone?.();
   if (isKept) await kept.replace(next);
   const first = await wrapAll(rows, ring, { _id: INSTALLATION });
   const others = await wrapAll(rows, ring, {}, (wrapped) => progress?.(first.wrapped + wrapped));
@@ -64,6 +69,12 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotated>
   if (!isKept && keptSecret !== undefined) await kept.remove();
   return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isKept };
 }
+
+const OVERTAKEN = 'another process has put its own secret in force meanwhile: nothing is left to be done';
+
+/** The name of the secret that the installation's key is wrapped under. */
+const nameInForce = async (rows: Collection<KeyRow>): Promise<string> =>
+  (await rows.findOne({ _id: INSTALLATION }))?.under ?? '';
 
 /** What takes the place of the secret in force when none is named. */
 async function chosen(

@@ -71,10 +71,10 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     // Fresh ids: what is taken is ours, and what is in the way is somebody else's.
     const begun = await fill(stream, mine.first, 0, run);
     if (begun === 'deleted') return EXPIRED;
-    const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : undefined;
+    const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
     if (found === 'deleted') return EXPIRED;
-    if (found === 'missing' || found?.length === 0) throw new Unavailable(`${stream} is not to be read`);
-    const first = found?.[0];
+    const first = found === 'missing' ? undefined : found[0];
+    if (begun === 'taken' && !first) throw new Unavailable(`${stream} is not to be read`);
     if (first && first.metadata.fingerprint !== context.fingerprint) return KEY_REUSED;
     const told = first ? (first.data as unknown as RecordsIngested['data']) : undefined;
     const receivedAt = told?.receivedAt ?? now;
@@ -137,12 +137,12 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
 
 /** The same append again: a lost one is recognised by its id and its place. */
 async function again<T>(until: number, call: () => Promise<T>): Promise<T> {
-  for (let tried = 0; ; tried++) {
+  for (let tries = 1; ; tries++) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof Unavailable) || tried === ATTEMPTS || performance.now() > until) throw error;
-      await delay(Math.random() * 5 * 2 ** tried);
+      if (!(error instanceof Unavailable) || tries === ATTEMPTS || performance.now() > until) throw error;
+      await delay(Math.random() * 2.5 * 2 ** tries);
     }
   }
 }

@@ -18,8 +18,6 @@ const BAR_WIDTH = 40;
 
 export const aggregate = logsCommand(
   {
-    name: 'aggregate',
-    summary: 'Count log records by level, event, field, correlation or time',
     description:
       'Counts log records. On a terminal the counts are shown as a table, elsewhere as NDJSON of {key, count}.',
     examples: [

@@ -28,8 +28,6 @@ export interface Tally {
 
 export const importLogs = logsCommand(
   {
-    name: 'import',
-    summary: 'Send log records from files and pipes',
     description:
       'Sends records, one JSON object a line, from files (also .gz) or from standard input (-, or no path in a ' +
       'pipe). A batch that may or may not have arrived is sent again under the same key, which the service ' +

@@ -12,8 +12,6 @@ const PAGE = 1000;
 
 export const query = logsCommand(
   {
-    name: 'query',
-    summary: 'Find log records',
     description:
       'Finds log records, newest first. On a terminal they are shown as lines with colours, elsewhere as NDJSON ' +
       '(one JSON object a line).',

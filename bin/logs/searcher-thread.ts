@@ -13,8 +13,11 @@ import type { Held, SearcherData, Serving } from './searching.js';
 
 /** Keys are for the question at hand: this thread does not hear which of them are destroyed. */
 const KEYS_KEPT_MS = 1000;
-/** Whoever serves people comes first where processors are few. Elsewhere it would hold for the whole process. */
-const NICENESS = 10;
+/**
+ * Whoever serves people comes first where processors are few: this gets a third of what they get, lest it starve.
+ * Beyond Linux it would hold for the whole process.
+ */
+const NICENESS = 5;
 
 if (platform() === 'linux') setPriority(NICENESS);
 const { url, database, budgetMs } = workerData as SearcherData;

@@ -14,8 +14,6 @@ const BUSY = [408, 429, 502, 503, 504];
 
 export const tail = logsCommand(
   {
-    name: 'tail',
-    summary: 'Show new log records as they come',
     description:
       'Shows the newest records and then every new one that passes the filters, until it is interrupted. A ' +
       'connection that breaks is made again and goes on where it was.',

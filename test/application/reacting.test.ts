@@ -118,7 +118,7 @@ describe('in memory, what follows the log', () => {
       const last = await put('car');
       await eventually(async () => (await saved()) === last);
       expect(seen).to.deep.equal(['bear', 'car']);
-      expect(await kernel.leases.holder(NAME)).to.equal('somebody');
+      expect(await kernel.leases.holder(NAME)).to.equal('one of these');
       stop.abort();
       await run;
       expect(await kernel.leases.holder(NAME)).to.equal(undefined);

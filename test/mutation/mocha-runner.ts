@@ -22,6 +22,7 @@ import {
   TestStatus,
   toMutantRunResult,
 } from '@stryker-mutator/api/test-runner';
+import fc from 'fast-check';
 import Mocha from 'mocha';
 
 /** The member `mochaTests` of Stryker's options: test files, or folders of them, as they are compiled. */
@@ -48,6 +49,8 @@ class MochaRunner implements TestRunner {
   }
 
   async init() {
+    // Whether there is a counterexample counts here, not how small it can be made.
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
     // A mutant that hangs is killed with this process: what its tests have not removed goes with the sandbox.
     process.env.TMPDIR = resolve('tmp');
     mkdirSync(process.env.TMPDIR, { recursive: true });

@@ -83,16 +83,18 @@ interface AlertView {
 export interface NodeOptions {
   readonly servers: Servers;
   readonly counts: RecordCounts;
+  /** Its name: one that starts under the name of one that was killed takes up what that one held at once. */
+  readonly name?: string;
   readonly secret?: string;
   readonly allowPrivate?: boolean;
 }
 
 export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
-  const { servers, counts, secret, allowPrivate = true } = options;
+  const { servers, counts, secret, allowPrivate = true, name = randomUUID() } = options;
   const kernel = await createKernel({
     ...servers,
     mongoDatabase: 'annals',
-    node: randomUUID(),
+    node: name,
     release: 'test',
     catalogs: [{ service: 'logs', events: alertEvents }],
     projections: [alertHistory],

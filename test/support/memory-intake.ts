@@ -2,7 +2,7 @@
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { createRoom } from '../../application/logs/room.js';
-import type { EventLog } from '../../application/ports.js';
+import type { EventLog, Position } from '../../application/ports.js';
 import { keepingSubject, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
@@ -35,12 +35,16 @@ export function memoryIntake() {
   const time = { now: NOON };
   const clock = { now: () => time.now };
 
-  function ingestOf(between: Partial<EventLog> = {}, most = 1_000_000) {
+  /** `visible`: whether the index sees in time what is taken in. */
+  function ingestOf(between: Partial<EventLog> = {}, most = 1_000_000, visible = true) {
     const log = { ...kernel.log, ...between };
     const told: [stream: string, events: number][] = [];
     const appended = (stream: string, _: bigint, events: number) => void told.push([stream, events]);
     const room = createRoom(most);
-    const settled = { ...kernel.settled, wait: async () => true };
+    const waits: [service: string, position: Position][] = [];
+    const wait = async (service: string, position: Position) =>
+      waits.push([service, position]) > 0 && visible;
+    const settled = { ...kernel.settled, wait };
     const appender = createAppender({ log, logger: quiet, appended });
     const ingest = createIngest({
       log,
@@ -52,7 +56,7 @@ export function memoryIntake() {
       room,
       appended,
     });
-    return { ...ingest, room, told };
+    return { ...ingest, room, told, waits };
   }
 
   /** The messages of all records in the log, as they stand there. */

@@ -8,13 +8,14 @@ import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createHandle } from '../../application/handle.js';
-import type { Checkpoints, EventLog, Follow, Leases, Position } from '../../application/ports.js';
+import type { EventLog, Follow } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
 import { createStreams } from '../../application/streams.js';
 import { createVault, type KeyStore } from '../../application/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { quiet } from './engines.js';
+import { checkpointsInMemory, leasesInMemory } from './ports.js';
 
 interface Stored extends JSONEventData {
   readonly streamId: string;
@@ -38,13 +39,16 @@ export function memoryWorld() {
       keys.set(subject, 'destroyed');
     },
   };
+  const { leases, held } = leasesInMemory();
   return {
     all,
     ended: new Set<string>(),
     most: new Map<string, number>(),
     keys: store,
-    checkpoints: new Map<string, { position: Position; fence: bigint }>(),
-    held: new Map<string, bigint>(),
+    checkpoints: checkpointsInMemory().checkpoints,
+    leases,
+    /** By the name of the lease: what is taken out was lost, and its holder has not been told. */
+    held,
     wakers: new Set<() => void>(),
     installation: aes256gcm.newKey(),
   };
@@ -73,6 +77,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
 
   const log: EventLog = {
     async append(stream, expected, events) {
+      if (expected !== 'none' && expected < 0) throw new RangeError(`no stream is at revision ${expected}`);
       const encoded: JSONEventData[] = [];
       for (const event of events) {
         const one = await codec.encode(stream, event);
@@ -139,41 +144,6 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
     }
   };
 
-  const checkpoints: Checkpoints = {
-    read: async (name) => world.checkpoints.get(name)?.position,
-    async advance(positions, fence) {
-      const names = Object.entries(positions);
-      if (names.some(([name]) => (world.checkpoints.get(name)?.fence ?? 0n) > fence)) return false;
-      for (const [name, position] of names) world.checkpoints.set(name, { position, fence });
-      return true;
-    },
-    async forget(name) {
-      world.checkpoints.delete(name);
-    },
-  };
-
-  let fences = 0n;
-  const leases: Leases = {
-    async acquire(name) {
-      if (world.held.has(name)) return undefined;
-      const fence = ++fences;
-      world.held.set(name, fence);
-      const lost = new AbortController();
-      return {
-        fence,
-        lost: lost.signal,
-        assertHeld() {
-          if (world.held.get(name) !== fence) throw new Error(`the lease ${name} is lost`);
-        },
-        async release() {
-          if (world.held.get(name) === fence) world.held.delete(name);
-          lost.abort();
-        },
-      };
-    },
-    holder: async (name) => (world.held.has(name) ? 'somebody' : undefined),
-  };
-
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
   const settled = createSettled(async () => undefined);
@@ -189,8 +159,8 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
     handle,
     settled,
     appended,
-    checkpoints,
-    leases,
+    checkpoints: world.checkpoints,
+    leases: world.leases,
     derivation: createDerivation(world.installation),
     head: async () => world.all.at(-1)?.commit ?? 0n,
     systemContext(actor: string) {

@@ -1,4 +1,4 @@
-/** The ports of a projector in memory, for rules that must not wait for a store: the real ones have their own tests. */
+/** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
 import type { Batch, Checkpoints, Follow, Leases, Position, RecordedEvent } from '../../application/ports.js';
 import type { Builds, ReadModel } from '../../projections/projection.js';
@@ -41,7 +41,7 @@ export function checkpointsInMemory() {
   return { checkpoints, kept, state };
 }
 
-/** Leases of one process and of others: `taken` names those that another node holds. */
+/** Leases of one process, or of several that share them; `taken` names those that yet another holds. */
 export function leasesInMemory() {
   const held = new Map<string, AbortController>();
   const taken = new Set<string>();
@@ -55,7 +55,9 @@ export function leasesInMemory() {
       return {
         fence: ++state.fence,
         lost: lost.signal,
-        assertHeld: () => lost.signal.throwIfAborted(),
+        assertHeld() {
+          if (held.get(name) !== lost) throw new Error('the lease is lost');
+        },
         async release() {
           state.released++;
           lost.abort();
@@ -63,7 +65,7 @@ export function leasesInMemory() {
         },
       };
     },
-    holder: async (name) => (taken.has(name) ? 'another' : held.has(name) ? 'this one' : undefined),
+    holder: async (name) => (taken.has(name) ? 'another' : held.has(name) ? 'one of these' : undefined),
   };
   const lose = (name: string) => {
     held.get(name)?.abort(new Error('the lease is lost'));

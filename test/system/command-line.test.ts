@@ -9,6 +9,16 @@ import { expect } from 'chai';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
+/** A module that tells at the end which drivers and stores the program has loaded. */
+const TELLING = `data:text/javascript,${encodeURIComponent(
+  `import { createRequire } from 'node:module';
+   const { cache } = createRequire(process.execPath);
+   process.on('exit', () => {
+     const heavy = Object.keys(cache).flatMap((path) => path.match(/node_modules.(mongodb|@eventstore|lmdb|koa)\\b/)?.[1] ?? []);
+     process.stderr.write(JSON.stringify([...new Set(heavy)].sort()));
+   });`,
+)}`;
+
 describe('the command line', () => {
   let directory: string;
   before(async () => {
@@ -43,6 +53,28 @@ describe('the command line', () => {
     expect((await annals(['-V'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it('loads no driver and no store for what needs none', async () => {
+    const env = { NODE_OPTIONS: `--import ${TELLING}` };
+    const loaded = async (...args: string[]) =>
+      JSON.parse((await annals(args, env)).err.split('\n').at(-1) ?? '');
+    expect(await loaded('scavenge', '--data-dir', join(directory, 'none'))).to.include('@eventstore');
+    await Promise.all(
+      [['--version'], ['--help'], ['help', 'logs'], ['config']].map(async (args) =>
+        expect(await loaded(...args), args.join(' ')).to.deep.equal([]),
+      ),
+    );
+  });
+
+  it('helps with a command in both ways of asking', async () => {
+    const [flag, command, within] = await Promise.all([
+      annals(['logs', 'query', '--help']),
+      annals(['help', 'logs', 'query']),
+      annals(['logs', 'help', 'query']),
+    ]);
+    expect(flag.out).to.include('annals logs query');
+    expect([command.out, within.out]).to.deep.equal([flag.out, flag.out]);
+  });
+
   it('suggests a command for one it does not know, in one line', async () => {
     const { out, err, code } = await annals(['confg']);
     expect([out, err, code]).to.deep.equal([
@@ -75,8 +107,7 @@ describe('the command line', () => {
       ANNALS_EVENT_STORE_URL: 'esdb://ann:s3cret@h:2113?tls=false',
       ANNALS_MONGO_URL: 'mongodb://ann:s3cret@h/?password=s3cret',
     };
-    const table = await annals(['config'], env);
-    const json = await annals(['config', '--json'], env);
+    const [table, json] = await Promise.all([annals(['config'], env), annals(['config', '--json'], env)]);
     expect(table.out + json.out + table.err + json.err).not.to.include('s3cret');
     const { settings } = JSON.parse(json.out);
     const token = settings.find(({ key }: { key: string }) => key === 'operations.token');

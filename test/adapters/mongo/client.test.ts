@@ -35,6 +35,21 @@ describe('the connection to MongoDB', () => {
       expect(db.writeConcern).to.deep.include({ w: 'majority', journal: true });
   });
 
+  it('keeps to that, and to what the primary has, whatever the address says', async () => {
+    const weak =
+      'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
+    const other = await connectMongo(`${server.url}${server.url.includes('?') ? '&' : '?'}${weak}`, name);
+    try {
+      for (const db of [other.models, other.keys]) {
+        const { readPreference, readConcern, writeConcern } = db.collection('rows');
+        expect([readPreference?.mode, readConcern?.level]).to.deep.equal(['primary', 'local']);
+        expect(writeConcern).to.deep.include({ w: 'majority', journal: true });
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
   it('leaves out what is undefined, and keeps every digit of a position', async () => {
     const rows = mongo.models.collection<Doc>('rows');
     const at = Long.fromBigInt(9_007_199_254_740_993n);

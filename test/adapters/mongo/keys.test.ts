@@ -113,6 +113,22 @@ describe('the key database', function () {
     expect(await keys.read(other)).to.have.length(32);
   });
 
+  it('takes no key for missing by the word of a server that takes no writes', async () => {
+    const { db, before } = await filled({ given: OLD });
+    await rotation(db, { given: OLD, next: NEW });
+    const { db: deposed, depose } = deposable(db);
+    const stale = await open(deposed, { given: NEW });
+    const late = await open(db, { given: NEW });
+    const key = randomBytes(32);
+    await late.keys.create('room:late', key);
+    depose();
+    expect(await rejection(stale.keys.read('room:late'))).to.be.instanceOf(Unavailable);
+    expect(await rejection(stale.keys.read('room:never'))).to.be.instanceOf(Unavailable);
+    depose(false);
+    const found = await Promise.all(['room:late', 'room:never', SUBJECTS[0]!].map(stale.keys.read));
+    expect(found).to.deep.equal([key, undefined, Buffer.from(before[1]!, 'hex')]);
+  });
+
   it('wraps the keys of a release that left them in clear', async () => {
     const db = freshDatabase();
     const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
@@ -219,6 +235,35 @@ describe('the key database', function () {
     const after = await opened(db, { given: NEW });
     expect(after[1]).to.equal('destroyed');
     expect(await rowsOf(db).findOne({ _id: victim })).to.have.all.keys('_id', 'destroyedAt');
+  });
+
+  it('keeps the secret that is in force when two rotate at once, of which one was frozen', async () => {
+    const kept = inFile();
+    const { db, before } = await filled({ kept });
+    let isFrozen = false;
+    const frozen = interrupted(db, (name) => {
+      if (name !== 'replaceOne' || isFrozen) return undefined;
+      isFrozen = true;
+      return rotation(db, { kept }).then(() => {});
+    });
+    expect(await rejection(rotation(frozen, { kept }))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { kept })).to.deep.equal(before);
+  });
+
+  it('changes nothing once another process may be rotating', async () => {
+    const kept = inFile();
+    const { db, before } = await filled({ kept });
+    for (const most of [0, 1]) {
+      const former = await kept.read();
+      let asked = 0;
+      const assertAlone = () => {
+        if (asked++ >= most) throw new Unavailable('no longer alone');
+      };
+      expect(await rejection(rotation(db, { kept, assertAlone }))).to.be.instanceOf(Unavailable);
+      expect(await kept.read()).to.equal(former);
+      expect(await db.collection('secrets').countDocuments()).to.equal(most);
+    }
+    expect(await opened(db, { kept })).to.deep.equal(before);
   });
 
   it('refuses to rotate what no secret at hand opens', async () => {
@@ -359,4 +404,28 @@ function killAfter(writes: number) {
       },
     });
   return { database: (db: Db) => guard(db), kept: (kept: KeptSecret) => guard(kept) };
+}
+
+/** A database that, once deposed, finds nothing and takes no writes, as a primary does that was frozen meanwhile. */
+function deposable(db: Db) {
+  let isDeposed = false;
+  const collection = (name: string) =>
+    new Proxy(db.collection(name), {
+      get(target, member) {
+        if (isDeposed && member === 'findOne') return async () => null;
+        if (isDeposed && member === 'updateOne')
+          return async () => Promise.reject(new Unavailable('deposed'));
+        const value: unknown = Reflect.get(target, member, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  const proxy = new Proxy(db, {
+    get: (target, member) => (member === 'collection' ? collection : Reflect.get(target, member, target)),
+  });
+  return {
+    db: proxy,
+    depose(now = true) {
+      isDeposed = now;
+    },
+  };
 }

@@ -20,7 +20,7 @@ describe('alerting', function () {
   let lastRecordAt: number | undefined;
 
   const counts = { errorsBetween: async () => errors, lastRecordAt: async () => lastRecordAt };
-  const start = async (more: { secret?: string; allowPrivate?: boolean } = {}) => {
+  const start = async (more: { name?: string; secret?: string; allowPrivate?: boolean } = {}) => {
     const node = await startAlertNode({ servers, counts, ...more });
     nodes.push(node);
     return node;
@@ -299,7 +299,8 @@ describe('alerting', function () {
 
   it('delivers what a node that was killed in the middle of it has raised', async () => {
     const program = fileURLToPath(new URL('../../support/alert-process.js', import.meta.url));
-    const child = owned(spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl]));
+    const name = randomUUID();
+    const child = owned(spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl, name]));
     const [url] = await once(child.stdout, 'data');
     receiver.respond = () => {};
     await fetch(`${String(url).trim()}/api/alerts/config`, {
@@ -311,8 +312,8 @@ describe('alerting', function () {
     child.kill('SIGKILL');
     await once(child, 'exit');
     receiver.respond = answer(200);
-    const survivor = await start();
-    const { alerts } = await settled(survivor, (page) => page.alerts[0]?.webhook.delivered);
+    const next = await start({ name });
+    const { alerts } = await settled(next, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(receiver.received).to.have.length(2);
   });

@@ -1,12 +1,9 @@
-/** Records on their way into a log in memory: taken in, told of, stored once, and appended together. */
+/** Records on their way into a log in memory: taken in, told of, and stored once. */
 import { expect } from 'chai';
-import { type Appender, createAppender } from '../../../application/logs/appender.js';
 import type { Records } from '../../../application/logs/ingest.js';
-import { newEvent } from '../../../application/new-event.js';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { type EventLog, type RecordedEvent, Unavailable } from '../../../application/ports.js';
 import { requestStream } from '../../../domain/logs/batch.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { quiet } from '../../support/engines.js';
 import { recordText } from '../../support/logs.js';
 import {
   DAY,
@@ -18,6 +15,7 @@ import {
   taken,
 } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
+import { withoutPauses } from '../../support/without-pauses.js';
 
 describe('in memory, ingest', () => {
   let world: MemoryIntake['world'];
@@ -49,6 +47,20 @@ describe('in memory, ingest', () => {
     expect(await stored(['logs.batch-api-2026-03-01-12'])).to.deep.equal(['a']);
     expect(await stored(['logs.audit-api-2026-03-01-12'])).to.deep.equal(['b']);
     expect(ingest.told.map(([, events]) => events)).to.deep.equal([1, 1]);
+    expect(ingest.waits).to.deep.equal([['logs', ingested.position]]);
+  });
+
+  it('says of each batch which service and release took it, and on whose request', async () => {
+    const how = context();
+    taken(await ingestOf().post(lines({ message: 'a' }), 'lines', 'api', how));
+    const [batch] = (await kernel.log.read('logs.batch-api-2026-03-01-12')) as readonly RecordedEvent[];
+    expect(batch!.metadata).to.deep.include({ service: 'logs', release: 'test', commandId: how.commandId });
+  });
+
+  it('says when the index has not seen in time what was taken', async () => {
+    const late = ingestOf({}, undefined, false);
+    const { ingested } = taken(await late.post(lines({ message: 'a' }), 'lines', 'api', context()));
+    expect(ingested).to.deep.equal({ receivedAt: NOON, position: await kernel.head(), visible: false });
   });
 
   it('refuses what is no JSON, too many records, and what there is no room for', async () => {
@@ -132,6 +144,20 @@ describe('in memory, a request with a key', () => {
     expect(one.told).to.deep.equal(both.map((stream) => [stream, 1]));
   });
 
+  it('costs the log its appends and nothing more', async () => {
+    let reads = 0;
+    const ingest = ingestOf({
+      read: (...asked) => {
+        reads++;
+        return kernel.log.read(...asked);
+      },
+    });
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads).to.equal(0);
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads, 'what it was answered, and how much of each stream is there').to.equal(3);
+  });
+
   it('is not another one under its key', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(text, 'lines', 'api', how));
@@ -192,96 +218,63 @@ describe('in memory, a request with a key', () => {
       kind: 'gone',
     });
   });
-});
 
-describe('in memory, an appender', () => {
-  let kernel: MemoryIntake['kernel'];
-  let stored: MemoryIntake['stored'];
-  beforeEach(() => {
-    ({ kernel, stored } = memoryIntake());
+  it('has expired, or is to be sent again, when what was first under its key is gone as it is looked for', async () => {
+    for (const [found, wanted] of [
+      ['deleted', 'logs/request-expired'],
+      ['missing', 'Unavailable'],
+      [[], 'Unavailable'],
+    ] as const) {
+      const ingest = ingestOf({ append: async () => ({ outcome: 'conflict' }), read: async () => found });
+      const done = await ingest.post(text, 'lines', 'api', how).catch((error) => error);
+      expect(done.rejected ?? done.name, String(found)).to.equal(wanted);
+    }
   });
 
-  const stream = 'logs.batch-api-2026-03-01-12';
-  const batch = (message: string, bytes = 100) => {
-    const event = {
-      type: 'RecordsIngested',
-      data: {
-        producerId: 'api',
-        day: '20260301',
-        audit: false,
-        count: 1,
-        receivedAt: NOON,
-        rejected: 0,
-        secret: { lines: JSON.stringify({ message }) },
+  it('is answered as ever when only its audit records have expired', async () => {
+    const first = taken(await ingestOf().post(text, 'lines', 'api', how));
+    await kernel.log.tombstone(both[1]!);
+    const again = ingestOf();
+    const { receipt, ingested } = taken(await again.post(text, 'lines', 'api', how));
+    expect(receipt).to.deep.equal(first.receipt);
+    expect(ingested.position).to.equal(100n);
+    expect(again.told).to.deep.equal([]);
+  });
+
+  it('is answered when its audit records expire while they are stored', async () => {
+    const ingest = ingestOf({
+      async append(stream, ...given) {
+        if (stream === both[1]) await kernel.log.tombstone(stream);
+        return kernel.log.append(stream, ...given);
       },
+    });
+    const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', how));
+    expect(receipt.accepted).to.equal(2);
+    expect(ingested.position).to.equal(await kernel.head());
+    expect(ingest.told).to.deep.equal([[both[0], 1]]);
+  });
+
+  it('is tried again a few times only while the log is away, or says what can not be', async () => {
+    const tries = async (between: Partial<EventLog>) => {
+      let calls = 0;
+      const ingest = ingestOf({
+        ...between,
+        append: async (...given) => {
+          calls++;
+          return between.append?.(...given) ?? kernel.log.append(...given);
+        },
+      });
+      const failed = await withoutPauses(() => failure(ingest.post(text, 'lines', 'api', how)));
+      expect(failed).to.be.instanceOf(Unavailable);
+      return calls;
     };
-    return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
-  };
-  const over = (append: EventLog['append'] = kernel.log.append) => {
-    const told: number[] = [];
-    const appender: Appender = createAppender({
-      log: { ...kernel.log, append },
-      logger: quiet,
-      appended: (_, __, events) => void told.push(events),
-    });
-    return { ...appender, told };
-  };
-  beforeEach(() => kernel.vault.create('logs.batch-api-20260301'));
-
-  it('puts together what waits together, in order, and never more than an append may hold', async () => {
-    const { append, told, waitingBytes } = over();
-    const small = ['a', 'b', 'c'].map((message) => append(stream, [batch(message)]));
-    expect(waitingBytes()).to.equal(300);
-    const positions = await Promise.all(small);
-    expect(new Set(positions)).to.have.property('size', 1);
-    expect(told).to.deep.equal([3]);
-    await append(stream, [
-      batch('d', 400_000),
-      batch('e', 400_000),
-      batch('f', 200_000),
-      batch('g', 900_000),
-    ]);
-    expect(told).to.deep.equal([3, 1, 2, 1]);
-    await append(
-      stream,
-      Array.from({ length: 1001 }, (_, nth) => batch(`h${nth}`, 1)),
-    );
-    expect(told.slice(4)).to.deep.equal([1000, 1]);
-    expect((await stored([stream])).slice(0, 7)).to.deep.equal([...'abcdefg']);
-    expect(waitingBytes()).to.equal(0);
-  });
-
-  it('finds what was taken without an answer, and what others put between', async () => {
-    let calls = 0;
-    const { append } = over(async (...given) => {
-      const outcome = await kernel.log.append(...given);
-      if (++calls === 2) throw new Unavailable('lost');
-      return outcome;
-    });
-    await append(stream, [batch('one')]);
-    const second = await append(stream, [batch('two')]);
-    expect(second).to.equal(await kernel.head());
-    await over().append(stream, [batch('other')]);
-    await append(stream, [batch('three')]);
-    expect(await stored([stream])).to.deep.equal(['one', 'two', 'other', 'three']);
-  });
-
-  it('fails what waits with a failure, and not what comes after it', async () => {
-    let broken = true;
-    const { append, waitingBytes } = over(async (...given) => {
-      if (broken) throw new Error('broken');
-      return kernel.log.append(...given);
-    });
-    const both = await Promise.all([
-      failure(append(stream, [batch('a')])),
-      failure(append(stream, [batch('b')])),
-    ]);
-    for (const each of both) expect(String(each)).to.include('broken');
-    broken = false;
-    await append(stream, [batch('c')]);
-    expect(await stored([stream])).to.deep.equal(['c']);
-    expect(waitingBytes()).to.equal(0);
-    await kernel.log.tombstone(stream);
-    expect(String(await failure(append(stream, [batch('d')])))).to.include('ended by retention');
+    const away = () => Promise.reject(new Unavailable('away'));
+    expect(await tries({ append: away })).to.equal(10);
+    // Others are said to be there, and never are.
+    expect(await tries({ append: async () => ({ outcome: 'conflict' }) })).to.equal(1);
+    const conflicting: EventLog['append'] = async (stream, ...given) =>
+      stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...given);
+    expect(await tries({ append: conflicting })).to.equal(1 + 10);
+    expect(await stored()).to.deep.equal(['a']);
   });
 });

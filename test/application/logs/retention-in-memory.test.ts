@@ -188,4 +188,38 @@ describe('in memory, a reindex', () => {
     await again.done;
     expect([it.builds, (await reindex.progress())?.state]).to.deep.equal([2, 'done']);
   });
+
+  it('whose process died is begun by the same command, once nobody else is at it', async () => {
+    const how = context('reindex-1', 'body');
+    await fixture().reindex.start(how);
+    let elsewhere: { readonly position: bigint; readonly until: bigint } | undefined = {
+      position: 3n,
+      until: 9n,
+    };
+    const { it, reindex } = fixture({ underWay: async () => elsewhere });
+    expect(await reindex.start(how)).to.deep.include(RUNNING);
+    elsewhere = undefined;
+    expect(await reindex.progress()).to.equal(undefined);
+    const { done } = taken(await reindex.start(how));
+    it.finish();
+    await done;
+    expect([it.builds, (await reindex.progress())?.state]).to.deep.equal([1, 'done']);
+  });
+
+  it('that could not be begun is as if nobody had asked for it', async () => {
+    let away = true;
+    const { it, reindex } = fixture({
+      underWay: async () => {
+        if (away) throw new Error('away');
+        return undefined;
+      },
+    });
+    expect(String(await failure(reindex.start(context())))).to.include('away');
+    away = false;
+    expect(await reindex.progress()).to.equal(undefined);
+    const { done } = taken(await reindex.start(context()));
+    it.finish();
+    await done;
+    expect(it.builds).to.equal(1);
+  });
 });

@@ -6,36 +6,43 @@ import { batchesOf } from '../../../domain/logs/batch.js';
 import { quiet } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 
+/** More than a batch holds. */
+const LENGTH = 10_001;
+
 describe('the runs of a watched file', () => {
-  it('fit one batch each, though the records are larger than their lines', async () => {
-    const line = '{"producerId":"a","message":"short"}\n';
-    const bytes = Buffer.from(line.repeat(10_000));
-    const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
-    const taken: Records[] = [];
-    const stop = new AbortController();
-    const watch = createWatch({
-      directories: ['/logs'],
-      async *filesIn() {
-        yield file;
-      },
-      nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
-      writerOf: () => 'w'.repeat(200),
-      ingest: {
-        async take(given) {
-          taken.push(given);
-          return { receivedAt: 0, position: 0n, visible: true };
+  const LINES = {
+    'the records are larger than their lines': '{"producerId":"a","message":"short"}\n',
+    'there is nothing in the records': '{}\n',
+  };
+  for (const [why, line] of Object.entries(LINES))
+    it(`fit one batch each, though ${why}`, async () => {
+      const bytes = Buffer.from(line.repeat(LENGTH));
+      const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
+      const taken: Records[] = [];
+      const stop = new AbortController();
+      const watch = createWatch({
+        directories: ['/logs'],
+        async *filesIn() {
+          yield file;
         },
-      },
-      offset: async () => undefined,
-      caughtUp: async () => {},
-      context: () => context(),
-      logger: quiet,
+        nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
+        writerOf: () => 'w'.repeat(200),
+        ingest: {
+          async take(given) {
+            taken.push(given);
+            return { receivedAt: 0, position: 0n, visible: true };
+          },
+        },
+        offset: async () => undefined,
+        caughtUp: async () => {},
+        context: () => context(),
+        logger: quiet,
+      });
+      await watch(stop.signal);
+      for (const given of taken) expect(batchesOf({ ...given, receivedAt: 0 })).to.have.length(1);
+      expect(taken.flatMap(({ records }) => records)).to.have.length(LENGTH);
+      expect(taken.at(-1)?.source.offset).to.equal(bytes.length);
+      const ends = taken.map(({ source, records }) => source.offset / records.length);
+      expect(ends[0]).to.equal(line.length);
     });
-    await watch(stop.signal);
-    for (const given of taken) expect(batchesOf({ ...given, receivedAt: 0 })).to.have.length(1);
-    expect(taken.flatMap(({ records }) => records)).to.have.length(10_000);
-    expect(taken.at(-1)?.source.offset).to.equal(bytes.length);
-    const ends = taken.map(({ source, records }) => source.offset / records.length);
-    expect(ends[0]).to.equal(line.length);
-  });
 });

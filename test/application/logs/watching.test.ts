@@ -24,6 +24,9 @@ describe('watched files', () => {
       known: new Map<string, number>(),
       missing: [] as string[],
       broken: false,
+      asked: 0,
+      retryAfterMs: 1,
+      taking: () => {},
     };
     const stop = new AbortController();
     const watch = createWatch<File>({
@@ -41,8 +44,11 @@ describe('watched files', () => {
       writerOf: (path) => `host:${path}`,
       ingest: {
         async take(records) {
-          if (it.full-- > 0) return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: 1 };
+          it.asked++;
+          if (it.full-- > 0)
+            return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: it.retryAfterMs };
           taken.push(records);
+          it.taking();
           return { receivedAt: NOON, position: 0n, visible: true };
         },
       },
@@ -51,9 +57,10 @@ describe('watched files', () => {
       context,
       logger: { ...quiet, warn: tell, info: tell },
     });
+    const again = () => watch(new AbortController().signal);
     const messages = () =>
       taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
-    return { files, taken, told, it, stop, messages, look: () => watch(stop.signal) };
+    return { files, taken, told, it, stop, messages, look: () => watch(stop.signal), again };
   }
   const grow = (file: File, text: string) => {
     file.text += text;
@@ -127,13 +134,66 @@ describe('watched files', () => {
 
   it('that can not be read are told of once, and when they are there again', async () => {
     const { it, told, look } = fixture([]);
-    it.missing = ['/logs/b'];
+    const toldBy = async (...missing: string[]) => {
+      it.missing = missing;
+      told.length = 0;
+      await look();
+      return [...told];
+    };
+    const [gone, back] = ['what is to be watched can not be read', 'what is watched is there again'];
+    expect(await toldBy('/logs/b')).to.deep.equal([gone]);
+    expect(await toldBy('/logs/b')).to.deep.equal([]);
+    expect(await toldBy('/logs/b', '/logs/c')).to.deep.equal([gone]);
+    expect(await toldBy('/logs/c')).to.deep.equal([back]);
+    expect(await toldBy()).to.deep.equal([back]);
+    expect(await toldBy()).to.deep.equal([]);
+  });
+
+  it('are told of when there are lines in them that are no records', async () => {
+    const { told, messages, look } = fixture([
+      { path: '/logs/a', id: 'a', text: `nonsense\n${lines({ message: 1 })}\n` },
+      { path: '/logs/b', id: 'b', text: `${lines({ message: 2 })}\n` },
+    ]);
     await look();
+    expect(messages()).to.deep.equal([1, 2]);
+    expect(told).to.deep.equal(['lines that are no records']);
+  });
+
+  it('are left where they are stopped, and gone on with from there', async () => {
+    const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3 }];
+    const { it, stop, messages, look, again } = fixture([
+      { path: '/logs/a', id: 'a', text: `${lines(...records)}\n` },
+    ]);
+    it.taking = () => stop.abort();
     await look();
-    it.missing = [];
+    expect(messages()).to.deep.equal([1]);
+    it.taking = () => {};
+    await again();
+    expect(messages()).to.deep.equal([1, 2, 3]);
+  });
+
+  it('are left while the log service is full and they are stopped', async () => {
+    const { it, stop, taken, told, messages, look, again } = fixture([
+      { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` },
+    ]);
+    it.full = Number.POSITIVE_INFINITY;
+    it.retryAfterMs = 3_600_000;
+    const looking = look();
+    while (it.asked === 0) await new Promise(setImmediate);
+    stop.abort();
+    await looking;
+    expect([it.asked, taken.length, told.length]).to.deep.equal([1, 0, 0]);
+    it.full = 0;
+    await again();
+    expect(messages(), 'and lose nothing').to.deep.equal([1]);
+  });
+
+  it('that fail because they are stopped are no failure', async () => {
+    const { it, stop, told, look } = fixture([]);
+    it.broken = true;
+    stop.abort();
     await look();
-    await look();
-    expect(told).to.deep.equal(['what is to be watched can not be read', 'what is watched is there again']);
+    expect(told).to.deep.equal([]);
   });
 
   it('are believed the log again after a failure, for nobody knows what came through', async () => {

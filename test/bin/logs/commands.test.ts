@@ -179,15 +179,19 @@ describe('annals logs', () => {
 
     it('says in one line what is wrong, and exits with it', async () => {
       service.respond = (_, response) => json(response, 400, { error: 'from is no time' });
-      expect(await logs(['query', '--from', 'soon'])).to.deep.equal({
+      const [refused, gone, ...wrong] = await Promise.all([
+        logs(['query', '--from', 'soon']),
+        run(['logs', 'query', '--url', 'http://127.0.0.1:9']),
+        logs(['query', '--field', 'novalue']),
+        logs(['query', '--limit', '0']),
+        run(['logs', 'query', '--url', 'nonsense']),
+      ]);
+      expect(refused).to.deep.equal({
         code: 1,
         stdout: '',
         stderr: 'annals: the log service refused: from is no time (400)\n',
       });
-      expect((await logs(['query', '--field', 'novalue'])).code).to.equal(2);
-      expect((await logs(['query', '--limit', '0'])).code).to.equal(2);
-      expect((await run(['logs', 'query', '--url', 'nonsense'])).code).to.equal(2);
-      const gone = await run(['logs', 'query', '--url', 'http://127.0.0.1:9']);
+      expect(wrong.map(({ code }) => code)).to.deep.equal([2, 2, 2]);
       expect(gone.code).to.equal(1);
       expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
     });
@@ -196,19 +200,22 @@ describe('annals logs', () => {
       service.respond = (_, response) => json(response, 200, { entries: [] });
       const { port } = new URL(service.url);
       const env = { ANNALS_LOGS_PORT: port, ANNALS_HOST: '0.0.0.0', ANNALS_LOGS_API_TOKEN: 'let-me-in' };
-      const { code, stderr } = await run(['logs', 'query'], '', { cwd: directory.path, env });
+      const [{ code, stderr }, unknown] = await Promise.all([
+        run(['logs', 'query'], '', { cwd: directory.path, env }),
+        run(['logs', 'query'], '', { env: { ANNALS_LOGS_PORT: '0' } }),
+      ]);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(service.asked[0]?.headers.authorization).to.equal('Bearer let-me-in');
-      expect((await run(['logs', 'query'], '', { env: { ANNALS_LOGS_PORT: '0' } })).stderr).to.match(
-        /^annals: logs\.port is picked when the service starts: give --url\n$/,
-      );
+      expect(service.asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer let-me-in']);
+      expect(unknown.stderr).to.match(/^annals: logs\.port is picked when the service starts: give --url\n$/);
     });
 
     it('says who is asking: a token, or a name and password in the address', async () => {
       service.respond = (_, response) => json(response, 200, { entries: [] });
-      await logs(['query', '--token', 'let-me-in']);
-      await run(['logs', 'query', '--url', service.url.replace('//', '//ada:p%40ss@')]);
-      expect(service.asked.map(({ headers }) => headers.authorization)).to.deep.equal([
+      await Promise.all([
+        logs(['query', '--token', 'let-me-in']),
+        run(['logs', 'query', '--url', service.url.replace('//', '//ada:p%40ss@')]),
+      ]);
+      expect(service.asked.map(({ headers }) => headers.authorization)).to.have.members([
         'Bearer let-me-in',
         `Basic ${Buffer.from('ada:p@ss').toString('base64')}`,
       ]);
@@ -219,10 +226,13 @@ describe('annals logs', () => {
     it('counts by a kind, or by any field', async () => {
       service.respond = (_, response) =>
         json(response, 200, { groupBy: 'level', buckets: [{ key: 'INFO', count: 3 }], total: 3 });
-      expect((await logs(['aggregate'])).stdout).to.equal('{"key":"INFO","count":3}\n');
-      await logs(['aggregate', '--by', 'time', '--interval', '1h', '--limit', '5']);
-      await logs(['aggregate', '--by', 'user.id']);
-      expect(service.asked.map(({ query }) => Object.fromEntries(query))).to.deep.equal([
+      const [{ stdout }] = await Promise.all([
+        logs(['aggregate']),
+        logs(['aggregate', '--by', 'time', '--interval', '1h', '--limit', '5']),
+        logs(['aggregate', '--by', 'user.id']),
+      ]);
+      expect(stdout).to.equal('{"key":"INFO","count":3}\n');
+      expect(service.asked.map(({ query }) => Object.fromEntries(query))).to.have.deep.members([
         { groupBy: 'level' },
         { groupBy: 'time', interval: '1h', limit: '5' },
         { groupBy: 'field', groupField: 'user.id' },
@@ -293,13 +303,14 @@ describe('annals logs', () => {
     });
 
     it('does not begin with a number of records that is none', async () => {
-      for (const lines of ['x', '-1', '1.5']) {
+      const refused = async (lines: string) => {
         const { code, stderr } = await logs(['tail', `--lines=${lines}`]);
         expect({ code, stderr }).to.deep.equal({
           code: 2,
           stderr: `annals: option '-n, --lines <count>' argument '${lines}' is invalid. It must be a whole number of at least 0.\n`,
         });
-      }
+      };
+      await Promise.all(['x', '-1', '1.5'].map(refused));
       expect(service.asked).to.deep.equal([]);
     });
 

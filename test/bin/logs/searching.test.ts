@@ -81,7 +81,7 @@ describe('the thread that searches', function () {
     await page(searcher, []);
     const niceness = (task: string) =>
       Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
-    expect(readdirSync('/proc/self/task').map(niceness)).to.include(10);
+    expect(readdirSync('/proc/self/task').map(niceness)).to.include(5);
     expect(niceness(String(process.pid))).to.equal(0);
   });
 });

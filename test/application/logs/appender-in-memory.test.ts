@@ -1,0 +1,182 @@
+/** Group commit over a log in memory: what waits together is appended together, or given up in time. */
+import { expect } from 'chai';
+import { type Appender, createAppender } from '../../../application/logs/appender.js';
+import { newEvent } from '../../../application/new-event.js';
+import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { quiet } from '../../support/engines.js';
+import { heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
+import { failure, type MemoryIntake, memoryIntake, NOON } from '../../support/memory-intake.js';
+import { context } from '../../support/toys.js';
+import { withoutPauses } from '../../support/without-pauses.js';
+
+describe('in memory, an appender', () => {
+  let kernel: MemoryIntake['kernel'];
+  let stored: MemoryIntake['stored'];
+  beforeEach(() => {
+    ({ kernel, stored } = memoryIntake());
+  });
+
+  const stream = 'logs.batch-api-2026-03-01-12';
+  const batch = (message: string, bytes = 100) => {
+    const event = {
+      type: 'RecordsIngested',
+      data: {
+        producerId: 'api',
+        day: '20260301',
+        audit: false,
+        count: 1,
+        receivedAt: NOON,
+        rejected: 0,
+        secret: { lines: JSON.stringify({ message }) },
+      },
+    };
+    return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
+  };
+  const over = (append = kernel.log.append, read = kernel.log.read) => {
+    const told: number[] = [];
+    const appender: Appender = createAppender({
+      log: { ...kernel.log, append, read },
+      logger: quiet,
+      appended: (_, __, events) => void told.push(events),
+    });
+    return { ...appender, told };
+  };
+  beforeEach(() => kernel.vault.create('logs.batch-api-20260301'));
+
+  it('puts together what waits together, in order, and never more than an append may hold', async () => {
+    const { append, told, waitingBytes } = over();
+    const small = ['a', 'b', 'c'].map((message) => append(stream, [batch(message)]));
+    expect(waitingBytes()).to.equal(300);
+    const positions = await Promise.all(small);
+    expect(new Set(positions)).to.have.property('size', 1);
+    expect(told).to.deep.equal([3]);
+    await append(stream, [
+      batch('d', 400_000),
+      batch('e', 400_000),
+      batch('f', 200_000),
+      batch('g', 900_000),
+    ]);
+    expect(told).to.deep.equal([3, 1, 2, 1]);
+    await append(
+      stream,
+      Array.from({ length: 1001 }, (_, nth) => batch(`h${nth}`, 1)),
+    );
+    expect(told.slice(4)).to.deep.equal([1000, 1]);
+    expect((await stored([stream])).slice(0, 7)).to.deep.equal([...'abcdefg']);
+    expect(waitingBytes()).to.equal(0);
+  });
+
+  it('reads one event of a stream it has not written to, and then only what others put there', async () => {
+    const asked: number[] = [];
+    const reading: EventLog['read'] = async (...given) => {
+      const found = await kernel.log.read(...given);
+      asked.push(typeof found === 'string' ? 0 : found.length);
+      return found;
+    };
+    let appends = 0;
+    const appending: EventLog['append'] = (...given) => {
+      appends++;
+      return kernel.log.append(...given);
+    };
+    const one = over(appending, reading);
+    const other = over();
+    for (const message of ['a', 'b']) await one.append(stream, [batch(message)]);
+    expect([asked, appends]).to.deep.equal([[0], 2]);
+    for (const message of ['c', 'd']) await other.append(stream, [batch(message)]);
+    await one.append(stream, [batch('e')]);
+    expect([asked, appends]).to.deep.equal([[0, 2], 4]);
+    await over(appending, reading).append(stream, [batch('f')]);
+    expect([asked, appends]).to.deep.equal([[0, 2, 1], 5]);
+    expect(await stored([stream])).to.deep.equal([...'abcdef']);
+  });
+
+  it('finds what was taken without an answer, and what others put between', async () => {
+    let calls = 0;
+    const { append } = over(async (...given) => {
+      const outcome = await kernel.log.append(...given);
+      if (++calls === 2) throw new Unavailable('lost');
+      return outcome;
+    });
+    await append(stream, [batch('one')]);
+    const second = await append(stream, [batch('two')]);
+    expect(second).to.equal(await kernel.head());
+    await over().append(stream, [batch('other')]);
+    await append(stream, [batch('three')]);
+    expect(await stored([stream])).to.deep.equal(['one', 'two', 'other', 'three']);
+  });
+
+  it('fails what waits with a failure, and not what comes after it', async () => {
+    let broken = true;
+    const { append, waitingBytes } = over(async (...given) => {
+      if (broken) throw new Error('broken');
+      return kernel.log.append(...given);
+    });
+    const both = await Promise.all([
+      failure(append(stream, [batch('a')])),
+      failure(append(stream, [batch('b')])),
+    ]);
+    for (const each of both) expect(String(each)).to.include('broken');
+    broken = false;
+    await append(stream, [batch('c')]);
+    expect(await stored([stream])).to.deep.equal(['c']);
+    expect(waitingBytes()).to.equal(0);
+    await kernel.log.tombstone(stream);
+    for (const appender of [append, over().append])
+      expect(String(await failure(appender(stream, [batch('d')])))).to.include('ended by retention');
+  });
+
+  it('tries ten times while the log is away', async () => {
+    let calls = 0;
+    const { append, waitingBytes } = over(() => {
+      calls++;
+      return Promise.reject(new Unavailable('away'));
+    });
+    const failed = await withoutPauses(() => failure(append(stream, [batch('a')])));
+    expect(failed).to.be.instanceOf(Unavailable);
+    expect([calls, waitingBytes()]).to.deep.equal([10, 0]);
+  });
+
+  it('does not try for longer than 6 s', async () => {
+    const now = performance.now.bind(performance);
+    let calls = 0;
+    const { append } = over(() => {
+      calls++;
+      performance.now = () => now() + calls * 3001;
+      return Promise.reject(new Unavailable('away'));
+    });
+    const failed = await withoutPauses(() => failure(append(stream, [batch('a')]))).finally(() => {
+      performance.now = now;
+    });
+    expect(failed).to.be.instanceOf(Unavailable);
+    expect(calls).to.equal(2);
+  });
+
+  it('gives up after 6 s what was never sent, and goes on with what was', async () => {
+    const time = heldTime();
+    const release = holdTimers(time);
+    try {
+      let [answer, sent] = [() => {}, 0];
+      const { append, waitingBytes } = over(async (...given) => {
+        if (++sent === 1) await new Promise<void>((resolve) => (answer = resolve));
+        return kernel.log.append(...given);
+      });
+      const first = append(stream, [batch('first')]);
+      while (sent === 0) await new Promise(setImmediate);
+      time.pass(1000);
+      const late = failure(append(stream, [batch('late', 200), batch('as late', 300)]));
+      time.pass(5999);
+      expect(waitingBytes()).to.equal(600);
+      const later = append(stream, [batch('later', 50)]);
+      time.pass(1);
+      expect(waitingBytes()).to.equal(150);
+      expect(await late).to.be.instanceOf(Unavailable);
+      answer();
+      expect([await first, await later]).to.deep.equal([100n, 200n]);
+      expect(await stored([stream])).to.deep.equal(['first', 'later']);
+      expect(waitingBytes()).to.equal(0);
+    } finally {
+      release();
+    }
+  });
+});
