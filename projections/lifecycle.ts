@@ -103,13 +103,20 @@ export function createLifecycle(ports: LifecyclePorts) {
     const onBegun = () => isAhead && onAhead?.(projection);
     const building = { signal, onBegun, ...(onProgress && { onProgress }) };
     try {
-      if (!state) await switchTo(projection, collectionName(projection, ports.newRun()));
+      if (!state) await serveEmpty(projection);
       else if (isAhead || state.version !== projection.version) await rebuild(projection, building);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
       throw error;
     }
+  }
+
+  /** Readers must find what is served, be there anything in it or not. */
+  async function serveEmpty(projection: ReadModel): Promise<void> {
+    const collection = collectionName(projection, ports.newRun());
+    await builds.open(projection, collection, { assertHeld() {} });
+    await switchTo(projection, collection);
   }
 
   /**
@@ -176,8 +183,8 @@ export function createLifecycle(ports: LifecyclePorts) {
   }
 
   /**
-   * Resolves when no build is left of those that were served before the present one, so that a store holds two at
-   * most. The projector drops them; where no node runs nobody reads them, and they are dropped here.
+   * Resolves when no build is left of those that were served before the present one, but for small ones, so that a
+   * store holds two at most. The projector drops them; where no node runs nobody reads them, and they are dropped here.
    */
   async function retired(projection: ReadModel, stop: AbortSignal): Promise<void> {
     const { state } = await current(projection);
@@ -186,8 +193,11 @@ export function createLifecycle(ports: LifecyclePorts) {
       const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
-      if (await leases.holder(projectorLease(serviceOf(projection)))) await pause(ELSEWHERE_MS, stop);
-      else for (const name of left) await builds.drop(name).then(() => checkpoints.forget(name));
+      if (await leases.holder(projectorLease(serviceOf(projection)))) {
+        const counts = await Promise.all(left.map(builds.count));
+        if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
+        await pause(ELSEWHERE_MS, stop);
+      } else for (const name of left) await builds.drop(name).then(() => checkpoints.forget(name));
       stop.throwIfAborted();
     }
   }
@@ -241,6 +251,9 @@ export function createLifecycle(ports: LifecyclePorts) {
 
 /** How soon a node looks again whether another one has made what it needs. */
 const ELSEWHERE_MS = 500;
+
+/** So few take no room worth waiting for. */
+const FEW_ROWS = 1000;
 
 /** Before each comparison of a check; what has caught up by then was no difference. */
 const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];

@@ -134,5 +134,7 @@ export interface Builds {
   /** All rows that are not gone, by `_id`. */
   scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;
+  /** About how many rows it has. */
+  count(collection: string): Promise<number>;
   drop(collection: string): Promise<void>;
 }

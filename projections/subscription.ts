@@ -233,21 +233,20 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /**
-   * Drops builds that were served before the present one, those that never came to a checkpoint, and those that are
-   * ahead of the log, which was restored since: nobody will go on with them.
+   * Drops builds that were served before the present one, also when another one is being made, which may wait for
+   * that. While none is being made, also those that never came to a checkpoint, and those that are ahead of the log,
+   * which was restored since: nobody will go on with them.
    */
   async function removeRetired() {
     for (const projection of projections) {
       const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
       // Asked for afterwards: what is found may be of a build that has just been begun.
-      if (await leases.holder(buildLease(projection.name))) continue;
+      const isBuilt = (await leases.holder(buildLease(projection.name))) !== undefined;
       const present = served.collection(projection.name) ?? '';
       for (const collection of found) {
-        if (
-          collection === present ||
-          (runOf(collection) > runOf(present) && (await isGoneOnWith(collection)))
-        )
-          continue;
+        if (collection === present) continue;
+        const mayBeGoneOnWith = runOf(collection) > runOf(present);
+        if (mayBeGoneOnWith && (isBuilt || (await isGoneOnWith(collection)))) continue;
         await checkpoints.forget(collection);
         await builds.drop(collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');

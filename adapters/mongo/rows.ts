@@ -10,13 +10,14 @@ import {
   type RowWrite,
   writesOf,
 } from '../../projections/projection.js';
+import { assertStands } from '../../projections/standing.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 /** Between the name of a build and those of its parts; no build's own name has it. */
 const PART = '.';
 
-/** `served` names the collection of a projection that answers queries now. */
+/** `served` names the collection of a projection that answers queries now, as far as this node knows. */
 export function createRows(db: Db, served: (projection: string) => string | undefined): Rows {
   return {
     async find<Found>(projection: string, { filter, sort, limit }: Parameters<Rows['find']>[1]) {
@@ -26,6 +27,7 @@ export function createRows(db: Db, served: (projection: string) => string | unde
       if (sort) cursor.sort({ ...sort });
       if (limit) cursor.limit(limit);
       const rows = await cursor.toArray();
+      if (rows.length === 0) await assertStands(db, collection);
       return rows.filter((row) => !row.gone) as readonly Row[] as readonly Found[];
     },
   };
@@ -56,9 +58,10 @@ export function createBuilds(db: Db, vault: Vault): Builds {
 
   return {
     async open(model, collection, lease) {
-      if ('open' in model) return model.open(buildOf(collection, lease));
       const rows = db.collection<Row>(collection);
-      await rows.createIndexes([...model.indexes, GONE_INDEX]);
+      // Where the rows are elsewhere too: by this one readers know that the build stands.
+      await rows.createIndexes(['open' in model ? [] : model.indexes, GONE_INDEX].flat());
+      if ('open' in model) return model.open(buildOf(collection, lease));
       return (events) =>
         write(
           rows,
@@ -80,9 +83,15 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       return [...new Set(names.map((name) => name.split(PART, 1)[0] ?? name))];
     },
 
+    async count(collection) {
+      const names = [collection, ...(await namesOf(collection + PART))];
+      const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+
     async drop(collection) {
-      for (const part of await namesOf(collection + PART)) await dropCollection(part);
       await dropCollection(collection);
+      for (const part of await namesOf(collection + PART)) await dropCollection(part);
     },
   };
 }

@@ -9,6 +9,7 @@ import { Unavailable } from '../../application/ports.js';
 import { asErased } from '../../application/reveal.js';
 import { createVault } from '../../application/vault.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
+import { assertStands } from '../../projections/standing.js';
 import type { Held, SearcherData, Serving } from './searching.js';
 
 /** Keys are for the question at hand: this thread does not hear which of them are destroyed. */
@@ -47,7 +48,9 @@ const searcher = createSearcher({ index, clock: Date, budgetMs });
 async function answered<T>(now: Serving, work: () => Promise<T>): Promise<T> {
   serving = now;
   try {
-    return await work();
+    const answer = await work();
+    await assertStands(models, now.build);
+    return answer;
   } finally {
     const held = index.caches.map(
       ({ name, limitBytes, bytes }): Held => ({ name, limitBytes, held: bytes() }),

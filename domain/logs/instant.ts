@@ -1,6 +1,8 @@
 /** Points in time as loggers and callers write them, as Unix milliseconds. */
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
+/** As most loggers write it, and as it is read. */
+const PLAIN_UTC = /^.{10}T[\d:.]{8,}Z$/;
 /** From here on a number is of a finer unit: as seconds it would lie beyond the year 5000. */
 const UNITS: readonly (readonly [from: number, perMs: number])[] = [
   [1e17, 1e6],
@@ -14,9 +16,15 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const startOfDay = (instant: number): number => Math.floor(instant / DAY_MS) * DAY_MS;
 
+/** The day that was named last: records of one day come together. */
+let named = { day: Number.NaN, name: '' };
+
 /** `20261121` for every instant of that day in UTC. */
-export const dayName = (instant: number): string =>
-  new Date(instant).toISOString().slice(0, 10).replaceAll('-', '');
+export function dayName(instant: number): string {
+  const day = startOfDay(instant);
+  if (day !== named.day) named = { day, name: new Date(day).toISOString().slice(0, 10).replaceAll('-', '') };
+  return named.name;
+}
 
 /**
  * Reads ISO 8601 with any offset (none is UTC), also with a blank for the `T` or a comma for the point, and
@@ -38,14 +46,18 @@ export function instantOfQuery(text: string, end: boolean): number | undefined {
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
 }
 
+const IN_EVERY_MONTH = 28;
+
 /** Not the 30th of February, which `Date.parse` takes for a day in March. */
 function isDay(date: string): boolean {
+  const inMonth = Number(date.slice(8));
+  if (inMonth >= 1 && inMonth <= IN_EVERY_MONTH) return true;
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 function canonical(text: string): string {
-  if (text.length === 10) return text;
+  if (text.length === 10 || PLAIN_UTC.test(text)) return text;
   const iso = text.replace(' ', 'T').replace(',', '.').toUpperCase();
   const [, clock = '', offset] = /^(.*?T.*?)(Z|[+-]\d\d(?::?\d\d)?)?$/.exec(iso) ?? [];
   if (offset === undefined || offset === 'Z') return `${clock}Z`;

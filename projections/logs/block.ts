@@ -18,6 +18,8 @@ interface Head {
 }
 
 const COLUMNS = 4;
+/** Where in them the index in `events` stands. */
+const EVENT = 1;
 
 /** What the index knows of a block without opening it; what of it is sealed or digested is not its business. */
 export interface BlockSummary {
@@ -102,12 +104,16 @@ export function buildBlock(producerId: string): BlockBuilder {
       terms: makeTermFilter(terms),
     }),
     text(from = 0) {
+      const own = columns.slice(from * COLUMNS);
+      // Of many events before its own a piece need not tell.
+      const first = own[EVENT] ?? 0;
+      for (let column = EVENT; column < own.length; column += COLUMNS) own[column]! -= first;
       const head: Head = {
         producerId,
-        events,
+        events: events.slice(first),
         levels: [...levels.keys()],
         before: instants[from - 1] ?? 0,
-        columns: columns.slice(from * COLUMNS),
+        columns: own,
       };
       return [JSON.stringify(head), ...lines.slice(from)].join('\n');
     },

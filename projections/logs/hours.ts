@@ -31,6 +31,9 @@ export interface HourTally {
   row(): Promise<HourRow | undefined>;
 }
 
+/** Counted up in place: this is done for every record. */
+type Counted = { -readonly [Member in keyof HourRowCount]: HourRowCount[Member] };
+
 /** Undefined when the key is destroyed. */
 export async function countsIn(vault: Vault, row: HourRow): Promise<readonly HourRowCount[] | undefined> {
   const text = await openPacked(vault, subjectOf(row), row.counts);
@@ -39,7 +42,7 @@ export async function countsIn(vault: Vault, row: HourRow): Promise<readonly Hou
 
 export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null): Promise<HourTally> {
   const counted = (row && (await countsIn(vault, row))) ?? [];
-  const counts = new Map<string, HourRowCount>();
+  const counts = new Map<string, Counted>();
   let at = row?._at.toBigInt() ?? -1n;
   let total = row?.total ?? 0;
   let detail: Detail = row?.detail ?? 'events';
@@ -47,14 +50,16 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
 
   const count = (level: string | undefined, event: string | undefined, many: number) => {
     const told = detail === 'usual levels' && level !== undefined && !isUsualLevel(level) ? undefined : level;
-    const kind = {
-      ...(told !== undefined && { level: told }),
-      ...(detail === 'events' && event !== undefined && { event }),
-    };
-    const key = `${kind.level ?? ''}\n${kind.event ?? ''}`;
+    const named = detail === 'events' ? event : undefined;
+    const key = `${told ?? ''}\n${named ?? ''}`;
     const known = counts.get(key);
-    if (!known) characters += key.length;
-    counts.set(key, { ...kind, count: (known?.count ?? 0) + many });
+    if (known) {
+      known.count += many;
+      return;
+    }
+    characters += key.length;
+    const kind = { ...(told !== undefined && { level: told }), ...(named !== undefined && { event: named }) };
+    counts.set(key, { ...kind, count: many });
   };
 
   const coarsen = () => {

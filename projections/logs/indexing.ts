@@ -61,7 +61,8 @@ export function startIndexing(build: Build): Indexing {
     for (const [place, line] of textsOf(secret as RecordsIngested['data']['secret']).entries()) {
       const record = readRecord(line, producerId, receivedAt);
       all.push({ record, line, place });
-      await breathe();
+      const pause = breathe();
+      if (pause) await pause;
     }
     const instants = all.map(({ record }) => record.instant);
     const counted = countedHours(instants, receivedAt);

@@ -1,9 +1,11 @@
 /** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
 import type { Db } from 'mongodb';
 import { type Keeping, keepingSubject } from '../../domain/logs/batch.js';
+import { assertStands } from '../standing.js';
 import { HOURS, KEEPINGS, REQUESTS, SCATTERED_PARTS, SOURCES } from './parts.js';
 import type { BlockRow, HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
 
+/** Everything rejects with `Unavailable` where the build is dropped meanwhile. */
 export interface Receipts {
   /** The streams of a keeping that hold one request each. */
   requestStreams(keeping: Keeping): AsyncIterable<string>;
@@ -18,26 +20,34 @@ export interface Receipts {
 export function createReceipts(db: Db, build: () => string | undefined): Receipts {
   return {
     async *requestStreams(keeping) {
-      const rows = db.collection<RequestRow>(`${build()}.${REQUESTS}`);
+      const name = build();
+      const rows = db.collection<RequestRow>(`${name}.${REQUESTS}`);
       for await (const { _id } of rows.find({ subject: keepingSubject(keeping) })) yield _id;
+      await assertStands(db, name);
     },
     async offset(source) {
-      const row = await db.collection<SourceRow>(`${build()}.${SOURCES}`).findOne({ _id: source });
+      const name = build();
+      const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
+      await assertStands(db, name);
       return row?.offset;
     },
     async receivedBefore(day, audit) {
-      const keepings = db.collection<KeepingRow>(`${build()}.${KEEPINGS}`);
+      const name = build();
+      const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
       const rows = await keepings.find({ audit, received: { $lt: day } }).toArray();
+      await assertStands(db, name);
       return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
     },
     async count() {
-      const hours = db.collection<HourRow>(`${build()}.${HOURS}`);
+      const name = build();
+      const hours = db.collection<HourRow>(`${name}.${HOURS}`);
       let sum = 0;
       for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
       for (const part of SCATTERED_PARTS) {
-        const blocks = db.collection<BlockRow>(`${build()}.${part}`);
+        const blocks = db.collection<BlockRow>(`${name}.${part}`);
         for await (const { count } of blocks.find({}, { projection: { count: 1 } })) sum += count;
       }
+      await assertStands(db, name);
       return sum;
     },
   };

@@ -9,7 +9,8 @@ import type { BlockRow } from './rows.js';
 /** Off the event loop of those who serve people: a block takes some ms. A thread for searching does it by itself. */
 const deflate = promisify(deflateRaw);
 const inflate = isMainThread ? promisify(inflateRaw) : inflateRawSync;
-/** What is as short as this takes longer on its way there and back. */
+/** What is as short as this takes several times longer on its way there and back: this much, one ms or two. */
+const SHORT_CHARACTERS = 64 * 1024;
 const SHORT_BYTES = 1024;
 /** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */
 const PACKED_TIGHTLY = 16;
@@ -17,7 +18,7 @@ const LEVEL = { level: 1 };
 
 /** Undefined when the key is destroyed. */
 export async function sealPacked(vault: Vault, subject: string, text: string): Promise<Binary | undefined> {
-  const short = text.length <= SHORT_BYTES;
+  const short = text.length <= SHORT_CHARACTERS;
   return sealed(vault, subject, short ? deflateRawSync(text, LEVEL) : await deflate(text, LEVEL));
 }
 

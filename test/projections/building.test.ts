@@ -218,6 +218,8 @@ describe('a build', () => {
         revision: 0,
       });
       expect([asked, leases.state.asked]).to.deep.equal([[], 0]);
+      // Whoever reads before that finds it empty, not dropped.
+      expect([...builds.collections.keys()]).to.deep.equal(['toys_contents_v1_run1']);
     });
 
     it('is the one that is served where that is of the present version', async () => {

@@ -179,6 +179,7 @@ describe('builds of a projection', function () {
 
   it('are not begun before those are dropped that nodes may still read', async () => {
     const node = await kernel.leases.acquire('projector:toys');
+    await put(1);
     const first = await kernel.lifecycle.rebuild(contents, stop);
     const second = await kernel.lifecycle.rebuild(contents, stop);
     let looked = 0;
@@ -189,12 +190,23 @@ describe('builds of a projection', function () {
         return holder(name);
       },
     });
+    const { count } = kernel.builds;
+    Object.assign(kernel.builds, { count: async (name: string) => 1000 * (await count(name)) });
     const third = kernel.lifecycle.rebuild(contents, stop);
     await eventually(() => looked > 1);
     expect(await collections()).to.have.members([first, second]);
     await kernel.builds.drop(first);
     const made = await third;
     expect(await collections()).to.have.members([second, made]);
+    await node?.release();
+  });
+
+  it('are begun beside small ones that nodes may still read: nobody waits for so little room', async () => {
+    await put(1);
+    const node = await kernel.leases.acquire('projector:toys');
+    const made: string[] = [];
+    for (const _ of [1, 2, 3]) made.push(await kernel.lifecycle.rebuild(contents, stop));
+    expect(await collections()).to.have.members(made);
     await node?.release();
   });
 });

@@ -100,6 +100,7 @@ export function buildsInMemory() {
       state.listed.push(prefix);
       return [...collections.keys()].filter((name) => name.startsWith(prefix));
     },
+    count: async (name) => collections.get(name)?.length ?? 0,
     async drop(name) {
       state.dropped.push(name);
       collections.delete(name);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createBuilds, createRows } from '../../../adapters/mongo/rows.js';
-import type { RecordedEvent, Vault } from '../../../application/ports.js';
+import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports.js';
 import type { Build, Builds, OwnProjection, Projection, Row } from '../../../projections/projection.js';
 import { all, rejection } from '../../support/eventstore-client.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
@@ -131,6 +131,14 @@ describe('builds of read models', () => {
     expect(await find({}, 'toys.unknown')).to.deep.equal([]);
   });
 
+  it('are not taken for empty once they are dropped', async () => {
+    const rows = createRows(mongo.models, () => name);
+    await builds.open(toys, name, held);
+    expect(await rows.find(toys.name, { filter: {} })).to.deep.equal([]);
+    await builds.drop(name);
+    expect(await rejection(rows.find(toys.name, { filter: {} }))).to.be.instanceOf(Unavailable);
+  });
+
   /** Keeps its rows in two collections of its own. */
   const own: OwnProjection & { build?: Build } = {
     name: 'toys.own',
@@ -158,6 +166,7 @@ describe('builds of read models', () => {
     const other = `${name}x`;
     await builds.open(toys, other, held);
     expect([...(await build.parts())].sort()).to.deep.equal(['large', 'small']);
+    expect(await Promise.all([name, 'toys_other'].map(builds.count))).to.deep.equal([3, 0]);
     expect([...(await builds.list(name))].sort()).to.deep.equal([name, other]);
     expect(await builds.list('toys_other')).to.deep.equal([]);
     expect((await all(builds.scan(own, name))).map(({ _id }) => _id)).to.deep.equal(['ark', 'bear']);

@@ -4,12 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
 import { createSearcher, type Searcher } from '../../../application/logs/searcher.js';
-import type { Cache } from '../../../application/ports.js';
+import { type Cache, Unavailable } from '../../../application/ports.js';
 import { startSearcher } from '../../../bin/logs/searching.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
+import { createReceipts } from '../../../projections/logs/receipts.js';
 import { records } from '../../../projections/logs/records.js';
 import { eventually } from '../../support/condition.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { all } from '../../support/eventstore-client.js';
 import { type LogsNode, startLogsNode } from '../../support/logs.js';
 
 describe('the thread that searches', function () {
@@ -83,5 +85,34 @@ describe('the thread that searches', function () {
       Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
     expect(readdirSync('/proc/self/task').map(niceness)).to.include(5);
     expect(niceness(String(process.pid))).to.equal(0);
+  });
+
+  it('finds nothing out about a build that was dropped before this node has heard of it', async () => {
+    const { kernel } = node;
+    const build = await kernel.lifecycle.rebuild(records, { signal });
+    // From then on nobody makes it again.
+    await eventually(() => kernel.served.collection(records.name) === build);
+    await kernel.builds.drop(build);
+    const left = startSearcher({
+      kernel,
+      serving: () => ({ build, version: 0 }),
+      budgetMs: 30_000,
+      cache: () => {},
+      logger: quiet,
+    });
+    const receipts = createReceipts(kernel.mongo.models, () => build);
+    const keeping = { producerId: 'api', day: '20260101', audit: false };
+    const asked: readonly Promise<unknown>[] = [
+      left.page({ filter: EVERYTHING, order: 'asc', limit: 1 }, signal),
+      left.aggregate(byKind),
+      left.lastReceived(),
+      receipts.offset('a file'),
+      receipts.receivedBefore('20990101', false),
+      receipts.count(),
+      all(receipts.requestStreams(keeping)),
+    ];
+    for (const each of await Promise.allSettled(asked))
+      expect(each).to.have.property('reason').that.is.instanceOf(Unavailable);
+    await left.close();
   });
 });

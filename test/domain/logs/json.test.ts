@@ -1,6 +1,6 @@
 /** What JSON is an object, and how deep it may go. */
 import { expect } from 'chai';
-import { isObject, isShallow, type Json } from '../../../domain/logs/json.js';
+import { exactText, isObject, isShallow, type Json, parseExact } from '../../../domain/logs/json.js';
 
 const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: nested(levels - 1), b: true });
 
@@ -23,5 +23,35 @@ describe('JSON', () => {
     expect(isShallow([1, [2, [3]]], 2)).to.equal(false);
     expect(isShallow({ deep: { deeper: {} }, flat: 1 }, 2)).to.equal(false);
     expect(isShallow({ flat: 1, deep: { deeper: {} } }, 3)).to.equal(true);
+  });
+
+  it('keeps a number that a double would change wherever it stands in the text', () => {
+    const numbers = [
+      '1234567890123456789',
+      '9007199254740993',
+      '0.12345678901234567',
+      '-12345678901234567',
+      '1e400',
+      '-1.5E-400',
+    ];
+    for (const number of numbers) {
+      for (let before = 0; before < 40; before++) {
+        for (const end of ['', ' ', ',"z":"and so on, for as long as it takes"']) {
+          const text = `{"a":"${'x'.repeat(before)}","n":${number}${end}}`;
+          const exact = exactText(text, JSON.parse(text));
+          expect(exact).to.equal(text.replace(/ (?=})/, ''));
+          expect(parseExact(exact)).to.have.property('n', number);
+        }
+      }
+    }
+  });
+
+  it('writes what says the same in one way, and leaves numbers alone that are texts', () => {
+    const same = (text: string) => exactText(text, JSON.parse(text));
+    expect(same('{ "a" : 1.0, "b": [1e2, -0] }')).to.equal('{"a":1,"b":[100,0]}');
+    expect(same('{"a":"\\u0061","b":1}')).to.equal('{"a":"a","b":1}');
+    expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal(
+      '{"id":"12345678901234567890","hash":"3e1a"}',
+    );
   });
 });
