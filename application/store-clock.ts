@@ -3,8 +3,10 @@ import type { CertainClock, Clock, Log } from './ports.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */
 export const APART_MS = 120_000;
-/** While they are apart, the store is asked no more often. */
+/** While they stay apart as they were, the store is asked no more often. */
 const ASK_EVERY_MS = 60_000;
+/** And never more often than that. */
+const ASK_AGAIN_MS = 1000;
 
 export interface StoreClockOptions {
   /** The store's time, Unix ms, when it took something that was written for this; rejects with `Unavailable`. */
@@ -33,18 +35,23 @@ export function createStoreClock({
   clock = Date,
   monotonic = performance,
 }: StoreClockOptions): StoreClock {
-  let answer: { readonly time: number; readonly at: number } | undefined;
+  let answer: { readonly time: number; readonly at: number; readonly ahead: number } | undefined;
   let asking: Promise<void> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
   let isTold = false;
 
   const passed = () => (answer ? monotonic.now() - answer.at : Number.POSITIVE_INFINITY);
   const ahead = () => answer && Math.round(clock.now() - answer.time - passed());
   const isApart = () => Math.abs(ahead() ?? 0) > APART_MS;
 
+  /** This clock was set since the answer; the store's may have been set with it, where both are of one machine. */
+  const wasSet = () => answer !== undefined && Math.abs((ahead() ?? 0) - answer.ahead) > APART_MS;
+
   const compare = () => {
+    if (!asking) askedAt = monotonic.now();
     asking ??= ask()
       .then((time) => {
-        answer = { time, at: monotonic.now() };
+        answer = { time, at: monotonic.now(), ahead: clock.now() - time };
         tell();
       })
       .finally(() => {
@@ -64,7 +71,8 @@ export function createStoreClock({
   function agrees(): boolean {
     if (!isApart()) return true;
     tell();
-    if (passed() > ASK_EVERY_MS) compare().catch(() => {});
+    const isDue = wasSet() || passed() > ASK_EVERY_MS;
+    if (isDue && monotonic.now() - askedAt > ASK_AGAIN_MS) compare().catch(() => {});
     return false;
   }
 

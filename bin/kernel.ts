@@ -1,9 +1,9 @@
 /** Connects the ports of the application to their adapters: what every command of the program stands on. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Db } from 'mongodb';
 import { aes256gcm } from '../adapters/crypto/cipher.js';
 import { createDerivation } from '../adapters/crypto/derivation.js';
+import { connectEventStore } from '../adapters/eventstore/client.js';
 import { createCodec } from '../adapters/eventstore/codec.js';
 import { createEventLog } from '../adapters/eventstore/log.js';
 import { createFollow, headOf } from '../adapters/eventstore/subscribe.js';
@@ -80,7 +80,7 @@ const least = (positions: readonly Position[]): Position | undefined =>
 export async function createKernel(options: KernelOptions) {
   const { logger, node } = options;
   const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
-  const client = EventStoreDBClient.connectionString(options.eventStoreUrl);
+  const client = connectEventStore(options.eventStoreUrl);
   const catalogs = options.catalogs.map(({ service, events }) => ({
     service,
     events: { ...servedEvents, ...events },

@@ -5,8 +5,10 @@ import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domai
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import type { Streams } from '../streams.js';
+import { nextTurn } from '../turns.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
+import { createReadings } from './readings.js';
 import { isSame, isWhole, type Shown, type ShownRooms } from './shown.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
@@ -53,24 +55,33 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
+  const readings = createReadings<Read | Rejection>();
+
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
   async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
     const { roomId } = caller;
     const last = shown.last(roomId);
     if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
       return part(last, after);
-    return read(caller, after, seen, last);
+    const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
+    const inStep = await settled.wait('rooms', told > seen ? told : seen);
+    const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
+    const found = isSmall
+      ? await read(caller, after, inStep, last)
+      : await readings(roomId, (shared) => read(caller, shared ? undefined : after, inStep, last));
+    if ('rejected' in found) return found;
+    // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
+    if (found.messages.size >= SMALL) await nextTurn();
+    return { ...part(found, after), ...(inStep ? {} : { consistency: 'pending' }) };
   }
 
   /** What `last` showed needs no opening again: messages never change. */
   async function read(
     { roomId, room }: Admitted,
     after: string | undefined,
-    seen: Position,
+    inStep: boolean,
     last: Shown | undefined,
-  ): Promise<Found | Rejection> {
-    const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
-    const inStep = await settled.wait('rooms', told > seen ? told : seen);
+  ): Promise<Read | Rejection> {
     const reflects = settled.position('rooms');
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
@@ -110,7 +121,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const now = { head, messages, position };
     if (inStep && isReadable && content && isWhole(content, people, wanted))
       shown.keep(roomId, { ...now, content, reflects: max(reflects, position) });
-    return { ...part(now, after), ...(inStep ? {} : { consistency: 'pending' }) };
+    return now;
   }
 
   /** Where the room's row is still to come, gone or damaged, the log has the last word. */
@@ -122,13 +133,16 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   return { state };
 }
 
+/** What was read of a room. */
+type Read = Pick<Shown, 'head' | 'messages' | 'position'>;
+
+/** Rooms of fewer messages are read whoever else reads: they are of some megabytes at most. */
+const SMALL = 64;
+
 /** What a room without messages ends with. */
 const EMPTY_END = ']}';
 
-function part(
-  { head, messages, position }: Pick<Shown, 'head' | 'messages' | 'position'>,
-  after?: string,
-): Found {
+function part({ head, messages, position }: Read, after?: string): Found {
   const ids = after === undefined ? [] : [...messages.keys()];
   const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
   return { json: head + wanted.join() + EMPTY_END, position };

@@ -41,7 +41,8 @@ export function whileTheLogIsAway(start: StartRoads) {
       appended: (_, __, events) => told.push(events),
       conflicted: () => {},
     });
-    return { put: (toy: string) => handle(box, stream, { box: id, toy }, context()), told };
+    const put = (toy: string) => handle(box, stream, { box: id, toy }, context());
+    return { put, told, appends: () => appends };
   }
   const stored = async () => {
     const found = await kernel.log.read(stream);
@@ -66,6 +67,33 @@ export function whileTheLogIsAway(start: StartRoads) {
     expect(await stored()).to.deep.equal(['bear']);
   });
 
+  it('has taken an append whose answer was lost, though somebody has read it since', async () => {
+    const { put } = handleWith(async (...args) => {
+      await kernel.log.append(...args);
+      await kernel.streams.refresh(box, stream);
+      throw new Unavailable('its answer was lost');
+    });
+    const outcome = await put('bear');
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    expect(outcome.events.map(({ type }) => type)).to.deep.equal(['ToyPut']);
+    expect((await kernel.streams.load(box, stream)).state.toys).to.deep.equal(['bear']);
+  });
+
+  it('is not asked again when the request has no time left', async () => {
+    const now = performance.now.bind(performance);
+    const { put, appends } = handleWith(() => {
+      performance.now = () => now() + 10_000;
+      return Promise.reject(new Unavailable('for long'));
+    });
+    const failed = await put('bear')
+      .catch((error) => error)
+      .finally(() => {
+        performance.now = now;
+      });
+    expect(failed).to.be.instanceOf(Unavailable);
+    expect([appends(), await stored()]).to.deep.equal([1, 'missing']);
+  });
+
   it('is not a stream that was ended, which no repetition brings back', async () => {
     await handleWith(kernel.log.append).put('bear');
     await kernel.log.tombstone(stream);
@@ -73,5 +101,10 @@ export function whileTheLogIsAway(start: StartRoads) {
     const one = newEvent({ service: 'toys', release: 'test' }, stream, event, 0, context());
     expect(await kernel.log.append(stream, 0, [one])).to.deep.equal({ outcome: 'deleted' });
     expect(await stored()).to.equal('deleted');
+    expect(await handleWith(kernel.log.append).put('doll')).to.deep.equal({
+      rejected: 'toys/gone',
+      kind: 'not-found',
+    });
+    expect(await kernel.streams.refresh(box, stream)).to.deep.include({ revision: 0, deleted: true });
   });
 }

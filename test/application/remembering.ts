@@ -5,7 +5,7 @@ import { createHandle, type Handled } from '../../application/handle.js';
 import { createStreams } from '../../application/streams.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { quiet } from '../support/engines.js';
-import { box, context } from '../support/toys.js';
+import { box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
 const LIMIT = 20_000;
@@ -154,5 +154,41 @@ export function rememberingStreams(start: StartRoads) {
     expect(await commands(streams)).to.deep.equal(newest);
     expect(await commands(fresh().streams)).to.deep.equal(newest);
     expect(await put('d')).to.include({ repeated: true });
+  });
+
+  it('know all that a keyed command wrote, and of no other command', async () => {
+    const { handle } = fresh();
+    const pairs = {
+      ...box,
+      decider: {
+        ...box.decider,
+        decide: ({ box, toy }: PutToy): readonly ToyPut[] =>
+          ['left', 'right'].map((side) => ({
+            type: 'ToyPut',
+            data: { box, toy: `${side} ${toy}`, secret: { note: '' } },
+          })),
+      },
+    };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    await handle(pairs, stream, { box: id, toy: 'sock' }, context());
+    await handle(pairs, stream, { box: id, toy: 'shoe' }, context(id, 'same'));
+    expect([...(await fresh().streams.load(pairs, stream)).keyed]).to.deep.equal([
+      [id, { first: 2, last: 3 }],
+    ]);
+  });
+
+  it('tell of what was written what the log still keeps of it', async () => {
+    const { streams } = fresh();
+    const stream = await fullBox(100);
+    const written = async (first: number, last: number) =>
+      (await streams.written(box, stream, { first, last })).map(({ revision }) => revision);
+    expect(await written(3, 5)).to.deep.equal([3, 4, 5]);
+    await kernel.log.retain(stream, { maxCount: 2 });
+    expect(await written(3, 5)).to.deep.equal([]);
+    expect(await written(96, 98)).to.deep.equal([98]);
+    await kernel.log.tombstone(stream);
+    expect(await written(98, 99)).to.deep.equal([]);
   });
 }

@@ -190,6 +190,49 @@ describe('a clock beside that of the store', () => {
     expect(await clock.certain()).to.equal(store.now());
   });
 
+  it('is believed at once when it was set together with that of the store, and told anew while they are apart', async () => {
+    const { mine, store, pass, clock } = beside();
+    const answered = () => new Promise(setImmediate);
+    await clock.compare();
+    for (const ahead of [60, -60, 120]) {
+      for (const each of [mine, store]) each.pass(minutes(ahead));
+      pass(2000);
+      expect(clock.agrees()).to.equal(false);
+      await answered();
+      expect([clock.agrees(), clock.now()]).to.deep.equal([true, mine.now()]);
+    }
+    mine.pass(minutes(60));
+    pass(2000);
+    expect(clock.agrees()).to.equal(false);
+    await answered();
+    for (const each of [mine, store]) each.pass(minutes(-30));
+    pass(2000);
+    expect(clock.agrees()).to.equal(false);
+    await answered();
+    expect([clock.agrees(), clock.now()]).to.deep.equal([false, store.now()]);
+  });
+
+  it('asks a store that does not answer no more than once a second for a clock that was set', async () => {
+    let isAway = false;
+    let asked = 0;
+    const [mine, passed] = [heldTime(start), heldTime(0)];
+    const ask = async () => {
+      asked++;
+      if (isAway) throw new Unavailable('away');
+      return start;
+    };
+    const clock = createStoreClock({ ask, logger: quiet, clock: mine, monotonic: passed });
+    await clock.compare();
+    isAway = true;
+    mine.pass(minutes(60));
+    for (let half = 0; half < 10; half++) {
+      passed.pass(501);
+      clock.agrees();
+      await new Promise(setImmediate);
+    }
+    expect(asked).to.equal(6);
+  });
+
   it('asks the store each time that something can not be undone, but no more than once a minute while they are apart', async () => {
     const { mine, pass, clock, asked } = beside();
     for (const times of [1, 2, 3]) {
@@ -197,17 +240,20 @@ describe('a clock beside that of the store', () => {
       expect(asked()).to.equal(times);
     }
     mine.pass(minutes(60));
+    // Once when it was set.
+    pass(2000);
+    clock.now();
     for (let seconds = 0; seconds < 59; seconds++) {
       clock.now();
       await clock.certain();
       pass(1000);
     }
-    expect(asked()).to.equal(3);
+    expect(asked()).to.equal(4);
     pass(2000);
     clock.now();
     clock.now();
     await clock.certain();
-    expect(asked()).to.equal(4);
+    expect(asked()).to.equal(5);
   });
 
   it('has no certain time when the store does not say it', async () => {

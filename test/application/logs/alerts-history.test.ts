@@ -46,16 +46,18 @@ describe('the history of alerts', () => {
   it('is told newest first, page by page, none left out or told twice', async () => {
     const all = [row('a', 10), row('b', 30), row('c', 30), row('d', 20), row('e', 40)];
     const { read } = history(all);
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = taken(await read({ limit: 2, ...(cursor ? { cursor } : {}) }));
-      ids.push(...page.body.alerts.map((each) => (each as { id: string }).id));
-      expect(page.body.limit).to.equal(2);
-      expect(page.body.hasMore).to.equal(ids.length < all.length);
-      cursor = page.body.nextCursor;
-    } while (cursor !== undefined);
-    expect(ids).to.deep.equal(['e', 'c', 'b', 'd', 'a']);
+    for (const limit of [1, 2, 3]) {
+      const ids: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = taken(await read({ limit, ...(cursor ? { cursor } : {}) }));
+        ids.push(...page.body.alerts.map((each) => (each as { id: string }).id));
+        expect(page.body.limit).to.equal(limit);
+        expect(page.body.hasMore).to.equal(ids.length < all.length);
+        cursor = page.body.nextCursor;
+      } while (cursor !== undefined);
+      expect(ids).to.deep.equal(['e', 'c', 'b', 'd', 'a']);
+    }
     expect(taken(await read({ limit: 5 })).body)
       .to.include({ hasMore: false })
       .and.not.have.property('nextCursor');

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createAlerts } from '../../../application/logs/alerts.js';
 import type { RecordedEvent } from '../../../application/ports.js';
+import { POLICY_STREAM } from '../../../domain/logs/policy.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { quiet } from '../../support/engines.js';
 import { memoryAlerts as fixture, NOON } from '../../support/memory-alerts.js';
@@ -22,7 +23,7 @@ describe('in memory, alerting', () => {
   });
 
   it('counts the errors of its window, and asks for silence only where that matters', async () => {
-    const { it, set, read, types } = fixture();
+    const { it, set, read, types, evaluate } = fixture();
     it.errors = 7;
     const changed = await set({ enabled: true, webhookUrl: URL, errorThreshold: 7, windowMinutes: 2 });
     expect(changed.policy).to.include({ enabled: true, errorThreshold: 7 });
@@ -32,9 +33,12 @@ describe('in memory, alerting', () => {
     expect(raised!.data).to.deep.include({ rule: 'error_threshold', raisedAt: NOON, severity: 'critical' });
     expect(raised!.data.details).to.deep.equal({ errorCount: 7, threshold: 7, windowMinutes: 2 });
     expect(await types('no_logs')).to.deep.equal([]);
-    it.lastRecordAt = NOON - MINUTE;
+    it.lastRecordAt = NOON - MINUTE + 1;
     await set({ noLogsThresholdMinutes: 1 });
     expect(it.asked).to.equal(1);
+    expect(await types('no_logs')).to.deep.equal([]);
+    it.now++;
+    await evaluate();
     expect(await types('no_logs')).to.deep.equal(['AlertRaised']);
   });
 
@@ -105,6 +109,18 @@ describe('in memory, alerting', () => {
     const again = await set({ windowMinutes: 7 }, how);
     expect(again).to.deep.equal(first);
     expect((await alerts.policy()).policy.windowMinutes).to.equal(9);
+  });
+
+  it('remembers a change that changed nothing where it may be sent again', async () => {
+    const { set, alerts, log } = fixture();
+    const { windowMinutes } = (await alerts.policy()).policy;
+    await set({ windowMinutes });
+    expect(await log.read(POLICY_STREAM)).to.equal('missing');
+    const how = context('change-1', 'the-body');
+    const first = await set({ windowMinutes }, how);
+    await set({ windowMinutes: windowMinutes + 1 });
+    expect(await set({ windowMinutes }, how)).to.deep.equal(first);
+    expect((await alerts.policy()).policy.windowMinutes).to.equal(windowMinutes + 1);
   });
 
   it('answers a change though its rules can not be judged now', async () => {

@@ -1,0 +1,14 @@
+/** The connection to the event store: the driver's client, for the address that was configured. */
+import { EventStoreDBClient } from '@eventstore/db-client';
+
+/** Case is the driver's: it knows a key however it is written. */
+const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
+
+/**
+ * An address that leads to the leader, whatever it says: followers and replicas do not know yet what was
+ * acknowledged, and would answer that there is no such stream.
+ */
+export const toLeader = (url: string): string => url.replace(PREFERENCE, 'leader');
+
+export const connectEventStore = (url: string): EventStoreDBClient =>
+  EventStoreDBClient.connectionString(toLeader(url));

@@ -1,0 +1,141 @@
+/** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
+import { expect } from 'chai';
+import { runFeed } from '../../application/feed.js';
+import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
+import type { Catalog } from '../../domain/shared/catalog.js';
+import { eventually } from '../support/condition.js';
+import { quiet } from '../support/engines.js';
+import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
+import { eventAt, feed } from '../support/ports.js';
+import { toys } from '../support/toys.js';
+
+const large: Catalog = {
+  service: 'games',
+  events: {
+    GamePut: {
+      versions: [{ schema: {} }],
+      sealed: { subject: () => 'games.box-1', erased: {}, large: true },
+    },
+  },
+};
+
+describe('the live feed of a log', () => {
+  let stop: AbortController;
+  let running: Promise<void>[];
+  beforeEach(() => {
+    [stop, running] = [new AbortController(), []];
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running);
+  });
+
+  function fixture(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
+    const log = feed();
+    const kernel = memoryKernel(memoryWorld(), [toys]);
+    const [told, switched, opened]: [RevealedEvent[], RecordedEvent[], string[]] = [[], [], []];
+    const it = { away: false };
+    const start = () => {
+      const one = runFeed({
+        ...kernel,
+        follow: log.follow,
+        catalogs: [toys, large],
+        windows: new Map(['toys', 'games'].map((service) => [service, { horizon: 0n, from: 0n }])),
+        saved: { save: async () => {} },
+        async reveal(_, event) {
+          opened.push(event.type);
+          if (it.away) throw new Unavailable('the keys are away');
+          return { ...event, erased: false } as never;
+        },
+        publish: (_, event) => void told.push(event),
+        switched: (event) => void switched.push(event),
+        logger: quiet,
+        signal: stop.signal,
+        ...more,
+      });
+      running.push(one.stopped);
+      return one;
+    };
+    return { log, kernel, told, switched, opened, it, start };
+  }
+  const ofGames = (position: bigint) => ({ ...eventAt(position, 'GamePut'), stream: 'games.box-1' });
+
+  it('passes on sealed what is large, and tells nobody of what is the system’s or of no service of its', async () => {
+    const { log, told, opened, start } = fixture();
+    start();
+    const others = { ...eventAt(3n), stream: 'dolls.box-1' };
+    log.give([eventAt(1n), ofGames(2n), others, eventAt(4n, '$streamDeleted'), eventAt(5n, 'OfTomorrow')]);
+    await eventually(() => told.length === 3);
+    expect(told.map(({ type, position, erased }) => [type, position, erased])).to.deep.equal([
+      ['ToyPut', 1n, false],
+      ['GamePut', 2n, false],
+      ['OfTomorrow', 5n, false],
+    ]);
+    expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
+  });
+
+  it('tells which build is served from now on, and of nothing else as if it were that', async () => {
+    const { log, told, switched, start } = fixture();
+    start();
+    log.give([eventAt(1n), eventAt(2n, 'ProjectionSwitched'), eventAt(3n)]);
+    await eventually(() => told.length === 3);
+    expect(switched.map(({ position }) => position)).to.deep.equal([2n]);
+  });
+
+  it('makes the node forget the key and the streams of what is erased, and of nothing else', async () => {
+    const forgotten: string[] = [];
+    const { log, kernel, told, start } = fixture();
+    kernel.vault.forget = (subject) => void forgotten.push(`key of ${subject}`);
+    kernel.streams.forget = (stream) => void forgotten.push(stream);
+    start();
+    const erased = { ...eventAt(2n, 'NotesErased', { box: '1' }), stream: 'toys.erasures-1' };
+    log.give([eventAt(1n), erased]);
+    await eventually(() => told.length === 2);
+    expect(forgotten).to.deep.equal(['key of toys.box-1', 'toys.box-1', 'toys.erasures-1']);
+  });
+
+  it('begins at the window that goes back furthest, for all services at once', async () => {
+    const window = (from: bigint) => ({ horizon: from, from });
+    for (const [toysFrom, gamesFrom, wanted] of [
+      [9n, 5n, 5n],
+      [5n, 9n, 5n],
+      [0n, 9n, 'start'],
+    ] as const) {
+      const windows = new Map([
+        ['toys', window(toysFrom)],
+        ['games', window(gamesFrom)],
+      ]);
+      const { log, start } = fixture({ windows });
+      start();
+      expect(log.asked[0]).to.deep.include({ from: wanted, prefixes: ['toys.', 'games.'] });
+    }
+  });
+
+  it('waits for keys that are away, for several events at once, and is live again when all are told', async () => {
+    const { log, told, it, start } = fixture();
+    const { status, ready } = start();
+    it.away = true;
+    log.give([eventAt(1n), eventAt(2n)], { caughtUp: true });
+    await eventually(() => status() === 'waiting');
+    expect(told).to.have.length(0);
+    it.away = false;
+    expect(await ready).to.deep.equal(
+      new Map([
+        ['toys', 2n],
+        ['games', 0n],
+      ]),
+    );
+    expect([status(), told.length]).to.deep.equal(['live', 2]);
+  });
+
+  it('ends while it waits, and tells nothing that it could not open', async () => {
+    const { log, told, it, start } = fixture();
+    const { status, stopped } = start();
+    it.away = true;
+    log.give([eventAt(1n)], { caughtUp: true });
+    await eventually(() => status() === 'waiting');
+    stop.abort();
+    await stopped;
+    expect([told.length, status()]).to.deep.equal([0, 'waiting']);
+  });
+});
