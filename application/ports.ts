@@ -114,7 +114,7 @@ export interface EventLog {
 
 /** The keys of the subjects, outside the log. A destroyed key never comes back. */
 export interface Vault {
-  /** Makes the subject's key if it never had one. */
+  /** Makes the subject's key if it never had one. Rejects with `Unavailable` where it has one that is damaged. */
   create(subject: string): Promise<void>;
   /** Destroys the subject's key for ever: whatever it sealed is gone. Doing it again is fine. */
   destroy(subject: string): Promise<void>;

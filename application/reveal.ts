@@ -1,7 +1,14 @@
 /** Opens the secret of a recorded event, or puts the catalog's fallback in its place once nobody can open it. */
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
-import { type Log, type RecordedEvent, type Reveal, type RevealedEvent, Unopenable } from './ports.js';
+import {
+  type Log,
+  type RecordedEvent,
+  type Reveal,
+  type RevealedEvent,
+  Unavailable,
+  Unopenable,
+} from './ports.js';
 import type { CachingVault } from './vault.js';
 
 /** Is told of everything that can never be opened, and where it is known of the event that holds it. */
@@ -15,6 +22,12 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
   const erased = (error: unknown) => unopenable(error, told);
   return {
     ...vault,
+    // Whoever is to store something is not told that it is gone: another key will do, of the next day perhaps.
+    create: (subject) =>
+      vault.create(subject).catch((cause) => {
+        unopenable(cause, told);
+        throw new Unavailable(`the key of ${subject} is damaged: nothing can be stored under it`, { cause });
+      }),
     open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
     // What it would seal now nobody could ever open either: as under a destroyed key, nothing is taken.

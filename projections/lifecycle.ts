@@ -112,9 +112,16 @@ export function createLifecycle(ports: LifecyclePorts) {
     }
   }
 
+  /** Of a run later than that of what is served, whatever clocks say: what is earlier was served before, and goes. */
+  async function newCollection(projection: ReadModel): Promise<string> {
+    const { state } = await current(projection);
+    const [run, served] = [ports.newRun(), runOf(state?.collection ?? '')];
+    return collectionName(projection, run > served ? run : `${served}0`);
+  }
+
   /** Readers must find what is served, be there anything in it or not. */
   async function serveEmpty(projection: ReadModel): Promise<void> {
-    const collection = collectionName(projection, ports.newRun());
+    const collection = await newCollection(projection);
     await builds.open(projection, collection, { assertHeld() {} });
     await switchTo(projection, collection);
   }
@@ -130,7 +137,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     return asBuilder(projection, signal, async (lease, stop) => {
       onBegun?.();
       await retired(projection, stop);
-      const collection = (await unfinished(projection)) ?? collectionName(projection, ports.newRun());
+      const collection = (await unfinished(projection)) ?? (await newCollection(projection));
       let events = 0;
       const to = async (until: Position) => {
         const before = events;

@@ -5,10 +5,12 @@ import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import type { After } from '../system/after.js';
 import { type AppDeps, createApp } from './app.js';
+import { inOrder } from './in-order.js';
 import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
+import { boundUnread } from './unread.js';
 
 export interface ListenOptions extends AppDeps {
   readonly host: string;
@@ -59,6 +61,7 @@ export async function listen(
   /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
   let closing = false;
+  const bounded = boundUnread();
   const server = createServer(
     // A client that trickles its header has this long; what becomes of its body is watched as it comes.
     {
@@ -69,12 +72,13 @@ export async function listen(
       // What lacks a Host gets the answer of our own that every other mistake gets.
       requireHostHeader: false,
     },
-    (request, response) => {
+    inOrder((request, response) => {
       silent.delete(request.socket);
       if (closing) response.setHeader('Connection', 'close');
+      bounded(response);
       response.once('finish', () => letRestPass(request, deps.after));
       void respond(request, response);
-    },
+    }),
   );
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -33,8 +33,9 @@ export function createThread({ module, data, answers, kinds, heapMb, logger }: T
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    worker.unref();
     const peer = createPeer(worker, answers, [...kinds, Unavailable]);
+    // Only now: whoever begins to listen to a thread holds the process again.
+    worker.unref();
     const begun = { worker, peer };
     const dead = (err?: Error) => {
       peer.end(new Unavailable('the thread has died', { cause: err }));

@@ -5,8 +5,10 @@ import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domai
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import type { Streams } from '../streams.js';
+import { nextTurn } from '../turns.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
+import { createReadings } from './readings.js';
 import { isSame, isWhole, type Shown, type ShownRooms } from './shown.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
@@ -15,16 +17,21 @@ interface StateRow {
   /** On the room's own row, the first. */
   readonly participants?: readonly Sealed<{ id: string; joinedAt: number }>[];
   /** On the rows after it. */
-  readonly messages?: readonly Sealed<{
-    revision: number;
-    id: string;
-    senderId: string;
-    createdAt: number;
-    expiresAt: number;
-  }>[];
+  readonly messages?: readonly MessageRow[];
 }
 
 type Sealed<Fields> = Fields & { readonly secret: string };
+
+type MessageRow = Sealed<{
+  revision: number;
+  id: string;
+  senderId: string;
+  createdAt: number;
+  expiresAt: number;
+}>;
+
+/** Messages opened in one turn: the largest of them take a few milliseconds. */
+const OPENED_AT_ONCE = 16;
 
 export interface RoomView {
   readonly roomId: string;
@@ -53,30 +60,40 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
+  const readings = createReadings<Read | Rejection>();
+
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
   async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
     const { roomId } = caller;
     const last = shown.last(roomId);
     if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
       return part(last, after);
-    return read(caller, after, seen, last);
+    const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
+    const inStep = await settled.wait('rooms', told > seen ? told : seen);
+    const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
+    const found = isSmall
+      ? await read(caller, after, inStep, last)
+      : await readings(roomId, (shared) => read(caller, shared ? undefined : after, inStep, last));
+    if ('rejected' in found) return found;
+    // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
+    if (found.messages.size >= SMALL) await nextTurn();
+    return { ...part(found, after), ...(inStep ? {} : { consistency: 'pending' }) };
   }
 
   /** What `last` showed needs no opening again: messages never change. */
   async function read(
     { roomId, room }: Admitted,
     after: string | undefined,
-    seen: Position,
+    inStep: boolean,
     last: Shown | undefined,
-  ): Promise<Found | Rejection> {
-    const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
-    const inStep = await settled.wait('rooms', told > seen ? told : seen);
+  ): Promise<Read | Rejection> {
     const reflects = settled.position('rooms');
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
     const people = found.find((row) => row.participants)?.participants ?? [];
     // The whole is opened where it can be kept, else what is asked for.
-    const wanted = shown.content(roomId) ? kept : kept.slice(kept.findIndex(({ id }) => id === after) + 1);
+    const isKept = shown.content(roomId) && shown.fits(kept);
+    const wanted = isKept ? kept : kept.slice(kept.findIndex(({ id }) => id === after) + 1);
 
     const open = async <Secret extends object>({ secret }: { secret: string }) =>
       (await vault.open(roomStream(roomId), secret)) as Secret | undefined;
@@ -86,17 +103,21 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
         return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
       }),
     );
-    const texts = await Promise.all(
-      wanted.map(async (each) => {
-        const { id, senderId, createdAt, expiresAt } = each;
-        const known = last?.messages.get(id);
-        if (known !== undefined) return [id, known] as const;
-        const envelope = (await open<{ envelope: Envelope }>(each))?.envelope;
-        const view = envelope && messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
-        return view && ([id, JSON.stringify(view)] as const);
-      }),
-    );
-    const messages = new Map(texts.filter((each) => each !== undefined));
+    const textOf = async ({ id, secret, senderId, createdAt, expiresAt }: MessageRow) => {
+      const known = last?.messages.get(id);
+      if (known !== undefined) return known;
+      const envelope = (await open<{ envelope: Envelope }>({ secret }))?.envelope;
+      return (
+        envelope && JSON.stringify(messageView({ id, roomId, senderId, createdAt, expiresAt, envelope }))
+      );
+    };
+    const messages = new Map<string, string>();
+    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
+      if (from > 0) await nextTurn();
+      const some = wanted.slice(from, from + OPENED_AT_ONCE);
+      for (const [at, text] of (await Promise.all(some.map(textOf))).entries())
+        if (text !== undefined) messages.set(some[at]!.id, text);
+    }
     const readable = readPeople.filter((each) => each !== undefined);
     const isReadable = readable.length === people.length && messages.size === wanted.length;
     // What can't be read is damaged, unless the log says that the room was burned while we were reading.
@@ -110,7 +131,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const now = { head, messages, position };
     if (inStep && isReadable && content && isWhole(content, people, wanted))
       shown.keep(roomId, { ...now, content, reflects: max(reflects, position) });
-    return { ...part(now, after), ...(inStep ? {} : { consistency: 'pending' }) };
+    return now;
   }
 
   /** Where the room's row is still to come, gone or damaged, the log has the last word. */
@@ -122,13 +143,16 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   return { state };
 }
 
+/** What was read of a room. */
+type Read = Pick<Shown, 'head' | 'messages' | 'position'>;
+
+/** Rooms of fewer messages are read whoever else reads: they are of some megabytes at most. */
+const SMALL = 64;
+
 /** What a room without messages ends with. */
 const EMPTY_END = ']}';
 
-function part(
-  { head, messages, position }: Pick<Shown, 'head' | 'messages' | 'position'>,
-  after?: string,
-): Found {
+function part({ head, messages, position }: Read, after?: string): Found {
   const ids = after === undefined ? [] : [...messages.keys()];
   const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
   return { json: head + wanted.join() + EMPTY_END, position };

@@ -33,6 +33,8 @@ export interface ShownRooms {
   content(roomId: string): Content | undefined;
   /** What was shown last, whatever has happened since. */
   last(roomId: string): Shown | undefined;
+  /** Whether there is room for one with these messages, sealed as they are, beside others. */
+  fits(messages: readonly { readonly secret: string }[]): boolean;
   /** To be called at once with the content it shows. */
   keep(roomId: string, shown: Shown): void;
   /** The room has ended: nothing of what was said in it stays in memory. */
@@ -43,6 +45,7 @@ export interface ShownRooms {
 export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = SHOWN_BYTES): ShownRooms {
   const rooms = new LRUCache<string, Shown>({
     maxSize: limitBytes,
+    maxEntrySize: limitBytes / 2,
     sizeCalculation: ({ head, messages }, roomId) =>
       sum([roomId, head, ...messages.keys(), ...messages.values()]),
   });
@@ -56,6 +59,8 @@ export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = S
   return {
     content,
     last: (roomId) => rooms.get(roomId),
+    fits: (messages) =>
+      messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + heldBytes(secret), 0) <= limitBytes / 2,
     keep: (roomId, shown) => void rooms.set(roomId, shown),
     forget: (roomId) => void rooms.delete(roomId),
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
@@ -76,4 +81,6 @@ export const isWhole = (
   messages.length === Math.min(revision + 1, KEPT_MESSAGES);
 
 const ENTRY_BYTES = 100;
+/** What is shown of a message besides its secret, at most, and its entries. */
+const SHOWN_MORE_BYTES = 1000;
 const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + heldBytes(each), 0);

@@ -102,7 +102,7 @@ describe('the program', function () {
     const serve = (...args: string[]) => annals('serve', ...args);
     const [engines, taken, wrong, away] = await Promise.all([
       annals('engines', '--data-dir', directory.path),
-      serve('--data-dir', directory.path, '--rooms-port', port, '--operations-port', '0'),
+      serve('--data-dir', directory.path, '--logs-port', port, '--operations-port', '0'),
       serve('--rooms-port', 'many'),
       serve('--mongo-url', 'mongodb://127.0.0.1:1/', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'),
     ]);

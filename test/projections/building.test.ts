@@ -5,7 +5,7 @@ import type { Follow, Position, RecordedEvent } from '../../application/ports.js
 import type { ServedState, SwitchProjection } from '../../domain/shared/served.js';
 import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/catch-up.js';
 import { BuildInProgress, createLifecycle, type LifecyclePorts } from '../../projections/lifecycle.js';
-import type { Builds, Row } from '../../projections/projection.js';
+import { type Builds, type Row, runOf } from '../../projections/projection.js';
 import { createServed } from '../../projections/served.js';
 import { eventually } from '../support/condition.js';
 import { rejection } from '../support/eventstore-client.js';
@@ -307,6 +307,12 @@ describe('a build', () => {
       }
       expect(await rebuild()).to.equal('toys_contents_v1_p');
       expect([asked[0]?.from, runs]).to.deep.equal([50n, 0]);
+    });
+
+    it('is of a later run than what is served, though the clock was set back or another node’s is ahead', async () => {
+      put(10n);
+      serve('toys_contents_v1_s');
+      expect(runOf(await rebuild()) > 's').to.equal(true);
     });
 
     it('ends with its lease: nothing is switched to', async () => {

@@ -1,7 +1,11 @@
 /** A thread answers, is asked back, gives up, and when it dies takes nothing with it but what it was asked. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createThread } from '../../../adapters/threads/thread.js';
 import { Unavailable } from '../../../application/ports.js';
+import { owned } from '../../support/children.js';
 import { quiet } from '../../support/engines.js';
 
 class Tired extends Error {
@@ -62,6 +66,11 @@ describe('a thread', function () {
       expect(await waiting).to.be.instanceOf(Unavailable);
       expect(await thread.call('double', [4])).to.equal(8);
     });
+
+  it('keeps no process from ending', async () => {
+    const alone = owned(fork(fileURLToPath(new URL('./left-alone.js', import.meta.url))));
+    expect(await once(alone, 'exit')).to.deep.equal([0, null]);
+  });
 
   it('answers nothing any more once it is closed', async () => {
     const waiting = failure(thread.call('untilStopped', []));

@@ -1,7 +1,7 @@
 /** Records on their way into a log in memory: taken in, told of, and stored once. */
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest.js';
-import { type EventLog, type RecordedEvent, Unavailable } from '../../../application/ports.js';
+import { type EventLog, type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports.js';
 import { requestStream } from '../../../domain/logs/batch.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { recordText } from '../../support/logs.js';
@@ -61,6 +61,22 @@ describe('in memory, ingest', () => {
     const late = ingestOf({}, undefined, false);
     const { ingested } = taken(await late.post(lines({ message: 'a' }), 'lines', 'api', context()));
     expect(ingested).to.deep.equal({ receivedAt: NOON, position: await kernel.head(), visible: false });
+  });
+
+  it('takes nothing under a key that is damaged, with an Idempotency-Key or without, and goes on with the next', async () => {
+    const ingest = ingestOf();
+    const { create } = world.keys;
+    world.keys.create = async (subject, fresh) => {
+      if (subject === 'logs.batch-api-20260301') throw new Unopenable(subject, 'damaged');
+      return create(subject, fresh);
+    };
+    const text = lines({ message: 'a' });
+    for (const asked of [context(), { ...context(), fingerprint: 'print' }])
+      expect(await failure(ingest.post(text, 'lines', 'api', asked))).to.be.instanceOf(Unavailable);
+    expect(ingest.totals()).to.deep.equal({ accepted: 0, rejected: 0, waitingBytes: 0 });
+    expect(kernel.unopened()).to.equal(1);
+    taken(await ingest.post(text, 'lines', 'other', context()));
+    expect(await stored()).to.deep.equal(['a']);
   });
 
   it('refuses what is no JSON, too many records, and what there is no room for', async () => {

@@ -60,6 +60,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
   const ports = { ...kernel, streams, clock, rows, settled, shown };
   return {
     ...kernel,
+    rows,
     /** How often the log was asked what another node may have written. */
     refreshed: () => refreshed,
     waited,

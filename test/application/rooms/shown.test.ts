@@ -36,21 +36,36 @@ describe('a room that is read again', function () {
     done(await at.commands.post(await at.admitted(room), { ...envelope, messageIndex }, context()));
 
   /** Readers of the node, whose reads of the rows are counted; `found` may change what they find. */
-  function readers(found = (rows: readonly object[]) => rows) {
+  function readers(found = (rows: readonly object[]) => rows, limitBytes?: number) {
     let reads = 0;
+    let round = 0;
+    /** In which round of the event loop each secret was opened. */
+    const opened: number[] = [];
     const { kernel } = node;
-    const shown = createShownRooms(kernel.streams);
+    const shown = createShownRooms(kernel.streams, limitBytes);
+    const open: typeof kernel.vault.open = (...asked) => {
+      opened.push(round);
+      return kernel.vault.open(...asked);
+    };
     const find = async (...asked: Parameters<typeof kernel.rows.find>) => {
       reads++;
       return found(await kernel.rows.find<object>(...asked)) as never;
     };
-    const queries = createRoomQueries({ ...kernel, shown, rows: { find }, clock: Date });
+    const vault = { ...kernel.vault, open };
+    const queries = createRoomQueries({ ...kernel, vault, shown, rows: { find }, clock: Date });
     const read = async (room: Room, after?: string, seen?: Position) => {
-      const { json, position } = accepted(await queries.state(await node.admitted(room), after, seen));
+      opened.length = 0;
+      let next = setImmediate(function count() {
+        round++;
+        next = setImmediate(count);
+      });
+      const state = await queries.state(await node.admitted(room), after, seen);
+      clearImmediate(next);
+      const { json, position } = accepted(state);
       const { messages, participants } = shownBy({ json, position });
       return { ids: messages.map(({ id }) => id), people: participants.length, position };
     };
-    return { read, shown, queries, reads: () => reads };
+    return { read, shown, queries, opened, reads: () => reads };
   }
 
   /** As the live feed would: this node hears of all that stands in a stream. */
@@ -101,6 +116,21 @@ describe('a room that is read again', function () {
     await node.kernel.settled.wait('rooms', another.position);
     await hear(messagesStream(room.roomId));
     expect((await read(room)).ids).to.have.length(3);
+  });
+
+  it('is opened from where its reader is when it is too large to be kept, and in turns', async () => {
+    const room = await node.create('Ada');
+    const ids: string[] = [];
+    for (let index = 0; index < 40; index++) ids.push((await post(room, index)).body.id);
+    const { read, opened, shown } = readers(undefined, 20_000);
+    expect((await read(room)).ids).to.deep.equal(ids);
+    const [, ...messages] = opened;
+    expect(messages).to.have.length(40);
+    for (const each of new Set(messages))
+      expect(messages.filter((one) => one === each)).to.have.length.of.at.most(16);
+    expect(shown.cache.bytes()).to.equal(0);
+    expect((await read(room, ids[37])).ids).to.deep.equal(ids.slice(38));
+    expect(opened).to.have.length(1 + 2);
   });
 
   it('is not kept as rows show it that hold only a part of it yet', async () => {

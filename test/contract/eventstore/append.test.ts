@@ -204,7 +204,9 @@ describe('appending', () => {
       jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }),
     );
     const streams = events.map(() => freshStream());
-    await Promise.all(events.map((event, n) => store.client.appendToStream(streams[n]!, event)));
+    await Promise.all(
+      events.map((event, n) => store.client.appendToStream(streams[n]!, event, { deadline: 60_000 })),
+    );
     for (const stream of streams) expect(await all(store.client.readStream(stream))).have.length(1);
   });
 
