@@ -30,6 +30,9 @@ addCommands(program, commands, (code) => {
   process.exitCode = code;
 });
 
+/** So long what is under way has to end by itself after a failure. */
+const ENDING_MS = 2000;
+
 // Whoever reads our output may have read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
@@ -40,6 +43,8 @@ try {
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);
+  // What a driver still waits for, of a store that does not answer, would keep the process from ever ending.
+  setTimeout(() => process.exit(), ENDING_MS).unref();
 }
 
 function complain(text: string) {

@@ -4,7 +4,7 @@ import { levelBit } from '../../domain/logs/levels.js';
 import { idOf } from '../../domain/logs/place.js';
 import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import { termsOf } from '../../domain/logs/words.js';
-import { makeTermFilter } from './term-filter.js';
+import { growTermFilter, makeTermFilter } from './term-filter.js';
 
 interface Head {
   readonly producerId: string;
@@ -45,7 +45,8 @@ export interface BlockBuilder {
   readonly memory: number;
   /** `line` is the record's own JSON text. */
   add(record: LogRecord, line: string, position: bigint, place: number): void;
-  summary(): BlockSummary;
+  /** `growing`: more will be added, and this be asked again. */
+  summary(growing?: boolean): BlockSummary;
   /** All of it, or the records from an index on. */
   text(from?: number): string;
 }
@@ -59,8 +60,8 @@ export function buildBlock(producerId: string): BlockBuilder {
   const columns: number[] = [];
   const lines: string[] = [];
   const correlations = new Set<string>();
-  const terms = new Set<number>();
-  const found = (term: number) => void terms.add(term);
+  const grown = growTermFilter();
+  const { terms } = grown;
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   let [size, bits] = [0, 0];
@@ -90,18 +91,18 @@ export function buildBlock(producerId: string): BlockBuilder {
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(record.correlationId);
-      termsOf(record, found);
+      termsOf(record, grown.add);
       lines.push(line);
       size += line.length;
     },
-    summary: () => ({
+    summary: (growing = false) => ({
       from,
       to,
       count: lines.length,
       size,
       levels: bits,
       correlations: [...correlations],
-      terms: makeTermFilter(terms),
+      terms: growing ? grown.filter() : makeTermFilter(terms),
     }),
     text(from = 0) {
       const own = columns.slice(from * COLUMNS);

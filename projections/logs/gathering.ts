@@ -103,7 +103,7 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
       const { id, block } = current;
       if (current.pieces.length >= MOST_PIECES) Object.assign(current, { pieces: [], packed: 0 });
       const { pieces, packed } = current;
-      const { correlations: _, terms, ...row } = rowOf(id, at, owner, block);
+      const { correlations: _, terms, ...row } = rowOf(id, at, owner, block, true);
       current.packed = block.count;
       return {
         row: { ...row, gathered: true, gathering: true },

@@ -27,19 +27,20 @@ export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder
   return { row, terms, correlations, text: block.text(), pieces: [] };
 }
 
-/** What a block says of itself, for its row. */
+/** What a block says of itself, for its row; `growing` while it takes more. */
 export const rowOf = (
   id: string,
   at: bigint,
   { subject, producerId, received }: Owner,
   block: BlockBuilder,
+  growing = false,
 ) => ({
   _id: id,
   _at: longOf(at),
   subject,
   producerId,
   received,
-  ...block.summary(),
+  ...block.summary(growing),
 });
 
 /** Undefined when the key is destroyed: nobody could read it. */

@@ -10,7 +10,7 @@ import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
 import { openTexts } from './sealing.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 3, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 4, atOnce: 128, open, scan };
 
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);

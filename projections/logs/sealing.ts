@@ -15,11 +15,18 @@ const SHORT_BYTES = 1024;
 /** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */
 const PACKED_TIGHTLY = 16;
 const LEVEL = { level: 1 };
+/** With no more memory than it needs: to get that and to clear it takes longer than to pack what is short. */
+const SMALL = { ...LEVEL, windowBits: 10, memLevel: 2, chunkSize: SHORT_BYTES };
 
 /** Undefined when the key is destroyed. */
 export async function sealPacked(vault: Vault, subject: string, text: string): Promise<Binary | undefined> {
-  const short = text.length <= SHORT_CHARACTERS;
-  return sealed(vault, subject, short ? deflateRawSync(text, LEVEL) : await deflate(text, LEVEL));
+  return sealed(vault, subject, packedSync(text) ?? (await deflate(text, LEVEL)));
+}
+
+/** Undefined for what is not short. */
+function packedSync(text: string): Buffer | undefined {
+  if (text.length > SHORT_CHARACTERS) return undefined;
+  return deflateRawSync(text, text.length > SHORT_BYTES ? LEVEL : SMALL);
 }
 
 /** Undefined when the key is destroyed. */

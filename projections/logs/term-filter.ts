@@ -4,18 +4,45 @@
 const BITS_PER_TERM = 12;
 const PROBES = 5;
 
-export function makeTermFilter(terms: ReadonlySet<number>): Uint8Array {
-  const filter = new Uint8Array(Math.ceil((terms.size * BITS_PER_TERM) / 8) + 1);
-  const bits = filter.length * 8;
-  for (const term of terms) {
-    let [probe, step] = [mix(term), mix(term ^ 0x5bd1e995) | 1];
-    for (let probes = 0; probes < PROBES; probes++) {
-      const bit = (probe >>> 0) % bits;
-      filter[bit >>> 3]! |= 1 << (bit & 7);
-      probe = (probe + step) | 0;
-    }
-  }
+/** `capacity`: how many terms it is made for, if more are to come. */
+export function makeTermFilter(terms: ReadonlySet<number>, capacity = terms.size): Uint8Array {
+  const filter = new Uint8Array(Math.ceil((capacity * BITS_PER_TERM) / 8) + 1);
+  for (const term of terms) put(filter, term);
   return filter;
+}
+
+function put(filter: Uint8Array, term: number) {
+  const bits = filter.length * 8;
+  let [probe, step] = [mix(term), mix(term ^ 0x5bd1e995) | 1];
+  for (let probes = 0; probes < PROBES; probes++) {
+    const bit = (probe >>> 0) % bits;
+    filter[bit >>> 3]! |= 1 << (bit & 7);
+    probe = (probe + step) | 0;
+  }
+}
+
+/** A filter of terms that become more, the same whenever it was asked for before: only what is new is put into it. */
+export function growTermFilter() {
+  const terms = new Set<number>();
+  let added: number[] = [];
+  let capacity = 0;
+  let filter = makeTermFilter(terms);
+  return {
+    terms: terms as ReadonlySet<number>,
+    add(term: number) {
+      const { size } = terms;
+      if (terms.add(term).size > size) added.push(term);
+    },
+    /** With room for up to twice as many. */
+    filter(): Uint8Array {
+      if (terms.size > capacity) {
+        capacity = 2 ** Math.ceil(Math.log2(terms.size));
+        filter = makeTermFilter(terms, capacity);
+      } else for (const term of added) put(filter, term);
+      added = [];
+      return filter.slice();
+    },
+  };
 }
 
 export function mayHold(filter: Uint8Array, term: number): boolean {

@@ -30,9 +30,6 @@ interface Options extends StrykerOptions {
   readonly mochaTests?: readonly string[];
 }
 
-/** A property is tried for so long, ms: mutants are many. */
-const PROPERTY_MS = 3000;
-
 class MochaRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
   readonly #mocha = new Mocha({ timeout: 0 });
@@ -52,12 +49,8 @@ class MochaRunner implements TestRunner {
   }
 
   async init() {
-    // Whether there is a counterexample counts here, not how small it can be made; it is found soon, or never.
-    fc.configureGlobal({
-      ...fc.readConfigureGlobal(),
-      endOnFailure: true,
-      interruptAfterTimeLimit: PROPERTY_MS,
-    });
+    // Whether there is a counterexample counts here, not how small it can be made.
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
     // A mutant that hangs is killed with this process: what its tests have not removed goes with the sandbox.
     process.env.TMPDIR = resolve('tmp');
     mkdirSync(process.env.TMPDIR, { recursive: true });

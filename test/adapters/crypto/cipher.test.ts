@@ -14,6 +14,13 @@ describe('the cipher', () => {
     expect(() => aes256gcm.openBytes(other, sealed)).to.throw();
   });
 
+  it('never uses a nonce again, however much is sealed', () => {
+    const nonces = Array.from({ length: 2000 }, () =>
+      Buffer.from(aes256gcm.sealBytes(key, bytes)).subarray(0, 12).toString('hex'),
+    );
+    expect(new Set(nonces).size).to.equal(2000);
+  });
+
   it('refuses bytes that were changed or cut', () => {
     const sealed = Buffer.from(aes256gcm.sealBytes(key, bytes));
     expect(() => aes256gcm.openBytes(key, sealed.subarray(0, -1))).to.throw();

@@ -301,6 +301,15 @@ describe('in memory, a request with a key', () => {
     };
     const away = () => Promise.reject(new Unavailable('away'));
     expect(await tries({ append: away })).to.equal(10);
+    const now = performance.now.bind(performance);
+    const long = () => {
+      performance.now = () => now() + 10_000;
+      return away();
+    };
+    const tried = await tries({ append: long }).finally(() => {
+      performance.now = now;
+    });
+    expect(tried, 'the request has no time left').to.equal(1);
     // Others are said to be there, and never are.
     expect(await tries({ append: async () => ({ outcome: 'conflict' }) })).to.equal(1);
     const conflicting: EventLog['append'] = async (stream, ...given) =>

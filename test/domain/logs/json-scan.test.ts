@@ -40,4 +40,52 @@ describe('the scan of a JSON text', () => {
         expect(skipBlanks(blanks, 0)).to.equal(blanks.length);
       }),
     ));
+
+  /** JSON, or what is left of it when one sign is taken out, put in, or changed. */
+  const nearly = fc
+    .tuple(
+      fc.json({ maxDepth: 3 }),
+      fc.nat(),
+      fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '\\', '-', '0', '.', 'e', 'x', ' ', '\n'),
+      fc.nat(1),
+      fc.boolean(),
+    )
+    .map(([text, where, sign, instead, whole]) => {
+      const at = where % (text.length + 1);
+      return whole ? text : text.slice(0, at) + sign + text.slice(at + instead);
+    });
+  const parsed = (text: string): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  };
+
+  it('takes for a value what is one, and nothing else', () =>
+    fc.assert(
+      fc.property(nearly, (text) => {
+        const whole = text.trim();
+        expect(endOfValue(whole, 0) === whole.length).to.equal(parsed(whole) !== undefined);
+      }),
+      { numRuns: 2000 },
+    ));
+
+  it('gives the items of what is a list or an object, and says when it is none', () =>
+    fc.assert(
+      fc.property(nearly, (given) => {
+        const text = given.trim();
+        const value = parsed(text);
+        const scan = itemsOf(text, 0);
+        const found: [string | undefined, unknown][] = [];
+        let next = scan.next();
+        for (; !next.done; next = scan.next())
+          if (next.value) found.push([next.value.key, parsed(text.slice(next.value.from, next.value.to))]);
+        const isWhole = value !== null && typeof value === 'object';
+        expect(next.value === text.length).to.equal(isWhole);
+        if (Array.isArray(value)) expect(found.map(([, item]) => item)).to.deep.equal(value);
+        else if (isWhole) expect(Object.fromEntries(found)).to.deep.equal(value);
+      }),
+      { numRuns: 2000 },
+    ));
 });

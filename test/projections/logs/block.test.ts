@@ -8,7 +8,7 @@ import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { understand } from '../../../domain/logs/record.js';
 import { termsOf, termsOfFilter } from '../../../domain/logs/words.js';
 import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../projections/logs/block.js';
-import { makeTermFilter, mayHold } from '../../../projections/logs/term-filter.js';
+import { growTermFilter, makeTermFilter, mayHold } from '../../../projections/logs/term-filter.js';
 import { NOON, record } from '../../domain/logs/arbitrary.js';
 
 const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
@@ -113,6 +113,23 @@ describe('a block that is written in pieces', () => {
 });
 
 describe('a term filter', () => {
+  it('holds all terms while they become more, and is the same however often it was asked for', () => {
+    const often = growTermFilter();
+    for (let term = 1; term <= 3000; term++) {
+      often.add(term * 7919);
+      often.add(term * 7919);
+      if (term % 7 > 0) continue;
+      const filter = often.filter();
+      for (let each = Math.max(1, term - 20); each <= term; each++)
+        expect(mayHold(filter, each * 7919), `${each} of ${term}`).to.equal(true);
+      if (term % 147 > 0) continue;
+      const once = growTermFilter();
+      for (let each = 1; each <= term; each++) once.add(each * 7919);
+      expect(Buffer.from(filter).equals(once.filter()), `${term}`).to.equal(true);
+    }
+    expect(often.terms.size).to.equal(3000);
+  });
+
   it('errs for few of the terms it does not hold', () => {
     const terms = (from: number) =>
       Array.from({ length: 5000 }, (_, n) =>

@@ -1,0 +1,32 @@
+/** A start beside a store that is frozen: it fails, and the process ends, so that whoever supervises it starts it again. */
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/engines.js';
+import { run } from '../support/program.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('a start beside a frozen store', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path);
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  for (const engine of ['eventstore', 'mongo'])
+    it(`ends with 1 when it is that of ${engine}`, async () => {
+      const pid = server.pids[engine]!;
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+        const { code, stderr } = await run(['serve', '--data-dir', directory.path, ...ports]);
+        expect(code).to.equal(1);
+        expect(stderr).to.match(/^annals: .*(silent|answer)/m);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+});
