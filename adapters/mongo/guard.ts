@@ -17,7 +17,7 @@ import {
   MongoTopologyClosedError,
 } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
-import { CALL_MS, within } from '../../application/within.js';
+import { CALL_MS, REQUEST_MS, within } from '../../application/within.js';
 
 /** These work through all that is stored, and nobody's request waits for them. */
 const LONG: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes', 'drop', 'dropDatabase']);
@@ -33,6 +33,7 @@ export function guarded<Target extends object>(target: Target): Target {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
+      if (name === 'toArray' && proxy instanceof AbstractCursor) return () => allOf(proxy);
       return (...args: readonly unknown[]) => {
         const given: unknown = member.apply(target, args);
         if (given === target) return proxy;
@@ -49,6 +50,25 @@ const speaksToServer = (given: unknown): given is object =>
   given instanceof Collection ||
   given instanceof AbstractCursor ||
   (typeof given === 'object' && given !== null && Symbol.asyncIterator in given);
+
+/**
+ * All that a cursor has. The driver would ask for every batch within what to us is one call: much that is asked for
+ * comes in many calls, each with its deadline, and all within the time of a request.
+ */
+async function allOf<T>(cursor: AbstractCursor<T>): Promise<T[]> {
+  const until = performance.now() + REQUEST_MS;
+  const all: T[] = [];
+  try {
+    while (await cursor.hasNext()) {
+      for (const one of cursor.readBufferedDocuments()) all.push(one);
+      if (performance.now() > until) throw new Unavailable(`MongoDB was not done within ${REQUEST_MS} ms`);
+    }
+    return all;
+  } finally {
+    // Nobody waits for it: of one that has ended nothing is left to close.
+    cursor.close().catch(() => {});
+  }
+}
 
 /** What the server answers to one call. */
 export async function answered<T>(call: Promise<T>, ms: number): Promise<T> {

@@ -17,6 +17,13 @@ const ATTEMPTS = 10;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
+/** The day was held to be over, by a clock ahead of ours: tried at once again in vain, but the next day is taken. */
+class Ended extends Unavailable {
+  constructor(stream: string) {
+    super(`${stream} was ended by retention`);
+  }
+}
+
 export interface Waiting {
   readonly event: NewEvent;
   /** Its size before sealing. */
@@ -24,7 +31,10 @@ export interface Waiting {
 }
 
 export interface Appender {
-  /** Resolves when the events are flushed, in this order, with the position of the last; rejects with `Unavailable`. */
+  /**
+   * Resolves when the events are flushed, in this order, with the position of the last; rejects with `Unavailable`,
+   * also where retention has ended the stream.
+   */
   append(stream: string, events: readonly Waiting[]): Promise<Position>;
   /** Of events that wait or are being appended. */
   waitingBytes(): number;
@@ -122,9 +132,9 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
           line.revision = outcome.revision;
           return outcome.position;
         }
-        if (outcome.outcome === 'deleted') throw new Error(`${stream} was ended by retention`);
+        if (outcome.outcome === 'deleted') throw new Ended(stream);
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
+        if (!(error instanceof Unavailable) || error instanceof Ended) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
       await delay(Math.random() * 5 * 2 ** tried);
@@ -138,7 +148,7 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
       stream,
       revision === undefined ? { backwards: true, limit: 1 } : { from: revision + 1 },
     );
-    if (found === 'deleted') throw new Error(`${stream} was ended by retention`);
+    if (found === 'deleted') throw new Ended(stream);
     return found === 'missing' ? [] : found;
   }
 

@@ -70,7 +70,10 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     const run = { context, until: performance.now() + RETRY_MS };
     // Fresh ids: what is taken is ours, and what is in the way is somebody else's.
     const begun = await fill(stream, mine.first, 0, run);
-    if (begun === 'deleted') return EXPIRED;
+    if (begun === 'deleted') {
+      await assertBegun(stream);
+      return EXPIRED;
+    }
     const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
     if (found === 'deleted') return EXPIRED;
     const first = found === 'missing' ? undefined : found[0];
@@ -106,11 +109,20 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
         if (last && known >= batches.length) return last.position;
       }
       const done = await fill(stream, batches, known, run);
-      if (done === 'deleted') return 0n;
+      if (done === 'deleted') {
+        if (there === 0) await assertBegun(stream);
+        return 0n;
+      }
       if (done !== 'taken') return done;
       known = undefined;
     }
     throw new Unavailable(`${stream} is written to by others`);
+  }
+
+  /** Where nothing has ever been, it is the day that is gone, by a clock ahead of ours: nothing was kept of a request. */
+  async function assertBegun(stream: string): Promise<void> {
+    const found = await log.read(stream, { limit: 1 });
+    if (found === 'missing') throw new Unavailable(`${stream} is of a day that was ended by retention`);
   }
 
   /** Appends the batches from an index on, one by one; `taken` when others stand where one should. */

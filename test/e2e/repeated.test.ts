@@ -61,8 +61,11 @@ describe('an Idempotency-Key', function () {
     participantName,
     signingPublicKey: (await newSigner()).publicKey,
   });
-  const makeRoom = async () =>
-    (await call<Entered>(base(0), 'POST', '/rooms', { body: await person('Ada') })).body;
+  const makeRoom = async () => {
+    const { status, body } = await call<Entered>(base(0), 'POST', '/rooms', { body: await person('Ada') });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    return body;
+  };
   const envelope = (ciphertext: string) => ({
     keyVersion: 1,
     messageIndex: 0,
@@ -87,7 +90,11 @@ describe('an Idempotency-Key', function () {
     async join() {
       const { roomId, sessionToken: token } = await makeRoom();
       const inviteToken = text(random(16));
-      await call(base(1), 'POST', `/rooms/${roomId}/invites`, { token, body: { inviteToken } });
+      const invited = await call(base(1), 'POST', `/rooms/${roomId}/invites`, {
+        token,
+        body: { inviteToken },
+      });
+      expect(invited.status, JSON.stringify(invited.body)).to.equal(200);
       return {
         path: `/rooms/${roomId}/join`,
         bodies: [

@@ -4,8 +4,10 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import {
   type Db,
+  type FindCursor,
   Long,
   MongoBulkWriteError,
+  MongoClient,
   MongoClientClosedError,
   MongoError,
   MongoErrorLabel,
@@ -152,6 +154,61 @@ describe('what MongoDB says', () => {
     } finally {
       realTimers();
     }
+  });
+
+  describe('to a list in batches', () => {
+    /** A cursor whose server takes so long for each batch. */
+    const batchesOf = (cursor: FindCursor, batches: readonly object[][], takes: () => Promise<void>) => {
+      const left = [...batches];
+      let closed = 0;
+      let batch: object[] = [];
+      Object.assign(cursor, {
+        hasNext: async () => {
+          await takes();
+          batch = left.shift() ?? [];
+          return batch.length > 0;
+        },
+        readBufferedDocuments: () => batch,
+        close: async () => void closed++,
+      });
+      return { list: () => guarded(cursor).toArray(), closed: () => closed };
+    };
+    const cursor = () => new MongoClient('mongodb://127.0.0.1:1').db('any').collection('rows').find();
+    const BATCHES = [[{ _id: 1 }, { _id: 2 }], [{ _id: 3 }], [{ _id: 4 }]];
+    let time: ReturnType<typeof heldTime>;
+    let realTimers: () => void;
+    const { now } = performance;
+    let passed = 0;
+    beforeEach(() => {
+      time = heldTime();
+      realTimers = holdTimers(time);
+      passed = 0;
+      performance.now = () => passed;
+    });
+    afterEach(() => {
+      realTimers();
+      performance.now = now;
+    });
+    const taking = (ms: number) => async () => {
+      await undefined;
+      passed += ms;
+      time.pass(ms);
+    };
+
+    it('is awaited for as long as each of them may take', async () => {
+      const { list, closed } = batchesOf(cursor(), BATCHES, taking(1900));
+      expect(4 * 1900).to.be.greaterThan(CALL_MS);
+      expect(await list()).to.deep.equal(BATCHES.flat());
+      expect(closed()).to.equal(1);
+    });
+
+    it('is given up when one of them is late, or all of them take longer than a request', async () => {
+      const late = batchesOf(cursor(), BATCHES, taking(CALL_MS));
+      expect(await rejection(late.list())).to.be.instanceOf(Unavailable);
+      const slow = batchesOf(cursor(), BATCHES, taking(3000));
+      expect(await rejection(slow.list())).to.be.instanceOf(Unavailable);
+      expect([late.closed(), slow.closed()]).to.deep.equal([1, 1]);
+    });
   });
 
   it('is awaited of whatever is handed out, in turn, and values stay what they are', async () => {

@@ -121,9 +121,23 @@ describe('in memory, an appender', () => {
     await append(stream, [batch('c')]);
     expect(await stored([stream])).to.deep.equal(['c']);
     expect(waitingBytes()).to.equal(0);
+  });
+
+  it('is not to be written to, and not tried again, where retention has ended the stream', async () => {
+    let appends = 0;
+    const counted: EventLog['append'] = (...given) => {
+      appends++;
+      return kernel.log.append(...given);
+    };
+    const { append, waitingBytes } = over(counted);
+    await append(stream, [batch('a')]);
     await kernel.log.tombstone(stream);
-    for (const appender of [append, over().append])
-      expect(String(await failure(appender(stream, [batch('d')])))).to.include('ended by retention');
+    for (const appender of [append, over(counted).append]) {
+      const failed = await failure(appender(stream, [batch('b')]));
+      expect(failed).to.be.instanceOf(Unavailable);
+      expect(String(failed)).to.include('ended by retention');
+    }
+    expect([appends, waitingBytes()]).to.deep.equal([2, 0]);
   });
 
   it('tries ten times while the log is away', async () => {

@@ -247,6 +247,21 @@ describe('in memory, a request with a key', () => {
     }
   });
 
+  it('is to be sent again when its day is held to be over before it begins, and has expired only where it began', async () => {
+    const keyed = { ...context(), fingerprint: 'print' };
+    for (const kept of ['batch', 'audit']) {
+      const subject = `logs.${kept}-api-20260301`;
+      await kernel.vault.create(subject);
+      await kernel.vault.destroy(subject);
+      const text = lines({ message: 'a', audit: kept === 'audit' });
+      for (const asked of [context(), keyed])
+        expect(await failure(ingestOf().post(text, 'lines', 'api', asked)), kept).to.be.instanceOf(
+          Unavailable,
+        );
+    }
+    expect(await stored()).to.deep.equal([]);
+  });
+
   it('is answered as ever when only its audit records have expired', async () => {
     const first = taken(await ingestOf().post(text, 'lines', 'api', how));
     await kernel.log.tombstone(both[1]!);
