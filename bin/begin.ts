@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
-import { listen } from '../adapters/http/server.js';
+import { listen, urlOf } from '../adapters/http/server.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
 import { keepHeapSmall } from '../adapters/system/heap.js';
@@ -73,9 +73,11 @@ export async function begin(
   const begun = await kernel.head();
   const context = { kernel, values, release, metrics, logger: log, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
+  const urls = new Map<string, string>();
   const parts = chosen.map((service) => {
     const { horizon } = windows.get(service.name)!;
-    return start(service, service.connect({ ...context, horizon }), context, signal);
+    const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
+    return start(service, service.connect({ ...context, horizon, url }), context, signal);
   });
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
@@ -94,6 +96,7 @@ export async function begin(
   };
   const open = async ({ policy, routes, signIn }: Door, port: number) => {
     const { url, close } = await listen(policy, routes, { ...http, port });
+    urls.set(policy.service, url);
     opened(`connections of ${policy.service}`, close);
     log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };

@@ -36,7 +36,7 @@ export const logs: Service = {
   catalog,
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
-  connect({ kernel, values, release, metrics, logger, signal, horizon }) {
+  connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
     const { log, vault, settled, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
@@ -78,7 +78,7 @@ export const logs: Service = {
       signal,
       allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
       ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
-      serviceUrl: () => values['logs.appUrl'] ?? `http://${values.host}:${values['logs.port']}`,
+      serviceUrl: () => values['logs.appUrl'] ?? url(),
     });
     const storage = async () => {
       const [eventStore, models] = await Promise.all([answers(kernel.head()), answers(mongo.ping())]);

@@ -26,6 +26,8 @@ export interface ServiceContext {
   readonly release: string;
   readonly metrics: Metrics;
   readonly logger: Log;
+  /** Where the service listens; as configured until it is up, which may be on any free port. */
+  readonly url: () => string;
   /** Aborted when the process stops: ends what goes on in the background. */
   readonly signal: AbortSignal;
   /** Every event of the service after this position will be published: streams can be resumed from here on. */

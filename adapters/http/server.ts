@@ -43,6 +43,10 @@ function letRestPass(request: IncomingMessage, after?: After) {
   request.once('end', unwatch);
 }
 
+/** How a door is called that listens there; an address of IPv6 stands in brackets. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** Rejects if the address is taken or not ours. */
 export async function listen(
   policy: ServicePolicy,
@@ -108,10 +112,8 @@ export async function listen(
     });
   });
   const bound = server.address() as AddressInfo;
-  const name = host.includes(':') ? `[${host}]` : host;
-
   return {
-    url: `http://${name}:${bound.port}`,
+    url: urlOf(host, bound.port),
     port: bound.port,
     close() {
       closing = true;

@@ -59,12 +59,12 @@ describe('the log service', function () {
       return alerts.length > 0 && alerts.every(({ webhook }) => webhook.delivered) && alerts;
     });
 
-  const open = async () => {
+  const open = async (port = '') => {
     directory = temporaryDirectory();
     receiver = await startReceiver();
     flags = [
       '--logs-port',
-      await freePort(),
+      port || (await freePort()),
       '--logs-api-token',
       TOKEN,
       '--logs-webhook-secret',
@@ -165,6 +165,17 @@ describe('the log service', function () {
       const limit = list?.parameters?.find(({ name }) => name === 'limit');
       expect(limit?.description).to.equal('More than 1000 counts as 1000');
       expect((await fetch(`${url}/docs`)).status).to.equal(200);
+    });
+  });
+
+  describe('on any free port', () => {
+    before(() => open('0'));
+    after(close);
+
+    it('tells those it alerts the address at which it listens', async () => {
+      await ask('PUT', '/api/alerts/config', { enabled: true, webhookUrl: receiver.url });
+      expect((await ask('POST', '/api/alerts/test-webhook')).status).to.equal(200);
+      expect(JSON.parse(receiver.received[0]!.body)).to.include({ serviceUrl: url });
     });
   });
 
