@@ -250,7 +250,10 @@ export interface Lease {
 export interface Leases {
   /** The lease, or undefined while another node holds it. */
   acquire(name: string): Promise<Lease | undefined>;
-  /** The node that holds it now. */
+  /**
+   * The node that holds it, undefined once it is released, or was watched for all of its time and not renewed. A
+   * first look can't tell and takes it for held, whatever the clocks say: what nobody holds may be done away with.
+   */
   holder(name: string): Promise<string | undefined>;
 }
 

@@ -96,6 +96,8 @@ export function runProjector(options: ProjectorOptions): Projector {
     try {
       const targets = await Promise.all(projections.map((each) => target(each, lease)));
       await removeRetired();
+      // At the first look a build whose builder has died may still be held.
+      removeRetiredLater(stop);
       status = 'catching-up';
       const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
       const saver = keepSaved(targets, lease, () => fenced.abort());
@@ -229,7 +231,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     served.adopt({ ...build, revision: event.revision });
     logger.info({ projection: build.projection, collection, old }, 'projection switched');
     await checkpoints.forget(old);
-    setTimeout(() => removeRetired().catch(() => {}), RETIRE_AFTER_MS).unref();
+    removeRetiredLater(stop);
+  }
+
+  /** Only while this node leads still: another one may know of a newer build. */
+  function removeRetiredLater(stop: AbortSignal) {
+    setTimeout(() => {
+      if (!stop.aborted) removeRetired().catch(() => {});
+    }, RETIRE_AFTER_MS).unref();
   }
 
   /**

@@ -37,16 +37,31 @@ export async function openKeys(
     throw new WrongSecret('secret is not set, and the keys are wrapped under one: it must be given');
   const ring = await keyringOf(db, secret);
   const keys = createKeyStore(db, ring, { given, kept }, logger);
-  // The installation's key comes last: as long as it is in clear, others may be.
-  if (found?.key) await wrapAll(rows, ring, { _id: { $ne: INSTALLATION } });
+  if (found?.key) {
+    await claim(rows, ring);
+    // The installation's key comes last: as long as it is in clear, others may be.
+    await wrapAll(rows, ring, { _id: { $ne: INSTALLATION } });
+  }
   const installation = await keys.create(INSTALLATION, fresh).catch((error) => {
-    if (!(error instanceof UnknownSecret)) throw error;
-    throw new WrongSecret(
-      'secret is not the one that the keys of this installation are wrapped under (annals keys rotate changes it)',
-    );
+    throw error instanceof UnknownSecret ? new WrongSecret(NOT_IN_FORCE) : error;
   });
   if (!installation) throw new Error('the key of this installation was destroyed');
   return { keys, installation };
+}
+
+const NOT_IN_FORCE =
+  'secret is not the one that the keys of this installation are wrapped under (annals keys rotate changes it)';
+
+/**
+ * Names the secret at the installation's key before anything is wrapped under it: of nodes that begin at once with
+ * several secrets the others would not open what one of them wraps. Rejects with `WrongSecret` when it is another one.
+ */
+async function claim(rows: Collection<KeyRow>, { current, known }: Keyring): Promise<void> {
+  const unclaimed = { _id: INSTALLATION, key: { $exists: true }, under: { $exists: false } };
+  const { matchedCount } = await rows.updateOne(unclaimed, { $set: { under: current.id } });
+  if (matchedCount > 0) return;
+  const { under = '' } = (await rows.findOne({ _id: INSTALLATION })) ?? {};
+  if (!known.has(under)) throw new WrongSecret(NOT_IN_FORCE);
 }
 
 function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Log): KeyStore {

@@ -15,6 +15,7 @@ export interface LeaseOptions {
 
 const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
+const RELEASED = new Date(0);
 
 interface LeaseRow {
   readonly _id: string;
@@ -52,9 +53,12 @@ export function createLeases(
       await watched.look(name);
       return undefined;
     },
-    holder: async (name) => {
-      const row = await rows.findOne({ _id: name, until: { $gt: new Date(clock.now()) } });
-      return row?.owner;
+    async holder(name) {
+      // Of before the look: the answer may take as long as the lease lasts.
+      const standing = watched.standing(name);
+      const row = await watched.look(name);
+      const isReleased = row?.until.getTime() === RELEASED.getTime();
+      return isReleased || (row && standing && isSame(row, standing)) ? undefined : row?.owner;
     },
   };
 }
@@ -70,15 +74,19 @@ function watchLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) 
       const { since, ...standing } = seen.get(name) ?? { since: Number.POSITIVE_INFINITY };
       return monotonic.now() - since >= leaseMs ? (standing as Standing) : undefined;
     },
-    async look(name: string): Promise<void> {
+    async look(name: string): Promise<LeaseRow | undefined> {
       const row = await rows.findOne({ _id: name });
       const before = seen.get(name);
       if (!row) seen.delete(name);
-      else if (!before?.fence.equals(row.fence) || before.until.getTime() !== row.until.getTime())
+      else if (!before || !isSame(before, row))
         seen.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
+      return row ?? undefined;
     },
   };
 }
+
+const isSame = (one: Standing, other: Standing): boolean =>
+  one.fence.equals(other.fence) && one.until.getTime() === other.until.getTime();
 
 async function claim(
   rows: Collection<LeaseRow>,
@@ -151,7 +159,7 @@ function keep(
     },
     async release() {
       end();
-      await rows.updateOne(mine, { $set: { until: new Date(0) } });
+      await rows.updateOne(mine, { $set: { until: RELEASED } });
     },
   };
 }

@@ -1,10 +1,13 @@
 /** The rules of the projector's loop: what it writes where, what it says and saves, and when it stops. */
 import { expect } from 'chai';
 import type { Position } from '../../application/ports.js';
+import { RETIRE_AFTER_MS } from '../../projections/catch-up.js';
 import type { ReadModel } from '../../projections/projection.js';
 import { createServed } from '../../projections/served.js';
 import { type Projector, runProjector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
+import { heldTime } from '../support/held-time.js';
+import { holdTimers } from '../support/held-timers.js';
 import { buildsInMemory, checkpointsInMemory, eventAt, feed, leasesInMemory } from '../support/ports.js';
 import { contents } from '../support/toys.js';
 
@@ -336,6 +339,34 @@ describe('the projector', () => {
       project([contents, shelf]);
       await begun();
       expect(builds.state.dropped).to.deep.equal(['toys_contents_v1_a', 'toys_shelf_v1_a']);
+    });
+
+    it('drops later what seemed to be built when it began, unless another one leads then', async () => {
+      for (const leads of [true, false]) {
+        const left = `toys_contents_v1_${leads ? 'c' : 'd'}`;
+        const time = heldTime();
+        const realTimers = holdTimers(time);
+        try {
+          exist(present, left);
+          leases.taken.add(`build:${contents.name}`);
+          const before = log.asked.length;
+          project();
+          await eventually(() => log.asked.length > before);
+          leases.taken.delete(`build:${contents.name}`);
+          expect(builds.state.dropped).not.to.include(left);
+          if (!leads) stop.abort();
+          time.pass(RETIRE_AFTER_MS);
+          if (leads) await eventually(() => builds.state.dropped.includes(left));
+          else await new Promise(setImmediate);
+          expect(builds.state.dropped.includes(left)).to.equal(leads);
+          stop.abort();
+          time.pass(RETIRE_AFTER_MS);
+          await Promise.all(running.map(({ stopped }) => stopped));
+          stop = new AbortController();
+        } finally {
+          realTimers();
+        }
+      }
     });
   });
 });

@@ -146,6 +146,18 @@ describe('the key database', function () {
     expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
   });
 
+  it('wraps keys in clear under one secret, and starts nobody with another, when two start at once', async () => {
+    const db = freshDatabase();
+    const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
+    await rowsOf(db).insertMany(clear);
+    const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
+    const starts = await Promise.allSettled([OLD, NEW].map((given) => open(db, { given })));
+    const [won, lost] = starts[0]!.status === 'fulfilled' ? [OLD, starts[1]!] : [NEW, starts[0]!];
+    expect(lost).to.have.property('reason').that.is.instanceOf(WrongSecret);
+    expect(await opened(db, { given: won })).to.deep.equal(expected);
+    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
+  });
+
   for (const [where, keptOf] of [
     ['in a file', inFile],
     ['beside the keys', secretBesideKeys],

@@ -62,9 +62,56 @@ describe('a lease', () => {
     expect(await bob().acquire(name)).to.equal(undefined);
     expect(await bob().holder(name)).to.equal('ann');
     time.pass(1);
-    expect(await bob().holder(name)).to.equal(undefined);
     await given(bob().acquire(name));
     expect(await ann().holder(name)).to.equal('bob');
+  });
+
+  it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {
+    const renew = (by: HeldTime) =>
+      mongo.models
+        .collection<{ _id: string }>('leases')
+        .updateOne({ _id: name }, { $set: { until: new Date(by.now() + LEASE_MS) } });
+    for (const apart of [-120_000, -LEASE_MS, LEASE_MS, 120_000]) {
+      name = `build:${randomUUID()}`;
+      const other = heldTime(time.now() + apart);
+      await given(ann(other).acquire(name));
+      const watching = bob();
+      for (let round = 0; round < 4; round++) {
+        expect(await watching.holder(name)).to.equal('ann');
+        other.sleep(LEASE_MS / 2);
+        await renew(other);
+        time.pass(LEASE_MS / 2);
+      }
+      // Its holder dies: nothing renews it any more.
+      expect(await watching.holder(name)).to.equal('ann');
+      time.pass(LEASE_MS - 1);
+      expect(await watching.holder(name)).to.equal('ann');
+      time.pass(1);
+      expect(await watching.holder(name)).to.equal(undefined);
+      expect(await bob().holder(name)).to.equal('ann');
+    }
+  });
+
+  it('is seen as held when it was renewed just before a look, however long that takes', async () => {
+    const other = heldTime(time.now());
+    await given(ann(other).acquire(name));
+    const rows = mongo.models.collection('leases');
+    let slow = false;
+    const findOne = async (...args: Parameters<typeof rows.findOne>) => {
+      const row = await rows.findOne(...args);
+      if (slow) time.pass(LEASE_MS);
+      return row;
+    };
+    const watching = createLeases(modelsWith({ findOne }), 'bob', {
+      leaseMs: LEASE_MS,
+      clock: time,
+      monotonic: time,
+    });
+    expect(await watching.holder(name)).to.equal('ann');
+    slow = true;
+    expect(await watching.holder(name)).to.equal('ann');
+    slow = false;
+    expect(await watching.holder(name)).to.equal(undefined);
   });
 
   it('lapses when it is not renewed in its time, however far ahead its holder’s clock was', async () => {
