@@ -1,6 +1,7 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
+import { type Crowd, createCrowd, mostConnections } from '../adapters/http/crowd.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
 import { listen, urlOf } from '../adapters/http/server.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
@@ -94,14 +95,16 @@ export async function begin(
     answered: metrics.answered,
     clientAddress,
   };
-  const open = async ({ policy, routes, signIn }: Door, port: number) => {
-    const { url, close } = await listen(policy, routes, { ...http, port });
+  const open = async ({ policy, routes, signIn }: Door, port: number, crowd?: Crowd) => {
+    const { url, close } = await listen(policy, routes, { ...http, port, crowd });
     urls.set(policy.service, url);
     opened(`connections of ${policy.service}`, close);
     log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
+  // The operations port is not for everybody, and must answer however many clients there are.
+  const crowd = createCrowd(mostConnections());
   for (const { service, connected } of parts) {
-    await open(connected, service.port(values));
+    await open(connected, service.port(values), crowd);
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);

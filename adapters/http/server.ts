@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import type { After } from '../system/after.js';
 import { type AppDeps, createApp } from './app.js';
+import type { Crowd } from './crowd.js';
 import { inOrder } from './in-order.js';
 import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
@@ -16,6 +17,8 @@ export interface ListenOptions extends AppDeps {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Counts its connections with those of other ports; without one they are as many as the system allows. */
+  readonly crowd?: Crowd | undefined;
   /** Takes WebSocket upgrades; without it they are answered as the ordinary requests they also are. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
@@ -51,7 +54,7 @@ export const urlOf = (host: string, port: number): string =>
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
-  { host, port, upgrade, ...deps }: ListenOptions,
+  { host, port, crowd, upgrade, ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
   const opened = (sink: Sink) => {
@@ -78,6 +81,9 @@ export async function listen(
     },
     inOrder((request, response) => {
       silent.delete(request.socket);
+      crowd?.busy(request.socket);
+      // Before the next of its requests begins.
+      response.prependOnceListener('close', () => crowd?.idle(request.socket));
       if (closing) response.setHeader('Connection', 'close');
       bounded(response);
       response.once('finish', () => letRestPass(request, deps.after));
@@ -87,6 +93,7 @@ export async function listen(
   server.on('connection', (socket) => {
     sockets.add(socket);
     silent.add(socket);
+    crowd?.join(socket);
     socket.once('close', () => {
       sockets.delete(socket);
       silent.delete(socket);
@@ -95,6 +102,7 @@ export async function listen(
   if (upgrade) {
     server.on('upgrade', (request, socket, head) => {
       silent.delete(request.socket);
+      crowd?.busy(request.socket);
       upgrade(request, socket, head);
     });
   }
