@@ -16,6 +16,8 @@ export interface LeaseOptions {
 const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
+/** The clocks of nodes that lead are closer to each other: what lapsed so long ago by this one's has lapsed by all. */
+const MOST_APART_MS = 600_000;
 
 interface LeaseRow {
   readonly _id: string;
@@ -57,8 +59,8 @@ export function createLeases(
       // Of before the look: the answer may take as long as the lease lasts.
       const standing = watched.standing(name);
       const row = await watched.look(name);
-      const isReleased = row?.until.getTime() === RELEASED.getTime();
-      return isReleased || (row && standing && isSame(row, standing)) ? undefined : row?.owner;
+      if (!row || row.until.getTime() <= clock.now() - MOST_APART_MS) return undefined;
+      return standing && isSame(row, standing) ? undefined : row.owner;
     },
   };
 }

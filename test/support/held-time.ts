@@ -6,6 +6,8 @@ export interface HeldTime {
   after(ms: number, work: () => void): () => void;
   /** Time passes, and what was to be done in it is done, in order. */
   pass(ms: number): void;
+  /** Whether something is to be done when so many ms have passed. */
+  isDue(ms: number): boolean;
   /** Time passes while the process does nothing, as after a SIGSTOP: what was due is not done yet. */
   sleep(ms: number): void;
 }
@@ -31,6 +33,7 @@ export function heldTime(start = 1_800_000_000_000): HeldTime {
       }
       now = end;
     },
+    isDue: (ms) => [...due].some(({ at }) => at <= now + ms),
     sleep(ms) {
       now += ms;
     },

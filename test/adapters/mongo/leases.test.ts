@@ -45,6 +45,9 @@ describe('a lease', () => {
     const row = await mongo.models.collection<{ _id: string; until: Date }>('leases').findOne({ _id: name });
     return row?.until.getTime() ?? 0;
   };
+  /** Its row is, and its holder has come to know of it: the next renewal is due. */
+  const isRenewed = (before: number, by = time) =>
+    eventually(async () => (await lapsesAt()) > before && by.isDue(LEASE_MS / 2));
   const isHeld = (lease: Lease) => {
     try {
       lease.assertHeld();
@@ -92,6 +95,18 @@ describe('a lease', () => {
     }
   });
 
+  it('is nobody’s once released, and at the first look where it lapsed long ago by any clock', async () => {
+    const dead = heldTime(time.now());
+    const lease = await given(ann(dead).acquire(name));
+    await lease.release();
+    expect(await bob().holder(name)).to.equal(undefined);
+    await given(ann(dead).acquire(name));
+    time.pass(LEASE_MS + 600_000 - 1);
+    expect(await bob().holder(name)).to.equal('ann');
+    time.pass(1);
+    expect(await bob().holder(name)).to.equal(undefined);
+  });
+
   it('is seen as held when it was renewed just before a look, however long that takes', async () => {
     const other = heldTime(time.now());
     await given(ann(other).acquire(name));
@@ -123,7 +138,7 @@ describe('a lease', () => {
       expect(await waiting.acquire(name)).to.equal(undefined);
       const before = await lapsesAt();
       hours.pass(LEASE_MS / 2);
-      await eventually(async () => (await lapsesAt()) > before);
+      await isRenewed(before, hours);
       time.pass(LEASE_MS / 2);
     }
     expect(isHeld(lease)).to.equal(true);
@@ -139,7 +154,7 @@ describe('a lease', () => {
     for (let round = 0; round < 5; round++) {
       const before = await lapsesAt();
       time.pass(LEASE_MS / 2);
-      await eventually(async () => (await lapsesAt()) > before);
+      await isRenewed(before);
       expect(await lapsesAt()).to.be.greaterThan(time.now() + LEASE_MS / 2);
       expect(await bob().acquire(name)).to.equal(undefined);
     }
@@ -232,7 +247,7 @@ describe('a lease', () => {
     failing.now = false;
     const before = await lapsesAt();
     time.pass(LEASE_MS / 2 - 1);
-    await eventually(async () => (await lapsesAt()) > before);
+    await isRenewed(before);
     expect(isHeld(lease)).to.equal(true);
     failing.now = true;
     const lapses = await lapsesAt();
@@ -352,7 +367,7 @@ describe('a lease', () => {
       const renewed = async () => {
         const before = await lapsesAt();
         time.pass(LEASE_MS / 2);
-        await eventually(async () => (await lapsesAt()) > before);
+        await isRenewed(before);
       };
       const lease = await given(leases.acquire(name));
       await renewed();

@@ -79,7 +79,7 @@ describe('readings of rooms', () => {
       await work.begin();
       return node.rows.find(...asked) as never;
     };
-    const shown = createShownRooms(node.streams, 1);
+    const shown = createShownRooms(node.streams, 2);
     const queries = createRoomQueries({ ...node, rows: { find }, shown, clock });
     const asked = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
       shownBy(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
