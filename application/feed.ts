@@ -56,10 +56,15 @@ export function runFeed(options: FeedOptions): Feed {
 
   const serviceOf = ({ stream }: RecordedEvent) => stream.slice(0, stream.indexOf('.'));
 
-  /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
+  /**
+   * A key that can't be fetched now is no reason to leave an event out: the feed waits for it. Nobody is given what
+   * stands before the window of its service, and is read because that of another one goes further back.
+   */
   async function opened(event: RecordedEvent): Promise<RevealedEvent | undefined> {
-    const catalog = catalogOf.get(serviceOf(event));
+    const service = serviceOf(event);
+    const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
+    if (event.position <= (windows.get(service)?.horizon ?? 0n)) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
     let inVain = false;
     while (!signal.aborted) {
@@ -79,13 +84,14 @@ export function runFeed(options: FeedOptions): Feed {
 
   function tell(event: RecordedEvent, revealed: RevealedEvent | undefined) {
     const service = serviceOf(event);
+    // No client is ever given it, so that nobody's window need hold it.
     if (event.type === 'ProjectionSwitched') switched(event);
+    else windows.get(service)?.pass(event.position);
     const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data as never);
     if (erased !== undefined) {
       vault.forget(erased);
       for (const stream of [erased, event.stream]) streams.forget(stream);
     }
-    windows.get(service)?.pass(event.position);
     if (revealed) publish(service, revealed);
   }
 

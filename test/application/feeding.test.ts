@@ -75,6 +75,29 @@ describe('the live feed of a log', () => {
     expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
   });
 
+  it('opens and tells nothing from before the window of its service, which is read for the sake of another', async () => {
+    const windows = new Map([
+      ['toys', { horizon: 2n, from: 2n }],
+      ['games', { horizon: 0n, from: 0n }],
+    ]);
+    const { log, told, opened, start } = fixture({ windows });
+    start();
+    log.give([eventAt(1n), eventAt(2n), ofGames(3n), eventAt(4n)]);
+    await eventually(() => told.length === 2);
+    expect(told.map(({ position }) => position)).to.deep.equal([3n, 4n]);
+    expect(opened).to.have.length(1);
+  });
+
+  it('holds no window back for a switch of builds, which no client is given', async () => {
+    const saved: WindowStart[] = [];
+    const { log, start } = fixture({
+      saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
+    });
+    start();
+    log.give([eventAt(1n, 'ProjectionSwitched'), ofGames(2n)], { caughtUp: true });
+    await eventually(() => saved.at(-1)?.from === 2n);
+  });
+
   it('tells which build is served from now on, and of nothing else as if it were that', async () => {
     const { log, told, switched, start } = fixture();
     start();
