@@ -27,8 +27,8 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
- * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have been done or not,
- * and the same command (same `commandId`) may be sent again.
+ * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have
+ * been done or not, and the same command (same `commandId`) may be sent again.
  *
  * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
  * must be there first is made in it, and what is counted is counted in it; it may refuse.

@@ -1,5 +1,6 @@
 /** Reads history back for auditors: events in log order, opened where their keys still exist, picked by filters. */
 import type { Catalog } from '../domain/shared/catalog.js';
+import { pagesOf } from './pages.js';
 import type { EventLog, Follow, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 
 export interface ReplayFilter {
@@ -71,9 +72,8 @@ async function* history(
   { live, signal }: ReplayOptions,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   if (stream !== undefined && !live) {
-    const events = await log.read(stream);
-    if (events === 'missing' || events === 'deleted') throw new NoSuchStream(stream, events);
-    yield events;
+    const end = yield* pagesOf(log, stream);
+    if (end) throw new NoSuchStream(stream, end);
     return;
   }
   const prefixes = stream === undefined ? services.map((service) => `${service}.`) : [stream];

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { Decider, DomainEvent } from '../domain/shared/decider.js';
 import { heldBytes } from './held-bytes.js';
+import { pagesOf } from './pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
@@ -72,9 +73,6 @@ export interface Streams {
 }
 
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
-/** Events read at once: of the largest a few megabytes. */
-const PAGE = 200;
-
 /** What the live feed has shown of a stream while it is being read: nothing remembers it yet. */
 interface News {
   readonly stream: string;
@@ -99,17 +97,6 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
 
   const open = <S, C, E extends DomainEvent>({ catalog, blind }: Aggregate<S, C, E>, event: RecordedEvent) =>
     blind ? ({ ...event, erased: false } as unknown as RevealedEvent<E>) : reveal<E>(catalog, event);
-
-  /** By pages, so that a long stream of large events is never in memory at once. */
-  async function* pages(stream: string, from: number): AsyncGenerator<readonly RecordedEvent[], boolean> {
-    for (let next = from; ; ) {
-      const events = await log.read(stream, { from: next, limit: PAGE });
-      if (typeof events === 'string') return events === 'deleted';
-      yield events;
-      if (events.length < PAGE) return false;
-      next = events.at(-1)!.revision + 1;
-    }
-  }
 
   async function fold<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
@@ -155,10 +142,10 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     const { stream } = news;
     let loaded =
       (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? empty(kind.decider.initialState);
-    const unread = pages(stream, Math.min(loaded.revision, after) + 1);
+    const unread = pagesOf(log, stream, Math.min(loaded.revision, after) + 1);
     for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
-        if (page.value) loaded = { ...loaded, deleted: true };
+        if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
         else if (loaded.revision < 0) return loaded;
         break;
       }
@@ -195,7 +182,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
 
     async asOf(kind, stream, revision) {
       let loaded = empty(kind.decider.initialState);
-      for await (const page of pages(stream, 0)) {
+      for await (const page of pagesOf(log, stream)) {
         const wanted = page.filter((event) => event.revision <= revision);
         loaded = await fold(kind, loaded, wanted);
         if (wanted.length < page.length) break;

@@ -3,13 +3,14 @@ import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { type Crowd, createCrowd, mostConnections } from '../adapters/http/crowd.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
-import { listen, urlOf } from '../adapters/http/server.js';
+import { listen } from '../adapters/http/server.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
 import { createClientAddress } from '../adapters/system/client-address.js';
 import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
 import type { Step } from '../adapters/system/shutdown.js';
+import { urlOf } from '../adapters/system/url.js';
 import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
 import type { Log, Position } from '../application/ports.js';
@@ -66,12 +67,13 @@ export async function begin(
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.ahead);
+  // First: the feed has to tell of every switch that comes after what is learned now of what is served.
+  const begun = await kernel.head();
   await Promise.all([
     kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead }),
     // Before anything is stamped with a time. Whatever can't be undone asks again.
     kernel.clock.compare().catch((err) => log.warn({ err }, 'the event store did not say what time it is')),
   ]);
-  const begun = await kernel.head();
   const context = { kernel, values, release, metrics, logger: log, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const urls = new Map<string, string>();

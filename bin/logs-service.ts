@@ -51,6 +51,8 @@ export const logs: Service = {
       cache: metrics.cache,
       logger,
     });
+    // When the connections have ended: nobody waits for it any more.
+    signal.addEventListener('abort', () => void searcher.close(), { once: true });
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
@@ -148,7 +150,6 @@ export const logs: Service = {
       close() {
         closing.abort();
         tail.close();
-        void searcher.close();
       },
     };
   },

@@ -1,7 +1,7 @@
 /** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
 import { Argument } from 'commander';
 import { createLog } from '../adapters/system/log.js';
-import { type Step, shutdownOn } from '../adapters/system/shutdown.js';
+import { once, type Step, shutdownOn } from '../adapters/system/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
 import { findServers } from './connect.js';
 import { serviceNames } from './settings.js';
@@ -18,8 +18,9 @@ export const serve: CommandSpec = {
   arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
   async run({ config: { values }, args }: Call) {
     const log = createLog({ level: values['log.level'], format: values['log.format'] });
-    // What to undo at the end, or when something on the way fails: the last first.
+    // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.
     const undo: Step[] = [];
+    const opened = (name: string, run: Step['run']) => undo.unshift(once({ name, run }));
     let asked = false;
     function* steps() {
       asked = true;
@@ -29,12 +30,12 @@ export const serve: CommandSpec = {
     shutdownOn({ steps: { [Symbol.iterator]: steps }, log });
     // The engines start while this process still loads what will use them.
     const finding = findServers(values, log).then((servers) => {
-      undo.unshift({ name: 'engines', run: servers.stop });
+      opened('engines', servers.stop);
       return servers;
     });
     try {
       const [servers, { begin }] = await Promise.all([finding, import('./begin.js')]);
-      await begin(args, values, servers, log, (name, run) => undo.unshift({ name, run }));
+      await begin(args, values, servers, log, opened);
     } catch (error) {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});

@@ -31,6 +31,15 @@ export const projectorLease = (service: string): string => `projector:${service}
 /** For so long after a switch a build is kept that was served before: every node has gone over by then. */
 export const RETIRE_AFTER_MS = 20_000;
 
+/** In this order: a build without a checkpoint is nobody's, should this be broken off. */
+export async function discard(
+  { builds, checkpoints }: Pick<CatchUpPorts, 'builds' | 'checkpoints'>,
+  collection: string,
+): Promise<void> {
+  await checkpoints.forget(collection);
+  await builds.drop(collection);
+}
+
 /** Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it. */
 export async function catchUp(
   { follow, builds, checkpoints }: CatchUpPorts,

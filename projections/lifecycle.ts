@@ -1,5 +1,4 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Handle } from '../application/handle.js';
 import { pause } from '../application/pause.js';
 import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
@@ -11,8 +10,9 @@ import {
   servedEvents,
   servedStream,
 } from '../domain/shared/served.js';
-import { buildLease, catchUp, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
-import { type Builds, collectionName, type ReadModel, type Row, runOf, serviceOf } from './projection.js';
+import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
+import { compare, type Difference } from './compare.js';
+import { type Builds, buildsPrefix, collectionName, type ReadModel, runOf, serviceOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -40,11 +40,6 @@ export interface BuildOptions {
 export interface UnderWay {
   readonly position: Position;
   readonly until: Position;
-}
-
-export interface Difference {
-  readonly id: string;
-  readonly problem: 'missing' | 'superfluous' | 'different';
 }
 
 /** Another process is building this projection. */
@@ -183,8 +178,7 @@ export function createLifecycle(ports: LifecyclePorts) {
         }
         return differences ?? [];
       } finally {
-        await builds.drop(collection);
-        await checkpoints.forget(collection);
+        await discard(ports, collection);
       }
     });
   }
@@ -197,14 +191,14 @@ export function createLifecycle(ports: LifecyclePorts) {
     const { state } = await current(projection);
     if (!state) return;
     for (let waited = 0; waited <= 2 * RETIRE_AFTER_MS; waited += ELSEWHERE_MS) {
-      const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
+      const found = await builds.list(buildsPrefix(projection));
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
       if (await leases.holder(projectorLease(serviceOf(projection)))) {
         const counts = await Promise.all(left.map(builds.count));
         if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
         await pause(ELSEWHERE_MS, stop);
-      } else for (const name of left) await builds.drop(name).then(() => checkpoints.forget(name));
+      } else for (const name of left) await discard(ports, name);
       stop.throwIfAborted();
     }
   }
@@ -266,30 +260,3 @@ const FEW_ROWS = 1000;
 const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
-
-/** Rows that differ, leaving out those that events after `until` have touched. */
-async function compare(
-  live: AsyncIterable<Row>,
-  rebuilt: AsyncIterable<Row>,
-  until: Position,
-): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  const lives = live[Symbol.asyncIterator]();
-  const rebuilts = rebuilt[Symbol.asyncIterator]();
-  let [a, b] = [await lives.next(), await rebuilts.next()];
-  while (!a.done || !b.done) {
-    const order = a.done
-      ? 1
-      : b.done
-        ? -1
-        : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
-    const row: Row = order <= 0 && !a.done ? a.value : b.value;
-    const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
-    const touched = row._at.toBigInt() > until;
-    if (!touched && (order !== 0 || !isDeepStrictEqual(a.value, b.value)))
-      differences.push({ id: row._id, problem });
-    if (order <= 0) a = await lives.next();
-    if (order >= 0) b = await rebuilts.next();
-  }
-  return differences;
-}

@@ -59,8 +59,11 @@ export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', 
 export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
-export const collectionName = ({ name, version }: ReadModel, run: string): string =>
-  `${name.replaceAll('.', '_')}_v${version}_${run}`;
+export const collectionName = (model: ReadModel, run: string): string =>
+  `${buildsPrefix(model)}${model.version}_${run}`;
+
+/** What the names of all its builds begin with, whatever their version. */
+export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll('.', '_')}_v`;
 
 /** The run of a build, sortable by the time it was begun. */
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);

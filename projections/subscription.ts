@@ -11,8 +11,8 @@ import type {
   RecordedEvent,
 } from '../application/ports.js';
 import { buildIn } from '../domain/shared/served.js';
-import { buildLease, built, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
-import { type Apply, atOnceOf, type Builds, type ReadModel, runOf } from './projection.js';
+import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
+import { type Apply, atOnceOf, type Builds, buildsPrefix, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
@@ -248,7 +248,7 @@ export function runProjector(options: ProjectorOptions): Projector {
    */
   async function removeRetired() {
     for (const projection of projections) {
-      const found = await builds.list(`${projection.name.replaceAll('.', '_')}_v`);
+      const found = await builds.list(buildsPrefix(projection));
       // Asked for afterwards: what is found may be of a build that has just been begun.
       const isBuilt = (await leases.holder(buildLease(projection.name))) !== undefined;
       const present = served.collection(projection.name) ?? '';
@@ -256,8 +256,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         if (collection === present) continue;
         const mayBeGoneOnWith = runOf(collection) > runOf(present);
         if (mayBeGoneOnWith && (isBuilt || (await isGoneOnWith(collection)))) continue;
-        await checkpoints.forget(collection);
-        await builds.drop(collection);
+        await discard({ builds, checkpoints }, collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }

@@ -37,6 +37,8 @@ export function writeProblem(ctx: Context, problem: Problem, policy: ServicePoli
   ctx.body = errorBodyOf(problem, policy);
 }
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** What a problem is in JSON, in the words of its service. */
 export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): object => ({
   ...(errorBody ? errorBody(problem) : { error: problem.error }),
@@ -52,7 +54,7 @@ function writeReply(ctx: Context, { status, body, text, headers, position, consi
     ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   } else {
     ctx.body = body === undefined ? null : JSON.stringify(body);
-    if (body !== undefined) ctx.type = 'application/json; charset=utf-8';
+    if (body !== undefined) ctx.type = JSON_TYPE;
   }
   for (const name in headers) ctx.set(name, headers[name] as string | string[]);
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorBodyOf } from './answer.js';
+import { errorBodyOf, JSON_TYPE } from './answer.js';
 import type { ServicePolicy } from './policy.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 
@@ -22,7 +22,7 @@ export function createRefusal(policy: ServicePolicy) {
       'X-Request-Id': randomUUID(),
       ...policy.headers,
       ...policy.cors({ origin: undefined, path: '', preflight: false }),
-      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Type': JSON_TYPE,
       'Content-Length': String(Buffer.byteLength(body)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

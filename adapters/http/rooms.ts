@@ -8,6 +8,7 @@ import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Relay } from '../relay/relay.js';
 import { connected, type EndedRooms, expired } from '../relay/rooms.js';
 import { frame, type Sink } from '../relay/sink.js';
+import { JSON_TYPE } from './answer.js';
 import type { Limit } from './limit.js';
 import * as schemas from './rooms/schemas.js';
 import type { Answer, Request, Route } from './route.js';
@@ -31,7 +32,7 @@ interface Newcomer {
 const GONE = { description: 'There is no such room, or not any more' };
 
 const GUEST = 'rooms.guest';
-const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
+const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;

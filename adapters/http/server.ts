@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import type { After } from '../system/after.js';
+import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
 import type { Crowd } from './crowd.js';
 import { inOrder } from './in-order.js';
@@ -45,10 +46,6 @@ function letRestPass(request: IncomingMessage, after?: After) {
   request.once('close', unwatch);
   request.once('end', unwatch);
 }
-
-/** How a door is called that listens there; an address of IPv6 stands in brackets. */
-export const urlOf = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Rejects if the address is taken or not ours. */
 export async function listen(

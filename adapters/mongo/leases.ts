@@ -16,8 +16,6 @@ export interface LeaseOptions {
 const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
-/** The clocks of nodes that lead are closer to each other: what lapsed so long ago by this one's has lapsed by all. */
-const MOST_APART_MS = 600_000;
 
 interface LeaseRow {
   readonly _id: string;
@@ -59,7 +57,7 @@ export function createLeases(
       // Of before the look: the answer may take as long as the lease lasts.
       const standing = watched.standing(name);
       const row = await watched.look(name);
-      if (!row || row.until.getTime() <= clock.now() - MOST_APART_MS) return undefined;
+      if (!row || row.until.getTime() === RELEASED.getTime()) return undefined;
       return standing && isSame(row, standing) ? undefined : row.owner;
     },
   };

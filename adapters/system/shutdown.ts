@@ -6,6 +6,18 @@ export interface Step {
   run(): Promise<void> | void;
 }
 
+/** Whoever runs it again waits for the first run, and is told what came of that. */
+export function once({ name, run }: Step): Step {
+  let first: Promise<void> | undefined;
+  return {
+    name,
+    run() {
+      first ??= Promise.resolve().then(run);
+      return first;
+    },
+  };
+}
+
 export interface ShutdownOptions {
   /** Asked for when the end comes. Run one after the other; one that fails does not keep the others from running. */
   readonly steps: Iterable<Step>;

@@ -1,6 +1,5 @@
 /** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
-import type { RecordText } from '../../domain/logs/batch.js';
-import { BATCH_BYTES } from '../../domain/logs/batch.js';
+import { BATCH_BYTES, type RecordText } from '../../domain/logs/batch.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { pause } from '../pause.js';
 import type { CommandContext, Log } from '../ports.js';

@@ -1,6 +1,7 @@
 /** How the commands of the log service reach it: its address, who is calling, and what goes wrong on the way. */
 import { Option } from 'commander';
 import { ConfigError } from '../../adapters/system/config-error.js';
+import { urlOf } from '../../adapters/system/url.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 
@@ -62,7 +63,7 @@ function parsed(text: string): URL {
 function localUrl(host: string, port: number): string {
   if (port === 0) throw new ConfigError('logs.port', 'is picked when the service starts: give --url');
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return urlOf(name, port);
 }
 
 /** The answer to a request, once its status is known to be a success. Rejects with `Refused` or `Unreachable`. */

@@ -18,6 +18,13 @@ export interface Receipts {
 }
 
 export function createReceipts(db: Db, build: () => string | undefined): Receipts {
+  async function standing<Found>(read: (name: string | undefined) => Promise<Found>): Promise<Found> {
+    const name = build();
+    const found = await read(name);
+    await assertStands(db, name);
+    return found;
+  }
+
   return {
     async *requestStreams(keeping) {
       const name = build();
@@ -25,30 +32,27 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
       for await (const { _id } of rows.find({ subject: keepingSubject(keeping) })) yield _id;
       await assertStands(db, name);
     },
-    async offset(source) {
-      const name = build();
-      const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
-      await assertStands(db, name);
-      return row?.offset;
-    },
-    async receivedBefore(day, audit) {
-      const name = build();
-      const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
-      const rows = await keepings.find({ audit, received: { $lt: day } }).toArray();
-      await assertStands(db, name);
-      return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
-    },
-    async count() {
-      const name = build();
-      const hours = db.collection<HourRow>(`${name}.${HOURS}`);
-      let sum = 0;
-      for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
-      for (const part of SCATTERED_PARTS) {
-        const blocks = db.collection<BlockRow>(`${name}.${part}`);
-        for await (const { count } of blocks.find({}, { projection: { count: 1 } })) sum += count;
-      }
-      await assertStands(db, name);
-      return sum;
-    },
+    offset: (source) =>
+      standing(async (name) => {
+        const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
+        return row?.offset;
+      }),
+    receivedBefore: (day, audit) =>
+      standing(async (name) => {
+        const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
+        const rows = await keepings.find({ audit, received: { $lt: day } }).toArray();
+        return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
+      }),
+    count: () =>
+      standing(async (name) => {
+        const hours = db.collection<HourRow>(`${name}.${HOURS}`);
+        let sum = 0;
+        for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
+        for (const part of SCATTERED_PARTS) {
+          const blocks = db.collection<BlockRow>(`${name}.${part}`);
+          for await (const { count } of blocks.find({}, { projection: { count: 1 } })) sum += count;
+        }
+        return sum;
+      }),
   };
 }

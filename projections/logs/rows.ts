@@ -2,8 +2,8 @@
 import type { Binary, IndexDescription, Long } from 'mongodb';
 
 /**
- * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a record
- * stands in clear but its instant, the size of its text, and whether its level is one of the usual ones.
+ * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a
+ * record stands in clear but its instant, the size of its text, and whether its level is one of the usual ones.
  */
 export interface BlockRow {
   /** Position of its first event; a large event makes several blocks, numbered from the second on. */

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createClientAddress, isLoopback, networkOf } from '../../adapters/system/client-address.js';
 import { createLog, type LogOptions } from '../../adapters/system/log.js';
-import { type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
+import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { keepLines } from '../http/toy.js';
 
 describe('the log', () => {
@@ -159,6 +159,13 @@ describe('stopping', () => {
     host.emit('SIGTERM');
     expect(await host.exited).to.equal(0);
     expect(done).to.deep.equal(['http begins', 'http ends', 'projections begins', 'projections ends']);
+  });
+
+  it('runs what two ends ask for once, and tells both what came of it', async () => {
+    let runs = 0;
+    const step = once({ name: 'engines', run: () => Promise.reject(new Error(`run ${++runs}`)) });
+    const ends = [step.run(), step.run()].map((end) => Promise.resolve(end).catch(({ message }) => message));
+    expect(await Promise.all(ends)).to.deep.equal(['run 1', 'run 1']);
   });
 
   it('goes on after a step that fails, and says so with 1', async () => {

@@ -5,6 +5,7 @@ import type { Position, Settled } from '../../../application/ports.js';
 import { REQUEST_MS } from '../../../application/within.js';
 import type { Order } from '../../../domain/logs/place.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { JSON_TYPE } from '../answer.js';
 import { isProblem, type Problem, problem } from '../problem.js';
 import type { Answer, Reply, Request, Route } from '../route.js';
 import { listLimit } from '../validate.js';
@@ -39,7 +40,7 @@ type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
 const TAGS = ['Records'];
 /** Beside its budget, a query may wait for what it must show, and for its last call of a store. */
 const SETTLING_MS = REQUEST_MS;
-const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
+const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   const { queries, settled, latest, admit, security } = deps;

@@ -1,0 +1,20 @@
+/** A stream by pages, so that a long one of large events is never in memory at once. */
+import type { EventLog, RecordedEvent } from './ports.js';
+
+/** Events read at once: a few megabytes of what people write, a hundred of the largest batches of records. */
+const PAGE = 200;
+
+/** Its events in order, from a revision on; ends with the reason where there is no such stream (any more). */
+export async function* pagesOf(
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  from = 0,
+): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
+  for (let next = from; ; ) {
+    const events = await log.read(stream, { from: next, limit: PAGE });
+    if (typeof events === 'string') return events;
+    yield events;
+    if (events.length < PAGE) return undefined;
+    next = events.at(-1)!.revision + 1;
+  }
+}

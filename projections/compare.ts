@@ -1,0 +1,36 @@
+/** Two builds of one read model, row by row. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Position } from '../application/ports.js';
+import type { Row } from './projection.js';
+
+export interface Difference {
+  readonly id: string;
+  readonly problem: 'missing' | 'superfluous' | 'different';
+}
+
+/** Rows that differ, leaving out those that events after `until` have touched. Both come in the order of their `_id`. */
+export async function compare(
+  live: AsyncIterable<Row>,
+  rebuilt: AsyncIterable<Row>,
+  until: Position,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const lives = live[Symbol.asyncIterator]();
+  const rebuilts = rebuilt[Symbol.asyncIterator]();
+  let [a, b] = [await lives.next(), await rebuilts.next()];
+  while (!a.done || !b.done) {
+    const order = a.done
+      ? 1
+      : b.done
+        ? -1
+        : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
+    const row: Row = order <= 0 && !a.done ? a.value : b.value;
+    const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
+    const touched = row._at.toBigInt() > until;
+    if (!touched && (order !== 0 || !isDeepStrictEqual(a.value, b.value)))
+      differences.push({ id: row._id, problem });
+    if (order <= 0) a = await lives.next();
+    if (order >= 0) b = await rebuilts.next();
+  }
+  return differences;
+}
