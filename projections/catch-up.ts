@@ -1,5 +1,6 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { whileHeld } from '../application/leading.js';
 import type { Checkpoints, Follow, Lease, Leases, Position } from '../application/ports.js';
 import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 
@@ -78,16 +79,9 @@ export async function built(
 ): Promise<void> {
   while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
     signal.throwIfAborted();
-    const lease = await ports.leases.acquire(buildLease(projection.name));
-    if (!lease) {
-      await delay(50, undefined, { signal });
-      continue;
-    }
-    try {
-      const stop = AbortSignal.any([signal, lease.lost]);
-      await catchUp(ports, { projection, collection, until, lease, signal: stop });
-    } finally {
-      await lease.release();
-    }
+    const held = await whileHeld(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
+      catchUp(ports, { projection, collection, until, lease, signal: stop }),
+    );
+    if (!held) await delay(50, undefined, { signal });
   }
 }
