@@ -10,7 +10,7 @@ type Told = readonly [status: number, code: string, error: string];
 const NOT_FOUND: Told = [404, 'ROOM_NOT_FOUND', 'Room not found'];
 const UNAUTHORIZED: Told = [401, 'UNAUTHORIZED', 'Unauthorized'];
 
-/** By rejection (answers-rooms, Errors). */
+/** By rejection: the status, code and sentence that clients are promised. */
 const TOLD: { readonly [rejected: string]: Told } = {
   'rooms/room-not-found': NOT_FOUND,
   'rooms/gone': NOT_FOUND,
