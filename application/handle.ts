@@ -12,6 +12,7 @@ import {
   type RecordedEvent,
   Unavailable,
 } from './ports.js';
+import { misusedKey } from './repetition.js';
 import { type Aggregate, type KeyedCommand, type Loaded, noteCommand, type Streams } from './streams.js';
 import { RETRY_MS } from './within.js';
 
@@ -149,11 +150,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     const last = events.at(-1);
     if (!last) return deleted(kind);
     if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
-      return {
-        rejected: `${kind.catalog.service}/idempotency-key-reused`,
-        kind: 'conflict',
-        detail: 'This Idempotency-Key was used before with another request',
-      };
+      return misusedKey(kind.catalog.service);
     }
     // It may be this run's own append whose answer was lost: what is told now must be seen by who reads next.
     appended(stream, last.position, 0);

@@ -24,8 +24,8 @@ export interface Admitted extends OpenRoom {
   readonly participant: Participant;
 }
 
-/** Its kind knows no 401: the HTTP side says so. */
-export const unauthorized: Rejection = { rejected: 'rooms/unauthorized', kind: 'forbidden' };
+/** The session token is missing, malformed or of another room. */
+export const unauthorized: Rejection = { rejected: 'rooms/unauthorized', kind: 'unauthenticated' };
 
 const ROOM_ID = /^[\w-]{22}$/;
 const TOKEN = /^[\w-]{43}$/;

@@ -127,7 +127,8 @@ function inOpenRoom(
 ): readonly RoomEvent[] | Rejection {
   if (command.type === 'JoinRoom') return join(command, state);
   if (!state.participants.some(({ id }) => id === command.by)) {
-    return { rejected: 'rooms/not-a-participant', kind: 'forbidden' };
+    // In a room people are known by being in it.
+    return { rejected: 'rooms/not-a-participant', kind: 'unauthenticated' };
   }
   if (command.type === 'CreateInvite') return invite(command, state);
   const { roomId, by, now } = command;

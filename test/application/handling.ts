@@ -90,7 +90,10 @@ export function handlingCommands(start: StartRoads) {
     const commandId = randomUUID();
     await put(one, 'bear', {}, context(commandId, 'body-1'));
     const outcome = await put(one, 'car', {}, context(commandId, 'body-2'));
-    expect(outcome).to.include({ rejected: 'toys/idempotency-key-reused' });
+    expect(outcome).to.include({
+      rejected: 'toys/idempotency-key-reused',
+      kind: 'misused-key',
+    });
   });
 
   it('runs the same command sent many times at once one time', async () => {

@@ -2,7 +2,6 @@
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { fromRejection } from '../problem.js';
 import type { Route } from '../route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
@@ -49,8 +48,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       const announced = announcedAs(headers['content-type'] ?? '');
       const text = body.toString('utf8');
       const done = await ingest.post(text, announced, producerId, context(actor, producerId), signal);
-      if (isRejection(done))
-        return done.rejected === 'logs/too-many-records' ? { ...fromRejection(done), problem: 413 } : done;
+      if (isRejection(done)) return done;
       const { position, visible } = done.ingested;
       return {
         status: 200,
