@@ -245,6 +245,7 @@ export type Follow = (
 
 /** The right to be the only active one of a name, for as long as it is renewed. */
 export interface Lease {
+  readonly name: string;
   /** Grows with every new holder: what a former holder still writes is refused by it. */
   readonly fence: bigint;
   /** Aborted when the lease is lost or released. */
@@ -269,7 +270,13 @@ export interface Leases {
 
 export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
-  /** Moves checkpoints on; false when a newer lease has done so meanwhile. */
-  advance(positions: { readonly [name: string]: Position }, fence: bigint): Promise<boolean>;
+  /**
+   * Moves checkpoints to where the holder of a lease is; false when a later holder of it has done so meanwhile, or that
+   * of another one, like a builder whom a projector follows, is further on.
+   */
+  advance(
+    positions: { readonly [name: string]: Position },
+    lease: Pick<Lease, 'name' | 'fence'>,
+  ): Promise<boolean>;
   forget(name: string): Promise<void>;
 }

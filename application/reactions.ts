@@ -53,7 +53,7 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
   // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
   if (from === undefined || from > last) {
     from = from === undefined ? begun : last;
-    await checkpoints.advance({ [name]: from }, lease.fence);
+    await checkpoints.advance({ [name]: from }, lease);
   }
   let saved = performance.now();
   const types = Object.keys(reaction.on);
@@ -62,7 +62,7 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
     for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
     if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
     saved = performance.now();
-    if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
+    if (!(await checkpoints.advance({ [name]: position }, lease))) return;
   }
 }
 

@@ -82,7 +82,7 @@ export const goneOf = ({
 }: Pick<Aggregate<never, never, never>, 'catalog' | 'ends'>): Rejection =>
   ends?.told ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
 
-/** The key came before, with another request (answers-common, Idempotency-Key: 422). */
+/** The key came before, with another request (docs/commands.md). */
 export const misusedKey = (service: string): Rejection => ({
   rejected: `${service}/idempotency-key-reused`,
   kind: 'misused-key',

@@ -15,7 +15,7 @@ export interface CatchUpOptions {
   /** Stops when everything up to here is in the rows and the checkpoint says so. */
   readonly until: Position;
   /** The builder's: without it nothing is written, and a checkpoint of an older one is refused. */
-  readonly lease: Pick<Lease, 'fence' | 'assertHeld'>;
+  readonly lease: Pick<Lease, 'name' | 'fence' | 'assertHeld'>;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -61,7 +61,7 @@ export async function catchUp(
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await checkpoints.advance({ [collection]: position }, lease.fence)))
+    if (!(await checkpoints.advance({ [collection]: position }, lease)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;

@@ -107,14 +107,14 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /** Saves checkpoints beside the loop, and calls `refused` when a newer lease has moved them on. */
-  function keepSaved(targets: readonly Target[], { fence }: Lease, refused: () => void) {
+  function keepSaved(targets: readonly Target[], lease: Lease, refused: () => void) {
     let saved = new Map<string, Position>();
     let saving = Promise.resolve();
     const save = async () => {
       const now = new Map(targets.map((each) => [each.collection, each.position]));
       const moved = [...now].filter(([name, at]) => at > (saved.get(name) ?? 0n));
       try {
-        if (await checkpoints.advance(Object.fromEntries(moved), fence)) saved = now;
+        if (await checkpoints.advance(Object.fromEntries(moved), lease)) saved = now;
         else refused();
       } catch (error) {
         logger.warn({ err: error, service }, 'checkpoint not saved, trying again');

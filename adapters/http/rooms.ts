@@ -1,4 +1,4 @@
-/** The routes of the encrypted rooms (answers-rooms, Routes). */
+/** The routes of the encrypted rooms. */
 import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admission.js';
 import type { Done, RoomCommands } from '../../application/rooms/commands.js';
 import type { RoomQueries } from '../../application/rooms/queries.js';

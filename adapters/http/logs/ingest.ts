@@ -1,4 +1,4 @@
-/** The route that takes records in (answers-logs, Ingest). */
+/** The route that takes records in. */
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';

@@ -7,7 +7,7 @@ import { fromRejection, type Problem, problem } from '../problem.js';
 
 type Told = readonly [code: string, error: string];
 
-/** By rejection (answers-rooms, Errors). */
+/** By rejection: the status, code and sentence that clients are promised. */
 const TOLD: { readonly [rejected: string]: Told } = {
   'rooms/room-not-found': ['ROOM_NOT_FOUND', 'Room not found'],
   'rooms/unauthorized': ['UNAUTHORIZED', 'Unauthorized'],
