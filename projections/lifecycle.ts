@@ -1,7 +1,8 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
 import type { Handle } from '../application/handle.js';
+import { type Lead, whileHeld } from '../application/leading.js';
 import { pause } from '../application/pause.js';
-import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
+import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
 import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
 import {
@@ -203,18 +204,10 @@ export function createLifecycle(ports: LifecyclePorts) {
     }
   }
 
-  async function asBuilder<T>(
-    projection: ReadModel,
-    signal: AbortSignal,
-    work: (lease: Lease, stop: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const lease = await leases.acquire(buildLease(projection.name));
-    if (!lease) throw new BuildInProgress(`${projection.name} is being built by another process`);
-    try {
-      return await work(lease, AbortSignal.any([signal, lease.lost]));
-    } finally {
-      await lease.release();
-    }
+  async function asBuilder<T>(projection: ReadModel, signal: AbortSignal, work: Lead<T>): Promise<T> {
+    const held = await whileHeld(leases, buildLease(projection.name), signal, work);
+    if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
+    return held.result;
   }
 
   async function unfinished(projection: ReadModel): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 /** The loop that keeps a service's read models up with the log: one node of all runs it, held by a lease. */
+import { keepLeading } from '../application/leading.js';
 import { pause } from '../application/pause.js';
 import type {
   Batch,
@@ -77,60 +78,43 @@ export function runProjector(options: ProjectorOptions): Projector {
   let position: Position = 0n;
   let lastEventAt = Date.now();
 
-  async function loop() {
-    while (!signal.aborted) {
-      try {
-        const lease = await leases.acquire(projectorLease(service));
-        if (lease) await lead(lease);
-        else status = 'standby';
-      } catch (error) {
-        if (!signal.aborted) logger.error({ err: error, service }, 'projector stopped, starting again');
-      }
-      await pause(STANDBY_MS, signal);
-    }
-  }
-
-  async function lead(lease: Lease) {
+  async function lead(lease: Lease, held: AbortSignal) {
     const fenced = new AbortController();
-    const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
+    const stop = AbortSignal.any([held, fenced.signal]);
+    const targets = await Promise.all(projections.map((each) => target(each, lease)));
+    await removeRetired();
+    // At the first look a build whose builder has died may still be held.
+    removeRetiredLater(stop);
+    status = 'catching-up';
+    const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
+    const saver = keepSaved(targets, lease, () => fenced.abort());
     try {
-      const targets = await Promise.all(projections.map((each) => target(each, lease)));
-      await removeRetired();
-      // At the first look a build whose builder has died may still be held.
-      removeRetiredLater(stop);
-      status = 'catching-up';
-      const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
-      const saver = keepSaved(targets, lease, () => fenced.abort());
-      try {
-        const prefixes = [`${service}.`];
-        // What the checkpoints say is there: nobody need wait for the next event to know.
-        if (from > 0n) reached(service, from);
-        const start = from === 0n ? 'start' : from;
-        for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
-          await apply(batch, targets, stop);
-          if (batch.caughtUp) status = 'live';
-          if (batch.position === undefined) continue;
-          position = batch.position;
-          reached(service, position);
-          if (status === 'live') await untilWanted(service, GATHER_MS);
-        }
-      } finally {
-        await saver.end();
+      const prefixes = [`${service}.`];
+      // What the checkpoints say is there: nobody need wait for the next event to know.
+      if (from > 0n) reached(service, from);
+      const start = from === 0n ? 'start' : from;
+      for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
+        await apply(batch, targets, stop);
+        if (batch.caughtUp) status = 'live';
+        if (batch.position === undefined) continue;
+        position = batch.position;
+        reached(service, position);
+        if (status === 'live') await untilWanted(service, GATHER_MS);
       }
     } finally {
-      await lease.release().catch(() => {});
+      await saver.end();
     }
   }
 
   /** Saves checkpoints beside the loop, and calls `refused` when a newer lease has moved them on. */
-  function keepSaved(targets: readonly Target[], { fence }: Lease, refused: () => void) {
+  function keepSaved(targets: readonly Target[], lease: Lease, refused: () => void) {
     let saved = new Map<string, Position>();
     let saving = Promise.resolve();
     const save = async () => {
       const now = new Map(targets.map((each) => [each.collection, each.position]));
       const moved = [...now].filter(([name, at]) => at > (saved.get(name) ?? 0n));
       try {
-        if (await checkpoints.advance(Object.fromEntries(moved), fence)) saved = now;
+        if (await checkpoints.advance(Object.fromEntries(moved), lease)) saved = now;
         else refused();
       } catch (error) {
         logger.warn({ err: error, service }, 'checkpoint not saved, trying again');
@@ -274,7 +258,17 @@ export function runProjector(options: ProjectorOptions): Projector {
       position,
       lagMs: status === 'live' ? 0 : Math.max(0, Date.now() - lastEventAt),
     }),
-    stopped: loop(),
+    stopped: keepLeading({
+      leases,
+      lease: projectorLease(service),
+      lead,
+      standbyMs: STANDBY_MS,
+      onStandby() {
+        status = 'standby';
+      },
+      onFailure: (err) => logger.error({ err, service }, 'projector stopped, starting again'),
+      signal,
+    }),
   };
 }
 

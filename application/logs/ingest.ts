@@ -52,11 +52,11 @@ const NOT_JSON: Rejection = {
 };
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-records',
-  kind: 'invalid',
+  kind: 'too-large',
   detail: `There are more than ${MOST_RECORDS.toLocaleString('en')} records in the request`,
 };
 /** Nobody reads it. */
-const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'limit' };
+const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'unavailable' };
 const FULL: Rejection = {
   rejected: 'logs/queue-full',
   kind: 'limit',

@@ -64,7 +64,7 @@ describe('in memory, what follows the log', () => {
 
     it('goes on from its checkpoint, and from the end of a log that was restored from before it', async () => {
       const first = await put('bear');
-      await kernel.checkpoints.advance({ [NAME]: first }, 0n);
+      await kernel.checkpoints.advance({ [NAME]: first }, { name: NAME, fence: 0n });
       const second = await put('car');
       const seen: string[] = [];
       react(async (event) => void seen.push(toyOf(event)));
@@ -73,7 +73,7 @@ describe('in memory, what follows the log', () => {
       stop.abort();
       await Promise.all(running);
       stop = new AbortController();
-      await kernel.checkpoints.advance({ [NAME]: second + 1000n }, 9n);
+      await kernel.checkpoints.advance({ [NAME]: second + 1000n }, { name: NAME, fence: 9n });
       const again = {
         ...kernel,
         leases: {

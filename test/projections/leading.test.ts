@@ -140,7 +140,9 @@ describe('leading', function () {
     project(one, counted);
     const first = await put('bear');
     await eventually(() => isAt(first));
-    expect(await one.checkpoints.advance({ [collection()]: first }, 1000n)).to.equal(true);
+    expect(
+      await one.checkpoints.advance({ [collection()]: first }, { name: 'projector:toys', fence: 1000n }),
+    ).to.equal(true);
     await put('car');
     await eventually(() => began > 1);
     expect(await one.checkpoints.read(collection())).to.equal(first);
@@ -163,8 +165,8 @@ describe('leading', function () {
     const before = await one.head();
     const last = await put('bear');
     const name = `toys_shelf_v1_${randomUUID()}`;
-    await one.checkpoints.advance({ [name]: before }, 2n);
-    const lease = { fence: 1n, assertHeld() {} };
+    await one.checkpoints.advance({ [name]: before }, { name: 'build:toys.shelf', fence: 2n });
+    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld() {} };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
     const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('another builder took over');
@@ -179,7 +181,7 @@ describe('leading', function () {
     const lost = () => {
       throw new Error('the lease is lost');
     };
-    const lease = { fence: 1n, assertHeld: lost };
+    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld: lost };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
     const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('the lease is lost');

@@ -92,7 +92,10 @@ describe('builds of a projection', function () {
     const [within, ahead] = ['y', 'z'].map((run) => `toys_contents_v1_${run.repeat(9)}`) as [string, string];
     for (const each of [within, ahead]) await kernel.builds.open(contents, each, { assertHeld() {} });
     const head = await kernel.head();
-    await kernel.checkpoints.advance({ [within]: head, [ahead]: head + 1_000_000n }, 0n);
+    await kernel.checkpoints.advance(
+      { [within]: head, [ahead]: head + 1_000_000n },
+      { name: 'projector:toys', fence: 0n },
+    );
     const projector = project();
     await eventually(() => projector.status().status === 'live');
     const served = kernel.served.collection(contents.name) ?? '';
@@ -106,7 +109,10 @@ describe('builds of a projection', function () {
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
     const ahead = (await kernel.head()) + 1_000_000n;
-    await kernel.checkpoints.advance({ [served]: ahead, [begun]: ahead }, 0n);
+    await kernel.checkpoints.advance(
+      { [served]: ahead, [begun]: ahead },
+      { name: 'projector:toys', fence: 0n },
+    );
     const told: string[] = [];
     const onAhead = ({ name }: { readonly name: string }) => told.push(name);
     const again = await startToys(servers, database);

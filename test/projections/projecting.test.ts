@@ -117,8 +117,8 @@ describe('the projector', () => {
   });
 
   it('begins behind the checkpoint that is furthest back, gives nobody twice, and tells at once', async () => {
-    checkpoints.kept.set('toys_contents_v1_b', { position: 50n, fence: 0n });
-    checkpoints.kept.set('toys_shelf_v1_b', { position: 30n, fence: 0n });
+    checkpoints.kept.set('toys_contents_v1_b', { position: 50n, lease: 'build:toys', fence: 0n });
+    checkpoints.kept.set('toys_shelf_v1_b', { position: 30n, lease: 'build:toys', fence: 0n });
     project([contents, shelf]);
     await begun();
     expect(log.asked[0]?.from).to.equal(30n);
@@ -176,7 +176,7 @@ describe('the projector', () => {
   it('stops when a newer leader has moved the checkpoint, and begins where that one is', async () => {
     project();
     await begun();
-    checkpoints.kept.set('toys_contents_v1_b', { position: 70n, fence: 1000n });
+    checkpoints.kept.set('toys_contents_v1_b', { position: 70n, lease: 'projector:toys', fence: 1000n });
     leases.state.fence = 2000n;
     log.give([eventAt(10n)]);
     await begun(2);
@@ -250,7 +250,7 @@ describe('the projector', () => {
       eventAt(position, 'ProjectionSwitched', { projection: name, version, collection }, revision);
 
     it('goes over to the new build in the order of the log, once that holds all that was before', async () => {
-      checkpoints.kept.set(next, { position: 20n, fence: 0n });
+      checkpoints.kept.set(next, { position: 20n, lease: 'build:toys', fence: 0n });
       project([contents, shelf]);
       await begun();
       log.give([eventAt(10n), switched(20n, 1), eventAt(30n), eventAt(40n)]);
@@ -275,7 +275,7 @@ describe('the projector', () => {
     });
 
     it('finishes the build itself when its builder has died', async () => {
-      checkpoints.kept.set(next, { position: 15n, fence: 0n });
+      checkpoints.kept.set(next, { position: 15n, lease: 'build:toys', fence: 0n });
       project();
       await begun();
       log.give([switched(20n, 1), eventAt(30n)]);
@@ -321,9 +321,9 @@ describe('the projector', () => {
         'toys_contents_v1_old',
       );
       exist('toys_contentsx_v1_a', 'toys_shelf_v1_a');
-      checkpoints.kept.set('toys_contents_v1_a', { position: 5n, fence: 0n });
-      checkpoints.kept.set('toys_contents_v1_c', { position: 5n, fence: 0n });
-      checkpoints.kept.set('toys_contents_v2_d', { position: 5n, fence: 0n });
+      checkpoints.kept.set('toys_contents_v1_a', { position: 5n, lease: 'build:toys', fence: 0n });
+      checkpoints.kept.set('toys_contents_v1_c', { position: 5n, lease: 'build:toys', fence: 0n });
+      checkpoints.kept.set('toys_contents_v2_d', { position: 5n, lease: 'build:toys', fence: 0n });
       project();
       await begun();
       expect(builds.state.dropped).to.have.members(['toys_contents_v1_a', 'toys_contents_v1_old']);

@@ -168,6 +168,27 @@ describe('a projection', () => {
     expect(await rowOf(id)).to.deep.include({ count: 2 });
   });
 
+  it('has the same leader over as many builds as are made of it', async () => {
+    project(kernel);
+    const fence = async () => {
+      const leases = kernel.mongo.models.collection<{ _id: string; fence: Long }>('leases');
+      return Number((await leases.findOne({ _id: 'projector:toys' }))?.fence);
+    };
+    await eventually(async () => expect(await fence()).to.equal(1));
+    for (let builds = 1; builds <= 4; builds++) {
+      const collection = await kernel.lifecycle.rebuild(contents, { signal: stop.signal });
+      await put('1', `toy-${builds}`);
+      expect((await rowOf('1'))?.count).to.equal(builds);
+      expect(kernel.served.collection('toys.contents')).to.equal(collection);
+      // Its checkpoint goes on under the projector's fence, lower than those of the builders.
+      const latest = kernel.settled.latest(['toys.box-1']);
+      await eventually(async () =>
+        expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true),
+      );
+    }
+    expect(await fence()).to.equal(1);
+  });
+
   it('is found wanting by a check when a row was tampered with', async () => {
     project(kernel);
     const [one, two] = [randomUUID(), randomUUID()];
