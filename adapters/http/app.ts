@@ -6,7 +6,7 @@ import type { Sink } from '../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
-import { malformed } from './malformed.js';
+import { hostOf, malformed } from './malformed.js';
 import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import type { RequestDeps } from './request.js';
@@ -56,6 +56,8 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     ctx.state.route = '(none)';
     const preflight = ctx.method === 'OPTIONS';
     const unreadable = malformed(ctx);
+    const host = hostOf(ctx.req);
+    if (host !== undefined) ctx.req.headers.host = host;
     const foreign = unreadable ? undefined : policy.guard?.(addressed(ctx));
     const refused = unreadable ?? foreign;
     // Nothing may read a target that can't be read.
