@@ -1,4 +1,5 @@
 /** What all commands of the log service share: how they end when they fail, are interrupted, or lose their reader. */
+import { onEnd } from '../../adapters/system/signals.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { connectionOptions, Refused } from './connection.js';
@@ -33,14 +34,14 @@ async function runStoppably(work: (stop: AbortSignal) => Promise<number>): Promi
   const stop = new AbortController();
   let ended: number | undefined;
   const end = (code: number) => {
-    // Who asks twice does not want to wait.
-    if (ended === INTERRUPTED) process.exit(INTERRUPTED);
     ended = code;
     stop.abort();
   };
-  const interrupt = () => end(INTERRUPTED);
   const readerGone = () => end(0);
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const unwatch = onEnd(
+    () => end(INTERRUPTED),
+    () => process.exit(INTERRUPTED),
+  );
   process.stdout.once('error', readerGone);
   try {
     const code = await work(stop.signal);
@@ -51,7 +52,7 @@ async function runStoppably(work: (stop: AbortSignal) => Promise<number>): Promi
     process.stderr.write(`annals: ${error.message}\n`);
     return error instanceof Refused && error.status === 400 ? WRONG_USAGE : FAILED;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    unwatch();
     process.stdout.off('error', readerGone);
   }
 }
