@@ -146,7 +146,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
 
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
-  const settled = createSettled(async () => undefined);
+  const settled = createSettled([], async () => undefined);
   const appended = settled.appended;
   const handle = createHandle({ log, streams, release: 'test', logger: quiet, appended, conflicted() {} });
   return {
