@@ -1,6 +1,6 @@
 /** What the application needs of the outside world, in its own words; adapters provide it, `bin` connects them. */
 import type { Catalog } from '../domain/shared/catalog.js';
-import type { DomainEvent } from '../domain/shared/decider.js';
+import type { DomainEvent, Rejection } from '../domain/shared/decider.js';
 
 /** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
 export type Position = bigint;
@@ -15,6 +15,16 @@ export interface CommandContext {
   readonly correlationId: string;
   readonly causationId?: string;
   readonly traceparent?: string;
+  /** What the command counts towards, when it is done for the first time. */
+  readonly quota?: Quota;
+}
+
+/** How often something may be done; whoever asks knows by whom. */
+export interface Quota {
+  /** Counts one more, or says why not. */
+  spend(): Promise<Rejection | undefined>;
+  /** One that was counted came to nothing. */
+  refund(): Promise<void>;
 }
 
 /** An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. */

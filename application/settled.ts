@@ -1,7 +1,7 @@
 /** Read-your-writes: what this node has acknowledged, what its projections have seen, and waiting for the gap. */
 import type { Position, Settled } from './ports.js';
 
-/** How long a reader waits before it is answered with `Consistency: pending` (answers-common, design section 8). */
+/** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
 const PATIENCE_MS = 2000;
 const POLL_MS = 25;
 /** Streams whose last append is known by itself; of more only the latest of all is known, and waited for. */

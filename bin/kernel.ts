@@ -16,6 +16,7 @@ import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createWindows } from '../adapters/mongo/windows.js';
 import { createHandle } from '../application/handle.js';
 import type { CommandContext, Log, Position } from '../application/ports.js';
+import { createRepetition } from '../application/repetition.js';
 import { asErased, countUnopened, createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
 import { createStoreClock } from '../application/store-clock.js';
@@ -119,9 +120,11 @@ export async function createKernel(options: KernelOptions) {
     options.onAppended?.(stream, events);
   };
 
+  const repetition = createRepetition({ streams, clock, appended });
   const handle = createHandle({
     log,
     streams,
+    repetition,
     release: options.release,
     logger,
     appended,
@@ -168,6 +171,7 @@ export async function createKernel(options: KernelOptions) {
     toldUnopened: unopened.told,
     streams,
     handle,
+    repetition,
     appended,
     settled,
     served,

@@ -1,4 +1,4 @@
-/** The routes that ask: pages of records, and counts of them (answers-logs, Query). */
+/** The routes that ask: pages of records, and counts of them. */
 import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogQueries } from '../../../application/logs/queries.js';
 import type { Position, Settled } from '../../../application/ports.js';
