@@ -84,7 +84,7 @@ export async function begin(
   });
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
-  const feed = startFeed(kernel, parts, windows, log, signal);
+  const feed = startFeed(kernel, parts, windows, begun, log, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
@@ -193,6 +193,7 @@ function startFeed(
   kernel: Kernel,
   parts: readonly Part[],
   windows: ReadonlyMap<string, WindowStart>,
+  begun: Position,
   logger: Log,
   signal: AbortSignal,
 ): Feed {
@@ -202,6 +203,7 @@ function startFeed(
   return runFeed({
     catalogs,
     windows,
+    begun,
     saved,
     follow,
     reveal,
