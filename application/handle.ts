@@ -1,6 +1,7 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import type { Sealed } from '../domain/shared/catalog.js';
+import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../domain/shared/decider.js';
 import { createLine } from './line.js';
 import { factSeed, newEvent } from './new-event.js';
 import {
@@ -17,8 +18,11 @@ import { type Aggregate, type KeyedCommand, type Loaded, noteCommand, type Strea
 import { RETRY_MS } from './within.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
-  /** What the command wrote, now or when it ran first; nothing where it was already so. */
-  readonly events: readonly Event[];
+  /**
+   * What the command wrote; nothing where it was already so. Where it ran before, secrets may be erased since; those
+   * of a blind kind are sealed then.
+   */
+  readonly events: readonly (Event | Sealed<Event>)[];
   /** The state just after the command: for a repeated one as it was then, read from the log when it is asked for. */
   readonly state: () => Promise<State>;
   readonly position: Position;
@@ -132,7 +136,7 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     const result: AppendOutcome = await log.append(stream, expected, events);
     if (result.outcome === 'conflict') return 'conflict';
     if (result.outcome === 'deleted') return deleted(kind);
-    const state = decided.reduce(kind.decider.evolve, loaded.state);
+    const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;
     noteCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
     streams.remember(stream, { ...loaded, state, revision, position });

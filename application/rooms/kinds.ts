@@ -8,10 +8,10 @@ import {
   type PostMessage,
 } from '../../domain/rooms/messages.js';
 import { type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate } from '../streams.js';
+import type { Aggregate, Blind } from '../streams.js';
 
 export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = { catalog, decider: room };
-export const messagesKind: Aggregate<MessagesState, PostMessage, MessagePosted> = {
+export const messagesKind: Blind<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
   keeps: KEPT_MESSAGES,

@@ -11,10 +11,10 @@ import { type Projector, runProjector } from '../../projections/subscription.js'
 import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
-import { box, context, startToys } from '../support/toys.js';
+import { box, context, startToys, type ToyPut } from '../support/toys.js';
 
 /** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
-const shelf: Projection = {
+const shelf: Projection<ToyPut> = {
   name: 'toys.shelf',
   version: 1,
   indexes: [],
