@@ -1,7 +1,7 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
 import { LRUCache } from 'lru-cache';
 import type { Catalog, Sealed } from '../domain/shared/catalog.js';
-import { type Decider, type DomainEvent, evolveOf } from '../domain/shared/decider.js';
+import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../domain/shared/decider.js';
 import { heldBytes } from './held-bytes.js';
 import { pagesOf } from './pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
@@ -12,21 +12,32 @@ export type Aggregate<State, Command, Event extends DomainEvent> =
   | Seeing<State, Command, Event>
   | Blind<State, Command, Event>;
 
-interface Kind {
+interface Kind<State> {
   readonly catalog: Catalog;
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
   readonly keeps?: number;
+  /** Where what its streams are about comes to an end. */
+  readonly ends?: Ending<State>;
 }
 
-export interface Seeing<State, Command, Event extends DomainEvent> extends Kind {
+export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
 }
 
 /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
-export interface Blind<State, Command, Event extends DomainEvent> extends Kind {
+export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
   readonly blind: true;
+}
+
+export interface Ending<State> {
+  /** What everybody is told of it from then on, by its state or because the stream was ended. */
+  readonly told: Rejection;
+  /** Whether something that happened has ended it. */
+  byEvent?(state: State): boolean;
+  /** When it ends by itself, Unix ms. */
+  at?(state: State): number;
 }
 
 /** The revisions that a command with an `Idempotency-Key` wrote. */

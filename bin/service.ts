@@ -8,7 +8,7 @@ import type { Log, Position } from '../application/ports.js';
 import type { AnyReaction } from '../application/reactions.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
-import type { ReadModel } from '../projections/projection.js';
+import type { ProjectorGroup, ReadModel } from '../projections/projection.js';
 import type { Projector } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { AnnalsValues } from './settings.js';
@@ -69,11 +69,16 @@ export const relayed = <State, Event extends DomainEvent>(
   close: relay.close,
 });
 
+/** Some of a service's read models, and the loop that keeps them up. */
+export interface RunningGroup extends ProjectorGroup {
+  readonly projector: Projector;
+}
+
 /** A service as this process runs it. */
 export interface Part {
   readonly service: Service;
   readonly connected: RunningService;
-  readonly projector: Projector;
+  readonly projectors: readonly RunningGroup[];
   /** Reactions and periodic work; settle when the signal has stopped them. */
   readonly background: readonly Promise<void>[];
 }

@@ -159,7 +159,7 @@ export function createIngest(ports: IngestPorts) {
 
   function seen(position: Position): Promise<boolean> {
     if (position > latest) latest = position;
-    return settled.wait('logs', position);
+    return settled.wait('logs.records', position);
   }
 
   return {

@@ -1,4 +1,4 @@
-/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`; the contract is answers-rooms. */
+/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { sameText, tidy } from '../shared/text.js';
 import { NAMELESS, type RoomsEvent, roomSubject, type SigningPublicKey } from './catalog.js';

@@ -50,6 +50,7 @@ describe('the live feed', () => {
       saved: each.windows,
       catalogs: [toys],
       windows: new Map([['toys', { horizon: begun, from: begun }]]),
+      begun,
       publish(_, event) {
         events.push(event as LiveEvent<typeof toys>);
         woken();

@@ -1,4 +1,4 @@
-/** The route that takes records in (answers-logs, Ingest). */
+/** The route that takes records in. */
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -40,8 +40,6 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       400: { description: 'Announced as JSON, but it is none' },
       410: { description: 'The Idempotency-Key was used before, and its records are no longer kept' },
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
-      422: { description: 'The Idempotency-Key was used before with another body' },
-      429: { description: 'Too much is waiting' },
     },
     admit,
     async handle({ body, headers, context, signal }, { actor, producerId }) {

@@ -7,10 +7,9 @@ import { fromRejection, type Problem, problem } from '../problem.js';
 
 type Told = readonly [code: string, error: string];
 
-/** By rejection (answers-rooms, Errors). */
+/** By rejection: the status, code and sentence that clients are promised. */
 const TOLD: { readonly [rejected: string]: Told } = {
   'rooms/room-not-found': ['ROOM_NOT_FOUND', 'Room not found'],
-  'rooms/gone': ['ROOM_NOT_FOUND', 'Room not found'],
   'rooms/unauthorized': ['UNAUTHORIZED', 'Unauthorized'],
   'rooms/not-a-participant': ['UNAUTHORIZED', 'Unauthorized'],
   'rooms/invite-not-found': ['INVITE_NOT_FOUND', 'Invite not found'],
