@@ -25,7 +25,6 @@ import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
 import type { Part, RunningService, Service } from './service.js';
-import { services } from './services.js';
 import type { AnnalsValues } from './settings.js';
 import { statusOf } from './status.js';
 
@@ -34,13 +33,12 @@ import { statusOf } from './status.js';
  * opened, in order, also when a later one fails.
  */
 export async function begin(
-  names: readonly string[],
+  chosen: readonly Service[],
   values: AnnalsValues,
   servers: Servers,
   log: Log,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
-  const chosen = services.filter(({ name }) => names.length === 0 || names.includes(name));
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
   const kernel = await createKernel({
