@@ -11,8 +11,7 @@ import type {
   Position,
   RecordedEvent,
 } from '../application/ports.js';
-import { isOf } from '../application/recorded.js';
-import type { ProjectionSwitched } from '../domain/shared/served.js';
+import { buildIn } from '../domain/shared/served.js';
 import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import {
   type Apply,
@@ -56,8 +55,6 @@ const CHECKPOINT_EVERY_MS = 50;
 const GATHER_MS = 20;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
-
-type Switch = RecordedEvent<ProjectionSwitched>;
 
 interface Target {
   readonly projection: ReadModel;
@@ -178,8 +175,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
     let done = 0;
     for (const [index, event] of events.entries()) {
-      if (!isOf<ProjectionSwitched>('ProjectionSwitched', event)) continue;
-      const switched = newerBuild(event, targets);
+      const switched = event.type === 'ProjectionSwitched' && newerBuild(event, targets);
       if (!switched) continue;
       await write(events.slice(done, index + 1), targets);
       done = index + 1;
@@ -206,8 +202,8 @@ export function runProjector(options: ProjectorOptions): Projector {
     reached(target.projection.name, position);
   }
 
-  function newerBuild(event: Switch, targets: readonly Target[]): Target | undefined {
-    const build = event.data;
+  function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
+    const build = buildIn(event.data);
     // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
     return targets.find(
       ({ projection, revision }) =>
@@ -218,8 +214,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
-  async function switchTo(from: Target, event: Switch, stop: AbortSignal) {
-    const build = event.data;
+  async function switchTo(from: Target, event: RecordedEvent, stop: AbortSignal) {
+    const build = buildIn(event.data);
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });

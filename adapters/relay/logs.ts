@@ -1,11 +1,10 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
-import type { LiveEvent } from '../../application/live-event.js';
 import type { Batch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import { nextTurn } from '../../application/turns.js';
-import type { logs } from '../../domain/logs/catalog.js';
+import type { SealedBatch } from '../../domain/logs/batch.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from './connections.js';
@@ -14,7 +13,7 @@ import { type Frame, frameOf, type Sink } from './sink.js';
 
 export interface Tail {
   /** Takes the batches of the service in log order; does not wait. */
-  publish(event: LiveEvent<typeof logs>): void;
+  publish(event: Batch): void;
   /** Streams what comes, and what came after `after` first; one `RESET` if that is too long ago. */
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
   /** How many streams are open. */
@@ -69,10 +68,10 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
 
   return {
     publish(event) {
-      const { position } = event;
+      const { type, position } = event;
       if (position <= connections.latest()) return;
-      if (event.type !== 'RecordsIngested') return connections.pass(position);
-      const bytes = OVERHEAD + event.data.secret.length;
+      if (type !== 'RecordsIngested') return connections.pass(position);
+      const bytes = OVERHEAD + (event.data as SealedBatch).secret.length;
       connections.publish({ position, bytes, event });
     },
 

@@ -1,6 +1,5 @@
 /** Alerts go out to the webhook: once the log has them, after crashes too, and the log is told of the outcome. */
-import { alertStream, type Details } from '../../domain/logs/alert.js';
-import type { LogsEvent } from '../../domain/logs/catalog.js';
+import { type AlertRaised, alertStream, type Details } from '../../domain/logs/alert.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
@@ -42,12 +41,11 @@ export const alertPayload = (
   ...(alertId === undefined ? {} : { alertId }),
 });
 
-type AlertRaised = LogsEvent<'AlertRaised'>;
-
-export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
+export function deliveryReaction(ports: DeliveryPorts): Reaction {
   const { handle, streams, derivation, clock } = ports;
 
-  async function announce({ id, data: raised, metadata }: RecordedEvent<AlertRaised>) {
+  async function announce({ id, data, metadata }: RecordedEvent) {
+    const raised = data as AlertRaised['data'];
     const { rule, alertId } = raised;
     const { state } = await streams.refresh(alertKind, alertStream(rule));
     // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.

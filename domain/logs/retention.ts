@@ -1,7 +1,6 @@
 /** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
-import type { Decider } from '../shared/decider.js';
-import type { LogsEvent } from './catalog.js';
-import type { Keeping } from './keeping.js';
+import type { Decider, DomainEvent } from '../shared/decider.js';
+import type { Keeping } from './batch.js';
 
 export interface ExpireRecords {
   readonly type: 'ExpireRecords';
@@ -13,13 +12,20 @@ export interface ExpireRecords {
   readonly ended: readonly Keeping[];
 }
 
-export type RetentionEvent = LogsEvent<'RecordsExpired' | 'BatchesErased'>;
+export type RecordsExpired = DomainEvent<
+  'RecordsExpired',
+  { readonly before: number; readonly auditBefore: number }
+>;
+export type BatchesErased = DomainEvent<'BatchesErased', Keeping>;
 
-export type RetentionState = LogsEvent<'RecordsExpired'>['data'];
+export interface RetentionState {
+  readonly before: number;
+  readonly auditBefore: number;
+}
 
 export const RETENTION_STREAM = 'logs.retention-main';
 
-export const retention: Decider<RetentionState, ExpireRecords, RetentionEvent> = {
+export const retention: Decider<RetentionState, ExpireRecords, RecordsExpired | BatchesErased> = {
   initialState: { before: 0, auditBefore: 0 },
 
   decide({ before, auditBefore, ended }, state) {
@@ -31,9 +37,9 @@ export const retention: Decider<RetentionState, ExpireRecords, RetentionEvent> =
     if (next.before === state.before && next.auditBefore === state.auditBefore) return [];
     return [
       { type: 'RecordsExpired', data: next },
-      ...ended.map((data) => ({ type: 'BatchesErased', data }) as const),
+      ...ended.map((keeping): BatchesErased => ({ type: 'BatchesErased', data: keeping })),
     ];
   },
 
-  evolve: { RecordsExpired: (_, expired) => expired, BatchesErased: (state) => state },
+  evolve: (state, event) => (event.type === 'RecordsExpired' ? event.data : state),
 };

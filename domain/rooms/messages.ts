@@ -1,12 +1,22 @@
 /** The messages of a room, the newest 1000. Stream `rooms.messages-<id>`; the server stays blind to what they say. */
-import type { Sealed } from '../shared/catalog.js';
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import type { Envelope, RoomsEvent } from './catalog.js';
+import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
 
 export const KEPT_MESSAGES = 1000;
 const WINDOW_MS = 60_000;
 export const PER_PARTICIPANT = 40;
 export const PER_ROOM = 120;
+
+/** End-to-end encrypted and signed; verifying it is the receivers' business. */
+export interface Envelope {
+  readonly keyVersion: number;
+  readonly chainId: string;
+  readonly messageIndex: number;
+  readonly chainKeyNonce: string;
+  readonly chainKeyCiphertext: string;
+  readonly nonce: string;
+  readonly ciphertext: string;
+  readonly signature: string;
+}
 
 export interface MessagesState {
   /** Sender and envelope of the kept messages, as one digest each: an identical one is a replay. */
@@ -28,7 +38,19 @@ export interface PostMessage {
   readonly now: number;
 }
 
-export type MessagePosted = RoomsEvent<'MessagePosted'>;
+export type MessagePosted = DomainEvent<
+  'MessagePosted',
+  {
+    roomId: string;
+    messageId: string;
+    senderId: string;
+    createdAt: number;
+    expiresAt: number;
+    digest: string;
+    /** The envelope is null once the room's key is destroyed. */
+    secret: { envelope: Envelope | null };
+  }
+>;
 
 export const messagesStream = (roomId: string): string => `rooms.messages-${roomId}`;
 
@@ -60,18 +82,12 @@ const untilFree = (posts: MessagesState['recent'], most: number, now: number): n
   return oldest ? oldest.at + WINDOW_MS - now : 0;
 };
 
-/** The rules look at no secret, so that they fold messages as they stand in the log. */
-type Folded = MessagePosted | Sealed<MessagePosted>;
-
-const evolve: Evolve<MessagesState, Folded> = {
-  MessagePosted: ({ digests, recent }, { digest, createdAt, senderId }) => ({
+function evolve({ digests, recent }: MessagesState, { data }: MessagePosted): MessagesState {
+  const { digest, createdAt, senderId } = data;
+  return {
     digests: [...digests.slice(1 - KEPT_MESSAGES), digest],
     recent: [...recent.filter(isWithin(createdAt)), { at: createdAt, by: senderId }],
-  }),
-};
+  };
+}
 
-export const messages: Decider<MessagesState, PostMessage, MessagePosted, Folded> = {
-  initialState,
-  decide,
-  evolve,
-};
+export const messages: Decider<MessagesState, PostMessage, MessagePosted> = { initialState, decide, evolve };

@@ -6,11 +6,10 @@ import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { createBuilds } from '../../../adapters/mongo/rows.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/kernel.js';
-import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { type Projection, type Row, type RowChange, writesOf } from '../../../projections/projection.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 
-const changing: Projection<DomainEvent> = {
+const changing: Projection = {
   name: 'toys.changing',
   version: 1,
   indexes: [{ key: { group: 1 } }],
