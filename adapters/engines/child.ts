@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from './lock.js';
 
-/** What the child tells its parent. */
-export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
+/** What the child tells its parent: how its start went, then the position of every damaged event that it meets. */
+export type ChildMessage =
+  | { readonly ready: { url: string; port: number } }
+  | { readonly failed: string }
+  | { readonly damaged: number };
 /** What the parent tells the child: first the secret that clients must show, and once to stop. */
 export type ParentMessage = { readonly secret: string } | 'stop';
 
@@ -47,7 +50,8 @@ try {
     process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
     process.exit(1);
   };
-  const engine = await start({ directory, port: Number(port), secret, onFatal });
+  const onDamaged = (position: number) => void tell({ damaged: position });
+  const engine = await start({ directory, port: Number(port), secret, onFatal, onDamaged });
   let stopping = false;
   const stop = () => {
     if (stopping) return;
