@@ -191,16 +191,16 @@ export interface RowQuery {
   readonly limit?: number;
 }
 
-/** Read-your-writes: waits until the projections of a service have seen a position. */
+/** Read-your-writes: waits until the projection that is read has seen a position. */
 export interface Settled {
   /**
    * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
    * passed first: the answer then says `Consistency: pending`.
    */
-  wait(service: string, position: Position, mostMs?: number): Promise<boolean>;
-  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
-  position(service: string): Position;
-  /** The last position this node appended to any of these streams and that may not be projected yet. */
+  wait(projection: string, position: Position, mostMs?: number): Promise<boolean>;
+  /** How far this node knows a projection to be; 0 when it knows nothing yet. */
+  position(projection: string): Position;
+  /** The last position this node appended to any of these streams and that not all projections may have seen yet. */
   latest(streams: readonly string[]): Position;
 }
 

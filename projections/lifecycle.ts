@@ -1,4 +1,4 @@
-/** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
+/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
 import type { Handle } from '../application/handle.js';
 import { type Lead, whileHeld } from '../application/leading.js';
 import { pause } from '../application/pause.js';
@@ -13,7 +13,15 @@ import {
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { compare, type Difference } from './compare.js';
-import { type Builds, buildsPrefix, collectionName, type ReadModel, runOf, serviceOf } from './projection.js';
+import {
+  type Builds,
+  buildsPrefix,
+  collectionName,
+  groupOf,
+  type ReadModel,
+  runOf,
+  serviceOf,
+} from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -195,7 +203,7 @@ export function createLifecycle(ports: LifecyclePorts) {
       const found = await builds.list(buildsPrefix(projection));
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
-      if (await leases.holder(projectorLease(serviceOf(projection)))) {
+      if (await leases.holder(projectorLease(groupOf(projection)))) {
         const counts = await Promise.all(left.map(builds.count));
         if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
         await pause(ELSEWHERE_MS, stop);

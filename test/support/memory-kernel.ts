@@ -147,7 +147,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
 
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
-  const settled = createSettled(async () => undefined);
+  const settled = createSettled([], async () => undefined);
   const appended = settled.appended;
   const repetition = createRepetition({ streams, clock, appended });
   const handle = createHandle({

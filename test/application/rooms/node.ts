@@ -14,8 +14,8 @@ import { createKernel } from '../../../bin/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/state.js';
-import { runProjector } from '../../../projections/subscription.js';
 import { quiet, type Servers } from '../../support/engines.js';
+import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 
@@ -61,7 +61,7 @@ export async function startNode(
   await kernel.lifecycle.open([state], kernel.served, { signal });
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
-  const projector = runProjector({ ...common, projections: [state], ...kernel.settled });
+  const projector = project(kernel, [state], signal);
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
