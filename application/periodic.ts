@@ -1,4 +1,5 @@
 /** Work by the clock that one node of all does: sweeping what has expired, retention. */
+import { keepLeading } from './leading.js';
 import { pause } from './pause.js';
 import type { Leases, Log } from './ports.js';
 
@@ -15,7 +16,7 @@ export interface PeriodicOptions {
 }
 
 /** Runs at once and then every so often while this node holds the lease; settles when the signal has stopped it. */
-export async function runPeriodically({
+export function runPeriodically({
   name,
   everyMs,
   run,
@@ -24,23 +25,18 @@ export async function runPeriodically({
   logger,
   signal,
 }: PeriodicOptions): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const lease = mayRun() ? await leases.acquire(`periodic:${name}`) : undefined;
-      if (lease) {
-        const stop = AbortSignal.any([signal, lease.lost]);
-        try {
-          while (!stop.aborted && mayRun()) {
-            await run(stop);
-            await pause(everyMs, stop);
-          }
-        } finally {
-          await lease.release();
-        }
+  return keepLeading({
+    leases,
+    lease: `periodic:${name}`,
+    async lead(_, stop) {
+      while (!stop.aborted && mayRun()) {
+        await run(stop);
+        await pause(everyMs, stop);
       }
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error, name }, 'periodic work failed, trying again');
-    }
-    await pause(Math.min(everyMs, 5000), signal);
-  }
+    },
+    standbyMs: Math.min(everyMs, 5000),
+    mayLead: mayRun,
+    onFailure: (err) => logger.error({ err, name }, 'periodic work failed, trying again'),
+    signal,
+  });
 }

@@ -1,6 +1,6 @@
 /** What the application needs of the outside world, in its own words; adapters provide it, `bin` connects them. */
 import type { Catalog } from '../domain/shared/catalog.js';
-import type { DomainEvent } from '../domain/shared/decider.js';
+import type { DomainEvent, Rejection } from '../domain/shared/decider.js';
 
 /** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
 export type Position = bigint;
@@ -15,6 +15,16 @@ export interface CommandContext {
   readonly correlationId: string;
   readonly causationId?: string;
   readonly traceparent?: string;
+  /** What the command counts towards, when it is done for the first time. */
+  readonly quota?: Quota;
+}
+
+/** How often something may be done; whoever asks knows by whom. */
+export interface Quota {
+  /** Counts one more, or says why not. */
+  spend(): Promise<Rejection | undefined>;
+  /** One that was counted came to nothing. */
+  refund(): Promise<void>;
 }
 
 /** An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. */
@@ -181,16 +191,16 @@ export interface RowQuery {
   readonly limit?: number;
 }
 
-/** Read-your-writes: waits until the projections of a service have seen a position. */
+/** Read-your-writes: waits until the projection that is read has seen a position. */
 export interface Settled {
   /**
    * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
    * passed first: the answer then says `Consistency: pending`.
    */
-  wait(service: string, position: Position, mostMs?: number): Promise<boolean>;
-  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
-  position(service: string): Position;
-  /** The last position this node appended to any of these streams and that may not be projected yet. */
+  wait(projection: string, position: Position, mostMs?: number): Promise<boolean>;
+  /** How far this node knows a projection to be; 0 when it knows nothing yet. */
+  position(projection: string): Position;
+  /** The last position this node appended to any of these streams and that not all projections may have seen yet. */
   latest(streams: readonly string[]): Position;
 }
 
@@ -235,6 +245,7 @@ export type Follow = (
 
 /** The right to be the only active one of a name, for as long as it is renewed. */
 export interface Lease {
+  readonly name: string;
   /** Grows with every new holder: what a former holder still writes is refused by it. */
   readonly fence: bigint;
   /** Aborted when the lease is lost or released. */
@@ -259,7 +270,13 @@ export interface Leases {
 
 export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
-  /** Moves checkpoints on; false when a newer lease has done so meanwhile. */
-  advance(positions: { readonly [name: string]: Position }, fence: bigint): Promise<boolean>;
+  /**
+   * Moves checkpoints to where the holder of a lease is; false when a later holder of it has done so meanwhile, or that
+   * of another one, like a builder whom a projector follows, is further on.
+   */
+  advance(
+    positions: { readonly [name: string]: Position },
+    lease: Pick<Lease, 'name' | 'fence'>,
+  ): Promise<boolean>;
   forget(name: string): Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
+import { keepLeading } from './leading.js';
 import { pause } from './pause.js';
 import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from './ports.js';
 
@@ -32,30 +33,27 @@ const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 30_000 };
 
 /** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
-export async function runReaction(options: ReactionOptions): Promise<void> {
+export function runReaction(options: ReactionOptions): Promise<void> {
   const { reaction, leases, logger, signal } = options;
-  while (!signal.aborted) {
-    try {
-      const lease = await leases.acquire(`reaction:${reaction.name}`);
-      if (lease) await lead(options, lease).finally(() => lease.release());
-    } catch (error) {
-      if (!signal.aborted)
-        logger.error({ err: error, reaction: reaction.name }, 'reaction stopped, starting again');
-    }
-    await pause(STANDBY_MS, signal);
-  }
+  return keepLeading({
+    leases,
+    lease: `reaction:${reaction.name}`,
+    lead: (lease, stop) => lead(options, lease, stop),
+    standbyMs: STANDBY_MS,
+    onFailure: (err) => logger.error({ err, reaction: reaction.name }, 'reaction stopped, starting again'),
+    signal,
+  });
 }
 
-async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
-  const { service, reaction, follow, checkpoints, head, begun, signal } = options;
+async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): Promise<void> {
+  const { service, reaction, follow, checkpoints, head, begun } = options;
   const name = `reaction:${reaction.name}`;
-  const stop = AbortSignal.any([signal, lease.lost]);
   let from = await checkpoints.read(name);
   const last = await head();
   // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
   if (from === undefined || from > last) {
     from = from === undefined ? begun : last;
-    await checkpoints.advance({ [name]: from }, lease.fence);
+    await checkpoints.advance({ [name]: from }, lease);
   }
   let saved = performance.now();
   const types = Object.keys(reaction.on);
@@ -64,7 +62,7 @@ async function lead(options: ReactionOptions, lease: Lease): Promise<void> {
     for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
     if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
     saved = performance.now();
-    if (!(await checkpoints.advance({ [name]: position }, lease.fence))) return;
+    if (!(await checkpoints.advance({ [name]: position }, lease))) return;
   }
 }
 

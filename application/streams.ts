@@ -1,7 +1,7 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from '../domain/shared/catalog.js';
-import type { Decider, DomainEvent } from '../domain/shared/decider.js';
+import type { Decider, DomainEvent, Rejection } from '../domain/shared/decider.js';
 import { heldBytes } from './held-bytes.js';
 import { pagesOf } from './pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
@@ -14,6 +14,17 @@ export interface Aggregate<State, Command, Event extends DomainEvent> {
   readonly keeps?: number;
   /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
   readonly blind?: true;
+  /** Where what its streams are about comes to an end. */
+  readonly ends?: Ending<State>;
+}
+
+export interface Ending<State> {
+  /** What everybody is told of it from then on, by its state or because the stream was ended. */
+  readonly told: Rejection;
+  /** Whether something that happened has ended it. */
+  byEvent?(state: State): boolean;
+  /** When it ends by itself, Unix ms. */
+  at?(state: State): number;
 }
 
 /** The revisions that a command with an `Idempotency-Key` wrote. */

@@ -1,6 +1,6 @@
 /** Long work in turns: nothing holds the event loop longer than a slice, however many are at work. */
 
-/** Far under the 20 ms that anybody may be kept waiting (design, section 14). */
+/** Far under the 20 ms that anybody may be kept waiting (docs/bounds.md). */
 const SLICE_MS = 8;
 
 const waiting: (() => void)[] = [];

@@ -17,7 +17,7 @@ import type { Log, Position } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
 import { readWindow, type WindowStart } from '../application/window.js';
 import type { Progress } from '../projections/catch-up.js';
-import type { ReadModel } from '../projections/projection.js';
+import { groupsOf, type ReadModel } from '../projections/projection.js';
 import { runProjector } from '../projections/subscription.js';
 import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
@@ -84,7 +84,7 @@ export async function begin(
   });
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
-  const feed = startFeed(kernel, parts, windows, log, signal);
+  const feed = startFeed(kernel, parts, windows, begun, log, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
@@ -157,7 +157,10 @@ function start(
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, head, reached, untilWanted }),
+    projectors: groupsOf(name, projections).map((group) => ({
+      ...group,
+      projector: runProjector({ ...common, group, builds, served, head, reached, untilWanted }),
+    })),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
@@ -167,21 +170,30 @@ function start(
 
 /** Where the streams of each service can be resumed from, as the last node left it. */
 async function readWindows(
-  { windows, settled }: Kernel,
+  kernel: Kernel,
   chosen: readonly Service[],
   head: Position,
 ): Promise<ReadonlyMap<string, WindowStart>> {
-  const found = chosen.map(async ({ name }) => {
-    const projected = await settled.stored(name);
-    return [name, await readWindow(windows, name, head, projected)] as const;
+  const found = chosen.map(async ({ name, projections }) => {
+    const projected = await projectedOf(kernel, projections);
+    return [name, await readWindow(kernel.windows, name, head, projected)] as const;
   });
   return new Map(await Promise.all(found));
+}
+
+/** How far all of these are by their checkpoints; undefined while one of them has none: it shows nothing yet. */
+async function projectedOf({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
+  const read = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
+  const known = (await Promise.all(read)).filter((each) => each !== undefined);
+  const [least] = known.length < read.length ? [] : known.sort((a, b) => (a < b ? -1 : 1));
+  return least;
 }
 
 function startFeed(
   kernel: Kernel,
   parts: readonly Part[],
   windows: ReadonlyMap<string, WindowStart>,
+  begun: Position,
   logger: Log,
   signal: AbortSignal,
 ): Feed {
@@ -191,6 +203,7 @@ function startFeed(
   return runFeed({
     catalogs,
     windows,
+    begun,
     saved,
     follow,
     reveal,
@@ -205,6 +218,9 @@ function startFeed(
 
 async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
   running.abort();
-  const all = parts.flatMap(({ projector, background }) => [projector.stopped, ...background]);
+  const all = parts.flatMap(({ projectors, background }) => [
+    ...projectors.map(({ projector }) => projector.stopped),
+    ...background,
+  ]);
   await Promise.all([feed, ...all]);
 }

@@ -40,7 +40,7 @@ export const logs: Service = {
     const { log, vault, settled, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
-    const version = () => settled.position('logs');
+    const version = () => settled.position(records.name);
     const receipts = createReceipts(mongo.models, build);
     const appender = createAppender({ log, logger, appended: kernel.appended });
     const budgetMs = values['logs.queryTimeoutMs'];
@@ -220,5 +220,5 @@ async function caughtUp(
     last = events.at(-1)?.position ?? last;
     if (atHead) break;
   }
-  while (!(await settled.wait('logs', last))) signal.throwIfAborted();
+  while (!(await settled.wait(records.name, last))) signal.throwIfAborted();
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '../adapters/system/metrics.js';
 import type { Log, Position, RevealedEvent } from '../application/ports.js';
 import type { Reaction } from '../application/reactions.js';
 import type { Catalog } from '../domain/shared/catalog.js';
-import type { ReadModel } from '../projections/projection.js';
+import type { ProjectorGroup, ReadModel } from '../projections/projection.js';
 import type { Projector } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { AnnalsValues } from './settings.js';
@@ -65,11 +65,16 @@ export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publi
   close: relay.close,
 });
 
+/** Some of a service's read models, and the loop that keeps them up. */
+export interface RunningGroup extends ProjectorGroup {
+  readonly projector: Projector;
+}
+
 /** A service as this process runs it. */
 export interface Part {
   readonly service: Service;
   readonly connected: RunningService;
-  readonly projector: Projector;
+  readonly projectors: readonly RunningGroup[];
   /** Reactions and periodic work; settle when the signal has stopped them. */
   readonly background: readonly Promise<void>[];
 }

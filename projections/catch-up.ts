@@ -1,5 +1,6 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { whileHeld } from '../application/leading.js';
 import type { Checkpoints, Follow, Lease, Leases, Position } from '../application/ports.js';
 import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 
@@ -14,7 +15,7 @@ export interface CatchUpOptions {
   /** Stops when everything up to here is in the rows and the checkpoint says so. */
   readonly until: Position;
   /** The builder's: without it nothing is written, and a checkpoint of an older one is refused. */
-  readonly lease: Pick<Lease, 'fence' | 'assertHeld'>;
+  readonly lease: Pick<Lease, 'name' | 'fence' | 'assertHeld'>;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -26,7 +27,8 @@ export interface CatchUpPorts {
 }
 
 export const buildLease = (projection: string): string => `build:${projection}`;
-export const projectorLease = (service: string): string => `projector:${service}`;
+/** Of a group of read models. */
+export const projectorLease = (group: string): string => `projector:${group}`;
 
 /** For so long after a switch a build is kept that was served before: every node has gone over by then. */
 export const RETIRE_AFTER_MS = 20_000;
@@ -60,7 +62,7 @@ export async function catchUp(
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await checkpoints.advance({ [collection]: position }, lease.fence)))
+    if (!(await checkpoints.advance({ [collection]: position }, lease)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;
@@ -78,16 +80,9 @@ export async function built(
 ): Promise<void> {
   while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
     signal.throwIfAborted();
-    const lease = await ports.leases.acquire(buildLease(projection.name));
-    if (!lease) {
-      await delay(50, undefined, { signal });
-      continue;
-    }
-    try {
-      const stop = AbortSignal.any([signal, lease.lost]);
-      await catchUp(ports, { projection, collection, until, lease, signal: stop });
-    } finally {
-      await lease.release();
-    }
+    const held = await whileHeld(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
+      catchUp(ports, { projection, collection, until, lease, signal: stop }),
+    );
+    if (!held) await delay(50, undefined, { signal });
   }
 }

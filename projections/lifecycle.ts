@@ -1,7 +1,8 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
 import type { Handle } from '../application/handle.js';
+import { type Lead, whileHeld } from '../application/leading.js';
 import { pause } from '../application/pause.js';
-import type { Checkpoints, CommandContext, Follow, Lease, Leases, Position } from '../application/ports.js';
+import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
 import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
 import {
@@ -12,7 +13,15 @@ import {
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { compare, type Difference } from './compare.js';
-import { type Builds, buildsPrefix, collectionName, type ReadModel, runOf, serviceOf } from './projection.js';
+import {
+  type Builds,
+  buildsPrefix,
+  collectionName,
+  groupOf,
+  type ReadModel,
+  runOf,
+  serviceOf,
+} from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -194,7 +203,7 @@ export function createLifecycle(ports: LifecyclePorts) {
       const found = await builds.list(buildsPrefix(projection));
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
-      if (await leases.holder(projectorLease(serviceOf(projection)))) {
+      if (await leases.holder(projectorLease(groupOf(projection)))) {
         const counts = await Promise.all(left.map(builds.count));
         if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
         await pause(ELSEWHERE_MS, stop);
@@ -203,18 +212,10 @@ export function createLifecycle(ports: LifecyclePorts) {
     }
   }
 
-  async function asBuilder<T>(
-    projection: ReadModel,
-    signal: AbortSignal,
-    work: (lease: Lease, stop: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const lease = await leases.acquire(buildLease(projection.name));
-    if (!lease) throw new BuildInProgress(`${projection.name} is being built by another process`);
-    try {
-      return await work(lease, AbortSignal.any([signal, lease.lost]));
-    } finally {
-      await lease.release();
-    }
+  async function asBuilder<T>(projection: ReadModel, signal: AbortSignal, work: Lead<T>): Promise<T> {
+    const held = await whileHeld(leases, buildLease(projection.name), signal, work);
+    if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
+    return held.result;
   }
 
   async function unfinished(projection: ReadModel): Promise<string | undefined> {

@@ -49,6 +49,7 @@ export interface Projection {
   /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
+  readonly apart?: Apart;
   /** By event type (`$streamDeleted` included). Secrets arrive sealed and are stored sealed. */
   readonly on: { readonly [type: string]: (event: RecordedEvent) => readonly RowChange[] };
 }
@@ -113,6 +114,7 @@ export interface OwnProjection {
   readonly version: number;
   /** How many events it takes at once, where they are too large for the usual thousand. */
   readonly atOnce?: number;
+  readonly apart?: Apart;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
   open(build: Build): Promise<Apply>;
   /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
@@ -120,6 +122,30 @@ export interface OwnProjection {
 }
 
 export type ReadModel = Projection | OwnProjection;
+
+/** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
+export type Apart = true;
+
+/** The read models that one loop keeps up, under one lease. */
+export interface ProjectorGroup {
+  /** That of the service, or of the read model that is apart. */
+  readonly name: string;
+  readonly service: string;
+  readonly projections: readonly ReadModel[];
+}
+
+export const groupOf = (model: Pick<ReadModel, 'name' | 'apart'>): string =>
+  model.apart ? model.name : serviceOf(model);
+
+/** The groups of a service's read models, in order. */
+export function groupsOf(service: string, projections: readonly ReadModel[]): readonly ProjectorGroup[] {
+  const names = [...new Set(projections.map(groupOf))];
+  return names.map((name) => ({
+    name,
+    service,
+    projections: projections.filter((each) => groupOf(each) === name),
+  }));
+}
 
 /** How many events all of these can take at once. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {

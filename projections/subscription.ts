@@ -1,4 +1,5 @@
-/** The loop that keeps a service's read models up with the log: one node of all runs it, held by a lease. */
+/** The loop that keeps a group of read models up with the log: one node of all runs it, held by a lease. */
+import { keepLeading } from '../application/leading.js';
 import { pause } from '../application/pause.js';
 import type {
   Batch,
@@ -12,12 +13,19 @@ import type {
 } from '../application/ports.js';
 import { buildIn } from '../domain/shared/served.js';
 import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
-import { type Apply, atOnceOf, type Builds, buildsPrefix, type ReadModel, runOf } from './projection.js';
+import {
+  type Apply,
+  atOnceOf,
+  type Builds,
+  buildsPrefix,
+  type ProjectorGroup,
+  type ReadModel,
+  runOf,
+} from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
-  readonly service: string;
-  readonly projections: readonly ReadModel[];
+  readonly group: ProjectorGroup;
   readonly follow: Follow;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
@@ -25,10 +33,10 @@ export interface ProjectorOptions {
   readonly served: Served;
   /** The position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** Told as soon as the rows show everything up to a position. */
-  readonly reached: (service: string, position: Position) => void;
-  /** Resolves after so many ms, or at once when somebody waits for the service's rows. */
-  readonly untilWanted: (service: string, ms: number) => Promise<void>;
+  /** Told as soon as the rows of a projection show everything up to a position. */
+  readonly reached: (projection: string, position: Position) => void;
+  /** Resolves after so many ms, or at once when somebody waits for the rows of one of these. */
+  readonly untilWanted: (projections: readonly string[], ms: number) => Promise<void>;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -60,8 +68,7 @@ interface Target {
 
 export function runProjector(options: ProjectorOptions): Projector {
   const {
-    service,
-    projections,
+    group: { name: group, service, projections },
     follow,
     builds,
     checkpoints,
@@ -73,67 +80,50 @@ export function runProjector(options: ProjectorOptions): Projector {
     logger,
     signal,
   } = options;
+  const names = projections.map(({ name }) => name);
   let status: ProjectorStatus = 'standby';
   let position: Position = 0n;
   let lastEventAt = Date.now();
 
-  async function loop() {
-    while (!signal.aborted) {
-      try {
-        const lease = await leases.acquire(projectorLease(service));
-        if (lease) await lead(lease);
-        else status = 'standby';
-      } catch (error) {
-        if (!signal.aborted) logger.error({ err: error, service }, 'projector stopped, starting again');
-      }
-      await pause(STANDBY_MS, signal);
-    }
-  }
-
-  async function lead(lease: Lease) {
+  async function lead(lease: Lease, held: AbortSignal) {
     const fenced = new AbortController();
-    const stop = AbortSignal.any([signal, lease.lost, fenced.signal]);
+    const stop = AbortSignal.any([held, fenced.signal]);
+    const targets = await Promise.all(projections.map((each) => target(each, lease)));
+    await removeRetired();
+    // At the first look a build whose builder has died may still be held.
+    removeRetiredLater(stop);
+    status = 'catching-up';
+    const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
+    const saver = keepSaved(targets, lease, () => fenced.abort());
     try {
-      const targets = await Promise.all(projections.map((each) => target(each, lease)));
-      await removeRetired();
-      // At the first look a build whose builder has died may still be held.
-      removeRetiredLater(stop);
-      status = 'catching-up';
-      const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
-      const saver = keepSaved(targets, lease, () => fenced.abort());
-      try {
-        const prefixes = [`${service}.`];
-        // What the checkpoints say is there: nobody need wait for the next event to know.
-        if (from > 0n) reached(service, from);
-        const start = from === 0n ? 'start' : from;
-        for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
-          await apply(batch, targets, stop);
-          if (batch.caughtUp) status = 'live';
-          if (batch.position === undefined) continue;
-          position = batch.position;
-          reached(service, position);
-          if (status === 'live') await untilWanted(service, GATHER_MS);
-        }
-      } finally {
-        await saver.end();
+      const prefixes = [`${service}.`];
+      // What the checkpoints say is there: nobody need wait for the next event to know.
+      for (const each of targets) if (each.position > 0n) reached(each.projection.name, each.position);
+      const start = from === 0n ? 'start' : from;
+      for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
+        await apply(batch, targets, stop);
+        if (batch.caughtUp) status = 'live';
+        if (batch.position === undefined) continue;
+        position = batch.position;
+        if (status === 'live') await untilWanted(names, GATHER_MS);
       }
     } finally {
-      await lease.release().catch(() => {});
+      await saver.end();
     }
   }
 
   /** Saves checkpoints beside the loop, and calls `refused` when a newer lease has moved them on. */
-  function keepSaved(targets: readonly Target[], { fence }: Lease, refused: () => void) {
+  function keepSaved(targets: readonly Target[], lease: Lease, refused: () => void) {
     let saved = new Map<string, Position>();
     let saving = Promise.resolve();
     const save = async () => {
       const now = new Map(targets.map((each) => [each.collection, each.position]));
       const moved = [...now].filter(([name, at]) => at > (saved.get(name) ?? 0n));
       try {
-        if (await checkpoints.advance(Object.fromEntries(moved), fence)) saved = now;
+        if (await checkpoints.advance(Object.fromEntries(moved), lease)) saved = now;
         else refused();
       } catch (error) {
-        logger.warn({ err: error, service }, 'checkpoint not saved, trying again');
+        logger.warn({ err: error, group }, 'checkpoint not saved, trying again');
       }
     };
     let busy = false;
@@ -169,14 +159,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
         await applyOnce(batch.events, targets, stop);
-        for (const each of targets) each.position = later(each.position, batch.position ?? 0n);
+        for (const each of targets) cameTo(each, batch.position ?? 0n);
         status = before;
         lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
       } catch (error) {
         stop.throwIfAborted();
         status = 'failing';
-        logger.error({ err: error, service, after: String(position), retryMs: wait }, 'projecting failed');
+        logger.error({ err: error, group, after: String(position), retryMs: wait }, 'projecting failed');
         await pause(wait, stop);
       }
     }
@@ -201,9 +191,15 @@ export function runProjector(options: ProjectorOptions): Projector {
       targets.map(async (each) => {
         const news = events.filter((event) => event.position > each.position);
         if (news.length > 0) await each.apply(news);
-        each.position = later(each.position, last);
+        cameTo(each, last);
       }),
     );
+  }
+
+  function cameTo(target: Target, position: Position) {
+    if (position <= target.position) return;
+    target.position = position;
+    reached(target.projection.name, position);
   }
 
   function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
@@ -274,8 +270,16 @@ export function runProjector(options: ProjectorOptions): Projector {
       position,
       lagMs: status === 'live' ? 0 : Math.max(0, Date.now() - lastEventAt),
     }),
-    stopped: loop(),
+    stopped: keepLeading({
+      leases,
+      lease: projectorLease(group),
+      lead,
+      standbyMs: STANDBY_MS,
+      onStandby() {
+        status = 'standby';
+      },
+      onFailure: (err) => logger.error({ err, group }, 'projector stopped, starting again'),
+      signal,
+    }),
   };
 }
-
-const later = (a: Position, b: Position) => (a > b ? a : b);

@@ -14,7 +14,7 @@ export function writeAnswer(
   policy: ServicePolicy,
   opened?: (sink: Sink) => void,
 ): void {
-  if (isRejection(answer)) writeProblem(ctx, policy.rejected?.(answer) ?? fromRejection(answer), policy);
+  if (isRejection(answer)) writeProblem(ctx, (policy.rejected ?? fromRejection)(answer), policy);
   else if (isProblem(answer)) writeProblem(ctx, answer, policy);
   else if ('stream' in answer) {
     if (ctx.method === 'HEAD') {

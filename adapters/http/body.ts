@@ -1,10 +1,10 @@
 /** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
-import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import type { After } from '../system/after.js';
 import type { Held } from './held.js';
+import { eachPiece } from './pieces.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 import { watchProgress } from './progress.js';
 import type { Route } from './route.js';
@@ -26,6 +26,7 @@ const notJson = problem(400, 'The body is not valid JSON');
 const full = problem(429, 'Too much is waiting, try again in a moment', { retryAfterMs: 1000 });
 /** The rest is not waited for. */
 const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
+const inCrumbs = problem(400, 'The body comes in too many pieces');
 /** Of what is unpacked at once. */
 const CHUNK_BYTES = 64 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -85,8 +86,13 @@ function createByteReader(limit: number, after?: After) {
       // Whoever reads lets go of what has come; the rest passes unread.
       ctx.req.emit('aborted');
     };
-    eachPiece(ctx.req, (bytes) => {
-      if (!givenUp && !held.take(bytes)) giveUp(full);
+    const unheard = eachPiece(ctx.req, {
+      told: (bytes) => {
+        if (!givenUp && !held.take(bytes)) giveUp(full);
+      },
+      tooMany: () => {
+        if (!givenUp) giveUp(inCrumbs);
+      },
     });
     const unwatch = watchProgress(ctx.req.socket, () => giveUp(tooSlow), after);
     try {
@@ -95,6 +101,7 @@ function createByteReader(limit: number, after?: After) {
       return givenUp ?? unread(error);
     } finally {
       unwatch();
+      unheard();
       if (encoding !== undefined) headers['content-encoding'] = encoding;
       if (type !== undefined) headers['content-type'] = type;
       else delete headers['content-type'];
@@ -102,15 +109,6 @@ function createByteReader(limit: number, after?: After) {
     const text: unknown = ctx.request.body;
     return typeof text === 'string' ? Buffer.from(text, 'latin1') : NOTHING;
   };
-}
-
-/** Tells of all that comes, from when it begins to be read: a listener of its own would begin it, and lose some. */
-function eachPiece(request: IncomingMessage, told: (bytes: number) => void): void {
-  request.on('newListener', function join(event) {
-    if (event !== 'data') return;
-    request.off('newListener', join);
-    request.on('data', (piece: Buffer) => told(piece.length));
-  });
 }
 
 /** Reading fails by the client's doing: too much, cut short, or not what `Content-Length` said. */

@@ -28,7 +28,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
   return async (ctx, params, requestId) => {
-    const request = createRequest(ctx, params, requestId, deps);
+    const request = createRequest(ctx, params, requestId, deps, route.quota);
     if (isProblem(request)) return request;
 
     const started = performance.now();
@@ -42,24 +42,30 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     };
     const caller = route.admit ? await inTime(route.admit(request), 0) : undefined;
     const admittedMs = performance.now() - started;
-    if (isProblem(caller) || isRejection(caller)) return caller;
+    // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
+    const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;
+    const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
+    if (refusal && !repeated) return refusal;
 
     const wrong = checkQuery?.(request.query);
-    if (wrong) return refuse(wrong);
+    if (wrong) return refusal ?? refuse(wrong);
 
-    const whose = route.room ? `${networkOf(request.address)} ${route.nameOf?.(caller) ?? ''}` : '';
+    const name = refusal ? '' : route.nameOf?.(caller);
+    const whose = route.room ? `${networkOf(request.address)} ${name ?? ''}` : '';
     const held = hold(route.room, whose);
     let working: unknown;
     try {
       if (readBody) {
         const read = await readBody(ctx, held);
-        if (isProblem(read)) return route.beforeWrongBody?.(caller) ?? read;
+        if (isProblem(read)) return refusal ?? read;
         const invalid = checkBody?.(read.json);
-        if (invalid) return route.beforeWrongBody?.(caller) ?? refuse(invalid);
+        if (invalid) return refusal ?? refuse(invalid);
         request.bytes = read.bytes;
         request.body = route.rawBody ? read.bytes : read.json;
       }
-      const answering = route.handle(request, caller);
+      const answering = refusal
+        ? repeated!(request).then((told) => told ?? refusal)
+        : route.handle(request, caller);
       working = answering;
       const answer = await inTime(answering, admittedMs);
       return 'lasting' in answer ? await answer.lasting() : answer;

@@ -31,8 +31,8 @@ export interface ServicePolicy {
   /** Default `{error}`. */
   readonly errorBody?: (problem: Problem) => object;
   readonly errorSchema?: JsonSchema;
-  /** Another answer to a rejection than its kind's; undefined leaves it to the kind. */
-  readonly rejected?: (rejection: Rejection) => Problem | undefined;
+  /** A rejection in the words of the service, its status by its kind; default `fromRejection`. */
+  readonly rejected?: (rejection: Rejection) => Problem;
   /** Another answer to a wrong field than 400 with `error.message`. */
   readonly invalid?: (error: FieldError) => Problem | undefined;
   /** OpenAPI security schemes by name, for `Route.security`. */

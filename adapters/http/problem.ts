@@ -26,28 +26,22 @@ export const isProblem = (answer: unknown): answer is Problem =>
 /** Of a request that was not here in its time. */
 export const TOO_SLOW = 'The request took too long to arrive';
 
-const STATUS: { readonly [kind in RejectionKind]: number } = {
-  invalid: 400,
-  forbidden: 403,
-  'not-found': 404,
-  conflict: 409,
-  gone: 410,
-  limit: 429,
+const TOLD: { readonly [kind in RejectionKind]: readonly [status: number, sentence: string] } = {
+  invalid: [400, 'The request is invalid'],
+  'too-large': [413, 'That is too much'],
+  unauthenticated: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  'not-found': [404, 'Not found'],
+  conflict: [409, 'Conflict'],
+  gone: [410, 'Gone'],
+  'misused-key': [422, 'The Idempotency-Key was used before with another request'],
+  limit: [429, 'Too many requests'],
+  unavailable: [503, 'Temporarily unavailable, try again'],
 };
 
-const SENTENCE: { readonly [kind in RejectionKind]: string } = {
-  invalid: 'The request is invalid',
-  forbidden: 'Forbidden',
-  'not-found': 'Not found',
-  conflict: 'Conflict',
-  gone: 'Gone',
-  limit: 'Too many requests',
-};
-
-/** What a refused command is over HTTP. A policy can map one by one before it comes to this. */
-export function fromRejection({ rejected, kind, detail, retryAfterMs }: Rejection): Problem {
-  const reused = rejected.endsWith('/idempotency-key-reused');
-  const status = reused ? 422 : STATUS[kind];
-  const retry = kind === 'limit' ? { retryAfterMs: retryAfterMs ?? 1000 } : {};
-  return problem(status, detail ?? SENTENCE[kind], retry);
+/** What a refused command is over HTTP: its kind gives the status. A policy can word it before it comes to this. */
+export function fromRejection({ kind, detail, retryAfterMs }: Rejection): Problem {
+  const [status, sentence] = TOLD[kind];
+  const afterMs = kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs;
+  return problem(status, detail ?? sentence, afterMs === undefined ? {} : { retryAfterMs: afterMs });
 }

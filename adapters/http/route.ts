@@ -3,6 +3,7 @@ import type { CommandContext, Log, Position } from '../../application/ports.js';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
+import type { Limit } from './limit.js';
 import type { Problem } from './problem.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -44,9 +45,23 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
-  /** What comes before a body that is wrong, where it could be told only of one that is right. */
-  beforeWrongBody?(caller: Caller): Rejection | undefined;
+  /**
+   * For commands that end what their callers are let in by. Where `admit` refuses a request with an `Idempotency-Key`,
+   * this is asked what its first run was answered, with the body at hand; undefined, and the refusal stands, if there
+   * was none. Nobody is admitted here: it must do nothing, and find nothing but commands of the same caller.
+   */
+  repeated?(request: Request<Body, Query>): Promise<Answer | undefined>;
+  /** How often it may be done: commands count by their `context`, when they are done for the first time. */
+  readonly quota?: RouteQuota;
   handle(request: Request<Body, Query>, caller: Caller): Promise<Answer | Lasting> | Answer | Lasting;
+}
+
+/** So many from one network, in so long; one too many is 429. */
+export interface RouteQuota {
+  readonly perNetwork: Limit;
+  /** The rejection of one too many, `<service>/<reason>`. */
+  readonly rejected: string;
+  readonly description: string;
 }
 
 /** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */

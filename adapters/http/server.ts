@@ -8,6 +8,7 @@ import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
 import type { Crowd } from './crowd.js';
 import { inOrder } from './in-order.js';
+import { letPass } from './pieces.js';
 import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
@@ -42,6 +43,7 @@ const GRACE_MS = 7_000;
 function letRestPass(request: IncomingMessage, after?: After) {
   if (request.complete) return;
   const { socket } = request;
+  letPass(request);
   const unwatch = watchProgress(socket, () => socket.destroy(), after);
   request.once('close', unwatch);
   request.once('end', unwatch);
@@ -83,7 +85,8 @@ export async function listen(
       response.prependOnceListener('close', () => crowd?.idle(request.socket));
       if (closing) response.setHeader('Connection', 'close');
       bounded(response);
-      response.once('finish', () => letRestPass(request, deps.after));
+      // Before node lets it pass by itself, unheard.
+      response.once('prefinish', () => letRestPass(request, deps.after));
       void respond(request, response);
     }),
   );

@@ -5,6 +5,8 @@ import type { Checkpoints } from '../../application/ports.js';
 interface CheckpointRow {
   readonly _id: string;
   readonly position: Long;
+  /** The lease under which it was moved there. Fences are counted for each lease. */
+  readonly lease?: string;
   readonly fence: Long;
 }
 
@@ -18,17 +20,22 @@ export function createCheckpoints(db: Db): Checkpoints {
       return row?.position.toBigInt();
     },
 
-    async advance(positions, fence) {
-      const mine = Long.fromBigInt(fence);
-      const writes = Object.entries(positions).map(([_id, position]) => {
-        const update = { $set: { position: Long.fromBigInt(position), fence: mine } };
-        return { updateOne: { filter: { _id, fence: { $lte: mine } }, update, upsert: true } };
+    async advance(positions, { name: lease, fence: counted }) {
+      const fence = Long.fromBigInt(counted);
+      const writes = Object.entries(positions).map(([_id, at]) => {
+        const position = Long.fromBigInt(at);
+        const earlier = [
+          { lease, fence: { $lte: fence } },
+          { lease: { $ne: lease }, position: { $lte: position } },
+        ];
+        const update = { $set: { position, lease, fence } };
+        return { updateOne: { filter: { _id, $or: earlier }, update, upsert: true } };
       });
       try {
         if (writes.length > 0) await rows.bulkWrite(writes);
         return true;
       } catch (error) {
-        // A newer lease has moved it on: the upsert met its row.
+        // Somebody else has moved it on: the upsert met its row.
         if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
         throw error;
       }

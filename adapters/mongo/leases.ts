@@ -150,6 +150,7 @@ function keep(
   }
 
   return {
+    name: mine._id,
     fence: mine.fence.toBigInt(),
     lost: lost.signal,
     assertHeld() {

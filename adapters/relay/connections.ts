@@ -39,7 +39,7 @@ export interface ConnectionsOptions<Item extends RingItem> {
 /** What is told outside the log can't wait: a client that leaves this many bytes unread is cut. */
 const MAX_BUFFERED = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (design section 11). */
+/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/relay.md). */
 const MOST_IN_VAIN = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -41,7 +41,7 @@ const encoded = new WeakMap<Frame, Buffer>();
 function encode(frame: Frame): Buffer {
   const known = encoded.get(frame);
   if (known) return known;
-  // In one block: clients forget the ids of blocks without data (contract, answers-chat, Event stream).
+  // In one block: clients forget the ids of blocks without data (docs/relay.md).
   const cursor = frame.position === undefined ? '' : `id: ${frame.position}\n`;
   const bytes = Buffer.from(`${cursor}data: ${frame.json}\n\n`);
   encoded.set(frame, bytes);

@@ -27,7 +27,7 @@ interface Announced {
   readonly alertId?: string;
 }
 
-/** What a receiver gets (answers-logs, Alerts). */
+/** What a receiver of alerts gets: its shape is promised. */
 export const alertPayload = (
   serviceUrl: string,
   { raisedAt, rule, severity, details, alertId }: Announced,

@@ -55,7 +55,7 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Set
     const after = cursor === undefined ? {} : olderThan(cursor);
     if (!after) return badCursor;
     const told = settled.latest(RULES.map(alertStream));
-    const inStep = await settled.wait('logs', told > seen ? told : seen);
+    const inStep = await settled.wait('logs.alerts', told > seen ? told : seen);
     const found = await rows.find<AlertRow>('logs.alerts', {
       filter: after,
       sort: { raisedAt: -1, _id: -1 },

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock, CommandContext } from '../ports.js';
+import { misusedKey } from '../repetition.js';
 import type { Streams } from '../streams.js';
 import { currentPolicy } from './alert-kinds.js';
 import { alertPayload } from './alerts-delivery.js';
@@ -42,7 +43,8 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts
 
   return (asked: TrialAsked, { commandId, fingerprint = '' }: CommandContext): Promise<Tried | Rejection> => {
     const earlier = remembered.get(commandId);
-    if (earlier) return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(keyReused);
+    if (earlier)
+      return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(misusedKey('logs'));
     const tried = send(asked, commandId);
     remembered.set(commandId, { fingerprint, tried });
     // What was not even tried may be tried again.
@@ -73,12 +75,6 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts
 }
 
 export type Trial = ReturnType<typeof createTrial>;
-
-const keyReused: Rejection = {
-  rejected: 'logs/idempotency-key-reused',
-  kind: 'conflict',
-  detail: 'This Idempotency-Key was used before with another request',
-};
 
 const invalid = (detail: string): Rejection => ({
   rejected: 'logs/invalid-webhook-url',

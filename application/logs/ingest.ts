@@ -52,11 +52,11 @@ const NOT_JSON: Rejection = {
 };
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-records',
-  kind: 'invalid',
+  kind: 'too-large',
   detail: `There are more than ${MOST_RECORDS.toLocaleString('en')} records in the request`,
 };
 /** Nobody reads it. */
-const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'limit' };
+const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'unavailable' };
 const FULL: Rejection = {
   rejected: 'logs/queue-full',
   kind: 'limit',
@@ -165,7 +165,7 @@ export function createIngest(ports: IngestPorts) {
 
   function seen(position: Position): Promise<boolean> {
     if (position > latest) latest = position;
-    return settled.wait('logs', position);
+    return settled.wait('logs.records', position);
   }
 
   return {

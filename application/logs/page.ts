@@ -6,7 +6,7 @@ import type { BlockRef, RecordIndex } from './record-index.js';
 import { type Hit, search } from './search.js';
 import type { PageAsked } from './searcher.js';
 
-/** A page ends at the first record beyond so many bytes (answers-logs, Query). */
+/** A page ends at the first record beyond so many bytes (docs/bounds.md). */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Records are fetched so many, or so many characters, at a time: as shown they are up to three times as large. */
 const FETCHED = { records: 200, characters: 1024 * 1024 };

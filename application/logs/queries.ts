@@ -55,18 +55,18 @@ const BAD_CURSOR: Rejection = {
 
 const TIMED_OUT: Rejection = {
   rejected: 'logs/query-timed-out',
-  kind: 'limit',
+  kind: 'unavailable',
   detail: 'The query took too long; narrow its time range or its filters',
 };
 
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-keys',
-  kind: 'limit',
+  kind: 'unavailable',
   detail: 'There are too many different values to count them; narrow the time range or the filters',
 };
 
 /** Nobody reads it. */
-const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'limit' };
+const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'unavailable' };
 
 /** Pages and counts that are asked for again before anything has changed, in bytes each. */
 const ANSWERS_KEPT = 8 * 1024 * 1024;

@@ -12,6 +12,7 @@ import {
 import type { Rejection } from '../../domain/shared/decider.js';
 import { newEvent, type Origin } from '../new-event.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
+import { misusedKey } from '../repetition.js';
 import { RETRY_MS } from '../within.js';
 
 export interface KeyedRequest {
@@ -37,11 +38,6 @@ export interface RequestPorts {
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
-const KEY_REUSED: Rejection = {
-  rejected: 'logs/idempotency-key-reused',
-  kind: 'conflict',
-  detail: 'This Idempotency-Key was used before with another request',
-};
 const EXPIRED: Rejection = {
   rejected: 'logs/request-expired',
   kind: 'gone',
@@ -78,7 +74,7 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     if (found === 'deleted') return EXPIRED;
     const first = found === 'missing' ? undefined : found[0];
     if (begun === 'taken' && !first) throw new Unavailable(`${stream} is not to be read`);
-    if (first && first.metadata.fingerprint !== context.fingerprint) return KEY_REUSED;
+    if (first && first.metadata.fingerprint !== context.fingerprint) return misusedKey('logs');
     const told = first ? (first.data as unknown as RecordsIngested['data']) : undefined;
     const receivedAt = told?.receivedAt ?? now;
     const batches = told ? requestBatches({ ...given, receivedAt }, request) : mine;

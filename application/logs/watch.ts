@@ -5,6 +5,7 @@ import { pause } from '../pause.js';
 import type { CommandContext, Log } from '../ports.js';
 import { readLines } from './body.js';
 import type { Ingest } from './ingest.js';
+import { unhurried } from './pace.js';
 
 export const WATCH_EVERY_MS = 500;
 /** Since so long another process may have read on: the index is waited for before its offsets are believed. */
@@ -49,7 +50,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     while (at < file.size && !stop.aborted) {
       const piece = await nextPiece(file, at);
       if (!piece) break;
-      for (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
+      for await (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
         if (run.rejected > 0)
           logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
         if (!(await take(file, run, stop))) return;
@@ -113,10 +114,13 @@ const RUN_LINES = 5000;
 const bytesOf = (records: readonly RecordText[]) => records.reduce((sum, { bytes }) => sum + bytes + 1, 0);
 
 /** Lines in runs that fit one batch, which is in the log whole, with its offset, or not at all. */
-function* runsOf(bytes: Buffer, at: number, producerId: string): Generator<Run> {
+async function* runsOf(bytes: Buffer, at: number, producerId: string): AsyncGenerator<Run> {
   let run = { records: [] as RecordText[], rejected: 0, end: at };
   let size = 0;
   for (let from = 0; from < bytes.length; ) {
+    // A piece may be of nothing but lines that are no records, and each costs its reading.
+    const turn = unhurried();
+    if (turn) await turn;
     const end = bytes.indexOf(0x0a, from) + 1;
     const { records, rejected } = readLines(bytes.toString('utf8', from, end), producerId);
     const [first, next] = [run.records[0], records[0]];

@@ -1,4 +1,4 @@
-/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`; the contract is answers-rooms. */
+/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`. */
 import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
 import { sameText, tidy } from '../shared/text.js';
 
@@ -127,7 +127,8 @@ function inOpenRoom(
 ): readonly RoomEvent[] | Rejection {
   if (command.type === 'JoinRoom') return join(command, state);
   if (!state.participants.some(({ id }) => id === command.by)) {
-    return { rejected: 'rooms/not-a-participant', kind: 'forbidden' };
+    // In a room people are known by being in it.
+    return { rejected: 'rooms/not-a-participant', kind: 'unauthenticated' };
   }
   if (command.type === 'CreateInvite') return invite(command, state);
   const { roomId, by, now } = command;

@@ -1,7 +1,27 @@
 /** The shape of every rule in the house: a command and the state so far give events, or a reason why not. */
 
-/** How a refused command is to be understood; adapters translate it, for example to an HTTP status. */
-export type RejectionKind = 'invalid' | 'forbidden' | 'not-found' | 'conflict' | 'gone' | 'limit';
+/**
+ * How a refused command is to be understood; adapters translate it, for example to an HTTP status. The kind alone
+ * decides that: what a rejection is called says only which one of its kind it is.
+ */
+export type RejectionKind =
+  | 'invalid'
+  /** More, or longer, than is ever taken. */
+  | 'too-large'
+  /** Nobody knows who asks. */
+  | 'unauthenticated'
+  /** It is known who asks, and they may not. */
+  | 'forbidden'
+  | 'not-found'
+  | 'conflict'
+  /** It was there, and never will be again. */
+  | 'gone'
+  /** An `Idempotency-Key` that belongs to another request. */
+  | 'misused-key'
+  /** As often, or as many, as is allowed now; later it may be done. */
+  | 'limit'
+  /** Not now, whoever asks: the same may be asked again. */
+  | 'unavailable';
 
 /** A refused command, as a value: `rejected` is stable and reads `<service>/<reason>`. */
 export interface Rejection {

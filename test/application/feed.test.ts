@@ -49,6 +49,7 @@ describe('the live feed', () => {
       saved: each.windows,
       catalogs: [toys],
       windows: new Map([['toys', { horizon: begun, from: begun }]]),
+      begun,
       publish(_, event) {
         events.push(event);
         woken();

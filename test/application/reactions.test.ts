@@ -34,7 +34,10 @@ describe('a reaction', function () {
     [id, name] = [randomUUID(), `toys.react-${randomUUID()}`];
     await kernel.vault.create(`toys.box-${id}`);
     // It has run before: what is put from now on is for it.
-    await kernel.checkpoints.advance({ [checkpoint()]: await kernel.head() }, 0n);
+    await kernel.checkpoints.advance(
+      { [checkpoint()]: await kernel.head() },
+      { name: checkpoint(), fence: 0n },
+    );
   });
   afterEach(async () => {
     stop.abort();
@@ -81,7 +84,7 @@ describe('a reaction', function () {
 
   it('begins at the end of a log that was restored from a backup of before its checkpoint', async () => {
     const ahead = (await kernel.head()) + 1_000_000n;
-    await kernel.checkpoints.advance({ [checkpoint()]: ahead }, 0n);
+    await kernel.checkpoints.advance({ [checkpoint()]: ahead }, { name: checkpoint(), fence: 0n });
     const done: string[] = [];
     await run(async (event) => void done.push(toyOf(event)));
     await eventually(async () => ((await saved()) ?? ahead) < ahead);
@@ -188,7 +191,7 @@ describe('a reaction', function () {
     await run(async (event) => void done.push(toyOf(event)), { leases });
     const first = await put('bear');
     await eventually(async () => (await saved()) === first);
-    await kernel.checkpoints.advance({ [checkpoint()]: first }, 1000n);
+    await kernel.checkpoints.advance({ [checkpoint()]: first }, { name: checkpoint(), fence: 1000n });
     await put('car');
     await eventually(() => acquired > 1);
     expect(done.slice(0, 2)).to.deep.equal(['bear', 'car']);

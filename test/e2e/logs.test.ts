@@ -464,7 +464,7 @@ describe('the log service', () => {
       try {
         const lease = await createLeases(mongo.models, 'another process').acquire('build:logs.records');
         await mongo.models.createCollection(build);
-        await createCheckpoints(mongo.models).advance({ [build]: 77n }, lease?.fence ?? 0n);
+        await createCheckpoints(mongo.models).advance({ [build]: 77n }, lease!);
         for (const query of ['', '?async=true']) {
           const refused = await client.ask<{ error: string; progress: Reindexing }>(
             'POST',

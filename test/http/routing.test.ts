@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { problem } from '../../adapters/http/problem.js';
+import type { RejectionKind } from '../../domain/shared/decider.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('routing', () => {
@@ -31,7 +32,15 @@ describe('routing', () => {
           retryAfterMs: 59_001,
         }),
       }),
-      echo({ method: 'POST', path: '/used', handle: () => ({ rejected: 'toys/used', kind: 'gone' }) }),
+      echo({
+        method: 'POST',
+        path: '/refused/:kind',
+        // A name that speaks of another kind: nobody may go by it.
+        handle: ({ params }) => ({
+          rejected: 'toys/idempotency-key-reused',
+          kind: params.kind as RejectionKind,
+        }),
+      }),
       echo({
         method: 'POST',
         path: '/boom',
@@ -123,9 +132,23 @@ describe('routing', () => {
     expect(limited.headers.get('retry-after')).to.equal('60');
   });
 
-  it('answers a rejection by its kind', async () => {
-    const { status, json } = await toys.post('/used', {});
-    expect([status, json]).to.deep.equal([410, { error: 'Gone' }]);
+  it('answers a rejection by its kind, whatever it is called', async () => {
+    const expected: { readonly [kind in RejectionKind]: readonly [number, string] } = {
+      invalid: [400, 'The request is invalid'],
+      unauthenticated: [401, 'Unauthorized'],
+      forbidden: [403, 'Forbidden'],
+      'not-found': [404, 'Not found'],
+      conflict: [409, 'Conflict'],
+      gone: [410, 'Gone'],
+      'too-large': [413, 'That is too much'],
+      'misused-key': [422, 'The Idempotency-Key was used before with another request'],
+      limit: [429, 'Too many requests'],
+      unavailable: [503, 'Temporarily unavailable, try again'],
+    };
+    for (const [kind, answer] of Object.entries(expected)) {
+      const { status, json } = await toys.post(`/refused/${kind}`, {});
+      expect([status, json.error], kind).to.deep.equal(answer);
+    }
   });
 
   it('says nothing internal when something breaks, and logs it once under the request id', async () => {

@@ -52,13 +52,14 @@ describe('a build', () => {
     checkpoints: checkpoints.checkpoints,
     leases: leases.leases,
   });
-  const save = (name: string, position: Position) => checkpoints.kept.set(name, { position, fence: 0n });
+  const save = (name: string, position: Position) =>
+    checkpoints.kept.set(name, { position, lease: 'build:toys.contents', fence: 0n });
   const saved = (name: string) => checkpoints.kept.get(name)?.position;
   const written = (name: string) => builds.collections.get(name);
   const put = (...positions: readonly bigint[]) => events.push(...positions.map((each) => eventAt(each)));
 
   describe('that catches up', () => {
-    const held = { fence: 3n, assertHeld() {} };
+    const held = { name: 'build:toys.shelf', fence: 3n, assertHeld() {} };
     const to = (until: Position, more: Partial<CatchUpOptions> = {}) =>
       catchUp(ports(), {
         projection: contents,
@@ -76,7 +77,7 @@ describe('a build', () => {
       await to(30n, { onProgress: (progress) => told.push(progress) });
       expect(asked[0]).to.deep.include({ prefixes: ['toys.'], from: 'start' });
       expect(written('c')).to.deep.equal([10n, 20n, 30n]);
-      expect(checkpoints.kept.get('c')).to.deep.equal({ position: 30n, fence: 3n });
+      expect(checkpoints.kept.get('c')).to.deep.equal({ position: 30n, lease: held.name, fence: 3n });
       expect(told).to.deep.equal([
         { events: 1, position: 10n },
         { events: 2, position: 20n },

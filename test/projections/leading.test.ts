@@ -7,10 +7,11 @@ import type { Kernel } from '../../bin/kernel.js';
 import { catchUp } from '../../projections/catch-up.js';
 import { createLifecycle } from '../../projections/lifecycle.js';
 import type { Projection } from '../../projections/projection.js';
-import { type Projector, runProjector } from '../../projections/subscription.js';
+import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
+import { project } from '../support/projector.js';
 import { box, context, startToys } from '../support/toys.js';
 
 /** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
@@ -89,9 +90,8 @@ describe('leading', function () {
 
   const leasesOf = ({ mongo, node }: Kernel, clock = time) =>
     createLeases(mongo.models, node, { clock, monotonic: clock, after: clock.after });
-  const project = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
-    const common = { ...kernel, ...kernel.settled, leases, follow, logger: quiet, signal: stop.signal };
-    const projector = runProjector({ ...common, service: 'toys', projections: [shelf] });
+  const lead = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
+    const projector = project(kernel, [shelf], stop.signal, { leases, follow });
     running.push(projector);
     return projector;
   };
@@ -109,7 +109,7 @@ describe('leading', function () {
 
   it('ends with a pause: what the paused leader had in hand changes neither rows nor checkpoint', async () => {
     const door = gate(one.follow);
-    const paused = project(one, leasesOf(one), door.follow);
+    const paused = lead(one, leasesOf(one), door.follow);
     await put('bear');
     await eventually(async () => (await rowsIn()).length === 1);
     door.close();
@@ -121,7 +121,7 @@ describe('leading', function () {
     // It has nothing left to save, so nothing tells it that another leads.
     await eventually(async () => (await one.checkpoints.read(collection())) === paused.status().position);
     time.sleep(6000);
-    const next = project(two, leasesOf(two, heldTime(time.now())));
+    const next = lead(two, leasesOf(two, heldTime(time.now())));
     const last = await put('bin');
     await eventually(() => isAt(last));
     expect(await rowsIn()).to.deep.equal([]);
@@ -137,10 +137,12 @@ describe('leading', function () {
     let began = 0;
     const leases = leasesOf(one);
     const counted: Leases = { ...leases, acquire: (name) => leases.acquire(name).finally(() => began++) };
-    project(one, counted);
+    lead(one, counted);
     const first = await put('bear');
     await eventually(() => isAt(first));
-    expect(await one.checkpoints.advance({ [collection()]: first }, 1000n)).to.equal(true);
+    expect(
+      await one.checkpoints.advance({ [collection()]: first }, { name: 'projector:toys', fence: 1000n }),
+    ).to.equal(true);
     await put('car');
     await eventually(() => began > 1);
     expect(await one.checkpoints.read(collection())).to.equal(first);
@@ -163,8 +165,8 @@ describe('leading', function () {
     const before = await one.head();
     const last = await put('bear');
     const name = `toys_shelf_v1_${randomUUID()}`;
-    await one.checkpoints.advance({ [name]: before }, 2n);
-    const lease = { fence: 1n, assertHeld() {} };
+    await one.checkpoints.advance({ [name]: before }, { name: 'build:toys.shelf', fence: 2n });
+    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld() {} };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
     const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('another builder took over');
@@ -179,7 +181,7 @@ describe('leading', function () {
     const lost = () => {
       throw new Error('the lease is lost');
     };
-    const lease = { fence: 1n, assertHeld: lost };
+    const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld: lost };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
     const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('the lease is lost');

@@ -14,8 +14,8 @@ import { connectAlerting } from '../../bin/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
-import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
+import { project } from './projector.js';
 
 /**
  * Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. They run
@@ -116,7 +116,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   });
   const begun = await kernel.head();
   const running = [
-    runProjector({ ...common, ...kernel.settled, projections: [alertHistory] }).stopped,
+    project(kernel, [alertHistory], signal).stopped,
     runReaction({ ...common, reaction, begun, reacted: () => {} }),
     runPeriodically({ ...common, ...periodic }),
   ];

@@ -16,8 +16,8 @@ import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
-import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers } from './engines.js';
+import { project } from './projector.js';
 
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
@@ -47,7 +47,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     logger: quiet,
   });
   await kernel.lifecycle.open([model], kernel.served, { signal });
-  const { log, vault, settled, release, follow, builds, checkpoints, leases, served } = kernel;
+  const { log, vault, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
@@ -59,16 +59,9 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     db: kernel.mongo.models,
     vault,
     build,
-    version: () => settled.position('logs'),
+    version: () => settled.position(model.name),
   });
-  const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
-  const projector = runProjector({
-    ...common,
-    projections: [model],
-    head: kernel.head,
-    reached: settled.reached,
-    untilWanted: settled.untilWanted,
-  });
+  const projector = project(kernel, [model], signal);
   return {
     kernel,
     ingest,

@@ -21,18 +21,21 @@ export const eventAt = (
   metadata: {},
 });
 
-/** Checkpoints that refuse whoever has a lower fence, as those in MongoDB do. */
+/** Checkpoints that refuse a former holder of a lease, as those in MongoDB do. */
 export function checkpointsInMemory() {
-  const kept = new Map<string, { position: Position; fence: bigint }>();
+  const kept = new Map<string, { position: Position; lease: string; fence: bigint }>();
   const state: { failure?: Error | undefined; saves: number } = { saves: 0 };
   const checkpoints: Checkpoints = {
     read: async (name) => kept.get(name)?.position,
-    async advance(positions, fence) {
+    async advance(positions, { name: lease, fence }) {
       if (state.failure) throw state.failure;
       state.saves++;
       for (const [name, position] of Object.entries(positions)) {
-        if ((kept.get(name)?.fence ?? 0n) > fence) return false;
-        kept.set(name, { position, fence });
+        const before = kept.get(name);
+        const isLater =
+          before && (before.lease === lease ? before.fence > fence : before.position > position);
+        if (isLater) return false;
+        kept.set(name, { position, lease, fence });
       }
       return true;
     },
@@ -53,6 +56,7 @@ export function leasesInMemory() {
       const lost = new AbortController();
       held.set(name, lost);
       return {
+        name,
         fence: ++state.fence,
         lost: lost.signal,
         assertHeld() {
@@ -81,6 +85,8 @@ export function buildsInMemory() {
     listed: [],
     dropped: [],
   };
+  /** What is written to one of these waits for it. */
+  const held = new Map<string, Promise<void>>();
   const rowsOf = (name: string) => {
     const rows = collections.get(name) ?? [];
     collections.set(name, rows);
@@ -92,6 +98,7 @@ export function buildsInMemory() {
       return async (events) => {
         if (state.failure) throw state.failure;
         lease.assertHeld();
+        await held.get(name);
         rowsOf(name).push(...events.map(({ position }) => position));
       };
     },
@@ -106,7 +113,7 @@ export function buildsInMemory() {
       collections.delete(name);
     },
   };
-  return { builds, collections, state };
+  return { builds, held, collections, state };
 }
 
 /** A log that gives what a test hands it, to whoever follows it at that time. */

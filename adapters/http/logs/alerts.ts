@@ -1,4 +1,4 @@
-/** The routes of alerting (answers-logs, Alerts). */
+/** The routes of alerting. */
 import type { Alerts } from '../../../application/logs/alerts.js';
 import type { AlertHistory } from '../../../application/logs/alerts-history.js';
 import type { Trial, TrialAsked } from '../../../application/logs/alerts-trial.js';

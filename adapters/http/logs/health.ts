@@ -1,4 +1,4 @@
-/** The health of the log service (answers-logs, Reindex, health, docs): public, so it tells no secret. */
+/** The health of the log service: public, so it tells no secret. */
 import type { IndexHealth } from '../../../application/logs/health.js';
 import type { Reply, Route } from '../route.js';
 import { healthBody, unhealthyBody } from './schemas.js';

@@ -1,8 +1,7 @@
-/** The route that takes records in (answers-logs, Ingest). */
+/** The route that takes records in. */
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { fromRejection } from '../problem.js';
 import type { Route } from '../route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
@@ -41,16 +40,13 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       400: { description: 'Announced as JSON, but it is none' },
       410: { description: 'The Idempotency-Key was used before, and its records are no longer kept' },
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
-      422: { description: 'The Idempotency-Key was used before with another body' },
-      429: { description: 'Too much is waiting' },
     },
     admit,
     async handle({ body, headers, context, signal }, { actor, producerId }) {
       const announced = announcedAs(headers['content-type'] ?? '');
       const text = body.toString('utf8');
       const done = await ingest.post(text, announced, producerId, context(actor, producerId), signal);
-      if (isRejection(done))
-        return done.rejected === 'logs/too-many-records' ? { ...fromRejection(done), problem: 413 } : done;
+      if (isRejection(done)) return done;
       const { position, visible } = done.ingested;
       return {
         status: 200,

@@ -1,13 +1,10 @@
-/** What all answers of the log service have in common: CORS, credentials, and one error of its own. */
+/** What all answers of the log service have in common: CORS, credentials, and who may call. */
 import { cors } from '../cors.js';
 import { type Expected, meantFor } from '../meant-for.js';
 import type { ServicePolicy } from '../policy.js';
-import { problem } from '../problem.js';
 
 /** The schemes that documents name: a bearer token, or a name and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
-
-const OVER_BUDGET = ['logs/query-timed-out', 'logs/too-many-keys', 'logs/query-abandoned'];
 
 /** Who may call: `host` and `appUrl` are where it is reached; unset origins are everybody's, or nobody's if `open`. */
 export interface LogsAccess extends Expected {
@@ -30,8 +27,6 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   }),
   // With credentials it is they that keep strangers out; without, a web page must not read or set anything.
   guard: access.open ? meantFor(access) : undefined,
-  rejected: ({ rejected, detail }) =>
-    OVER_BUDGET.includes(rejected) ? problem(503, detail ?? 'The query took too much') : undefined,
   securitySchemes: {
     token: { type: 'http', scheme: 'bearer' },
     basic: { type: 'http', scheme: 'basic' },

@@ -1,4 +1,4 @@
-/** The routes of the rebuild (answers-logs, Reindex). */
+/** The routes of the rebuild. */
 import { type Reindex, RUNNING } from '../../../application/logs/reindex.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';

@@ -1,4 +1,4 @@
-/** The route of the live tail (answers-logs, Query). */
+/** The route of the live tail. */
 import type { Tail } from '../../relay/logs.js';
 import { isProblem } from '../problem.js';
 import type { Route } from '../route.js';

@@ -3,27 +3,23 @@ import type { Rejection } from '../../../domain/shared/decider.js';
 import { cors } from '../cors.js';
 import type { FieldError } from '../invalid.js';
 import type { ServicePolicy } from '../policy.js';
-import { type Problem, problem } from '../problem.js';
+import { fromRejection, type Problem, problem } from '../problem.js';
 
-type Told = readonly [status: number, code: string, error: string];
+type Told = readonly [code: string, error: string];
 
-const NOT_FOUND: Told = [404, 'ROOM_NOT_FOUND', 'Room not found'];
-const UNAUTHORIZED: Told = [401, 'UNAUTHORIZED', 'Unauthorized'];
-
-/** By rejection (answers-rooms, Errors). */
+/** By rejection: the status, code and sentence that clients are promised. */
 const TOLD: { readonly [rejected: string]: Told } = {
-  'rooms/room-not-found': NOT_FOUND,
-  'rooms/gone': NOT_FOUND,
-  'rooms/unauthorized': UNAUTHORIZED,
-  'rooms/not-a-participant': UNAUTHORIZED,
-  'rooms/invite-not-found': [404, 'INVITE_NOT_FOUND', 'Invite not found'],
-  'rooms/room-full': [409, 'ROOM_FULL', 'Room is full'],
-  'rooms/invite-exists': [409, 'INVITE_EXISTS', 'Invite already exists'],
-  'rooms/message-replayed': [409, 'MESSAGE_REPLAYED', 'Message was already posted'],
-  'rooms/invite-used': [410, 'INVITE_USED', 'Invite was already used'],
-  'rooms/too-many-invites': [429, 'TOO_MANY_INVITES', 'Too many invites'],
-  'rooms/too-many-messages': [429, 'TOO_MANY_MESSAGES', 'Too many messages'],
-  'rooms/too-many-rooms': [429, 'TOO_MANY_ROOMS', 'Too many rooms'],
+  'rooms/room-not-found': ['ROOM_NOT_FOUND', 'Room not found'],
+  'rooms/unauthorized': ['UNAUTHORIZED', 'Unauthorized'],
+  'rooms/not-a-participant': ['UNAUTHORIZED', 'Unauthorized'],
+  'rooms/invite-not-found': ['INVITE_NOT_FOUND', 'Invite not found'],
+  'rooms/room-full': ['ROOM_FULL', 'Room is full'],
+  'rooms/invite-exists': ['INVITE_EXISTS', 'Invite already exists'],
+  'rooms/message-replayed': ['MESSAGE_REPLAYED', 'Message was already posted'],
+  'rooms/invite-used': ['INVITE_USED', 'Invite was already used'],
+  'rooms/too-many-invites': ['TOO_MANY_INVITES', 'Too many invites'],
+  'rooms/too-many-messages': ['TOO_MANY_MESSAGES', 'Too many messages'],
+  'rooms/too-many-rooms': ['TOO_MANY_ROOMS', 'Too many rooms'],
 };
 
 /** For problems that are no rule of rooms: the router's, the body's, ours. */
@@ -40,16 +36,17 @@ const CODES: { readonly [status: number]: string } = {
   503: 'UNAVAILABLE',
 };
 
-function rejected({ rejected: reason, retryAfterMs }: Rejection): Problem | undefined {
-  const told = TOLD[reason];
-  if (!told) return undefined;
-  const [status, code, error] = told;
-  const challenge = status === 401 ? { headers: { 'WWW-Authenticate': 'Bearer' } } : {};
-  return problem(status, error, {
-    code,
-    ...challenge,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
+
+function rejected(rejection: Rejection): Problem {
+  const byKind = fromRejection(rejection);
+  const [code, error] = TOLD[rejection.rejected] ?? [];
+  return {
+    ...byKind,
+    ...(code !== undefined && { code }),
+    ...(error !== undefined && { error }),
+    ...(rejection.kind === 'unauthenticated' && CHALLENGE),
+  };
 }
 
 const ENVELOPE_TEXTS = ['chainId', 'chainKeyNonce', 'chainKeyCiphertext', 'nonce', 'ciphertext', 'signature'];

@@ -1,4 +1,4 @@
-/** JSON Schemas of what the room service takes and answers (answers-rooms, Fields). */
+/** JSON Schemas of what the room service takes and answers. */
 import type { JsonSchema } from '../../../domain/shared/catalog.js';
 
 const text = { type: 'string' } as const;

@@ -251,7 +251,7 @@ describe('in memory, a trial of the webhook', () => {
     expect(await trial({ webhookUrl: URL }, how)).to.equal(first);
     expect(await trial({ webhookUrl: URL }, context('trial-1', 'body-2'))).to.include({
       rejected: 'logs/idempotency-key-reused',
-      kind: 'conflict',
+      kind: 'misused-key',
     });
     expect(it.sent).to.have.length(1);
   });

@@ -88,6 +88,7 @@ describe('in memory, ingest', () => {
     const many = '{}\n'.repeat(50_001);
     expect(await ingest.post(many, 'lines', 'api', context())).to.include({
       rejected: 'logs/too-many-records',
+      kind: 'too-large',
     });
     const free = ingest.room.used();
     expect(ingest.bodies.take(200, 'ada')).to.equal(true);
@@ -181,7 +182,7 @@ describe('in memory, a request with a key', () => {
       await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'other')),
     ).to.include({
       rejected: 'logs/idempotency-key-reused',
-      kind: 'conflict',
+      kind: 'misused-key',
     });
     expect(await stored()).to.deep.equal(['a', 'b']);
   });

@@ -98,9 +98,9 @@ describe('a query of the records', () => {
 
   it('is given up when it is over its budget', async () => {
     const page = await queries.page({ filter, order: 'desc', limit: 10 });
-    expect(page).to.include({ rejected: 'logs/query-timed-out' });
+    expect(page).to.include({ rejected: 'logs/query-timed-out', kind: 'unavailable' });
     const counted = await queries.aggregate(filter, { by: 'level' }, 10);
-    expect(counted).to.include({ rejected: 'logs/query-timed-out' });
+    expect(counted).to.include({ rejected: 'logs/query-timed-out', kind: 'unavailable' });
   });
 
   it('is answered once for all who ask it before something changes', async () => {
@@ -121,7 +121,7 @@ describe('a query of the records', () => {
     });
     const asked = queriesOf({ ...common, index });
     const page = await asked.page({ filter, order: 'desc', limit: 10 }, leaving.signal);
-    expect(page).to.include({ rejected: 'logs/query-abandoned' });
+    expect(page).to.include({ rejected: 'logs/query-abandoned', kind: 'unavailable' });
     await ended;
     const counting = new AbortController();
     const counts = blocksUntil((block) => {
@@ -144,7 +144,7 @@ describe('a query of the records', () => {
       asked.aggregate(filter, { by: 'level' }, 10, new AbortController().signal),
     ]);
     await ended;
-    expect(gone).to.include({ rejected: 'logs/query-abandoned' });
+    expect(gone).to.include({ rejected: 'logs/query-abandoned', kind: 'unavailable' });
     expect(stayed).to.deep.equal({ buckets: [], total: 0 });
   });
 
@@ -217,7 +217,7 @@ describe('a query of the records', () => {
     const asked = queriesOf({ ...common, index });
     const byLevel = (to: number) =>
       asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
-    expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys' });
+    expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys', kind: 'unavailable' });
     order.length = 20_000;
     for (const to of [NOON + 1, NOON + 2, NOON + 3])
       expect(await byLevel(to)).to.have.property('total', 20_000);

@@ -83,7 +83,7 @@ describe('a request with an Idempotency-Key', () => {
     const done = await Promise.all(both.map((ingest, index) => post(ingest, bodies[index]!)));
     const refused = done.filter((each) => 'rejected' in each);
     expect(refused).to.have.length(1);
-    expect(refused[0]).to.deep.include({ rejected: 'logs/idempotency-key-reused', kind: 'conflict' });
+    expect(refused[0]).to.deep.include({ rejected: 'logs/idempotency-key-reused', kind: 'misused-key' });
     expect(await messages(commandId)).to.have.length(1);
   });
 

@@ -10,6 +10,33 @@ import { context } from '../../support/toys.js';
 const LENGTH = 10_001;
 
 describe('the runs of a watched file', () => {
+  it('are made in turns with everybody else, though none of its lines is a record', async () => {
+    const bytes = Buffer.from('x\n'.repeat(20_000));
+    const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
+    const stop = new AbortController();
+    const watch = createWatch({
+      directories: ['/logs'],
+      async *filesIn() {
+        yield file;
+      },
+      nextPiece: async () => ({ bytes, end: bytes.length }),
+      writerOf: () => 'app',
+      ingest: { take: () => Promise.reject(new Error('there are no records')) },
+      offset: async () => undefined,
+      caughtUp: async () => {},
+      context: () => context(),
+      logger: quiet,
+    });
+    let turns = 0;
+    let others = setImmediate(function next() {
+      turns++;
+      others = setImmediate(next);
+    });
+    await watch(stop.signal);
+    clearImmediate(others);
+    expect(turns).to.be.above(1);
+  });
+
   const LINES = {
     'the records are larger than their lines': '{"producerId":"a","message":"short"}\n',
     'there is nothing in the records': '{}\n',

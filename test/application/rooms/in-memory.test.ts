@@ -7,7 +7,7 @@ import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -62,22 +62,28 @@ describe('in memory, a room', () => {
   });
 
   it('is made once by a command that comes again, and spends its creator one room', async () => {
-    const how = context('command-1', 'the-body');
     let spent = 0;
-    const quota = { spend: async () => void spent++, refund: async () => void spent-- };
-    const first = done(await one.commands.create(ada, HOUR, how, quota));
+    const quota = {
+      async spend() {
+        spent++;
+        return undefined;
+      },
+      refund: async () => void spent--,
+    };
+    const how = { ...context('command-1', 'the-body'), quota };
+    const first = done(await one.commands.create(ada, HOUR, how));
     now += 1000;
-    expect(done(await other.commands.create(ada, HOUR, how, quota))).to.deep.equal(first);
+    expect(done(await other.commands.create(ada, HOUR, how))).to.deep.equal(first);
     expect(spent).to.equal(1);
     expect(await create()).to.not.include({ roomId: first.body.roomId });
     now += HOUR;
-    expect(await one.commands.create(ada, HOUR, how, quota)).to.include({ rejected: notFound });
+    expect(await one.commands.create(ada, HOUR, how)).to.include({ rejected: notFound });
   });
 
   it('is not made of one too many, and nothing is left of it', async () => {
-    const full = { spend: async () => 5000, refund: () => expect.fail('nothing was spent') };
-    const outcome = await one.commands.create(ada, HOUR, context(), full);
-    expect(outcome).to.deep.include({ rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 });
+    const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 };
+    const quota = { spend: async () => tooMany, refund: () => expect.fail('nothing was spent') };
+    expect(await one.commands.create(ada, HOUR, { ...context(), quota })).to.equal(tooMany);
     expect(world.all).to.have.length(0);
     expect(world.most.size).to.equal(0);
   });

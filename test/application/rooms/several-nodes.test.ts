@@ -55,7 +55,7 @@ describe('rooms on two nodes', function () {
     await rows.updateOne({ _id: roomStream(room.roomId) }, { $set: { wrapped: foreign?.wrapped } });
     const caller = await two.admitted(room);
     expect(await two.commands.post(caller, envelope, context())).to.include({
-      rejected: 'rooms/gone',
+      rejected: 'rooms/room-not-found',
       kind: 'not-found',
     });
     expect(two.kernel.unopened()).to.be.at.least(1);

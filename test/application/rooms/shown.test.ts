@@ -113,7 +113,7 @@ describe('a room that is read again', function () {
     expect((await read(room, undefined, elsewhere.position)).ids).to.have.length(2);
     expect(reads()).to.equal(2);
     const another = await post(room, 2, other);
-    await node.kernel.settled.wait('rooms', another.position);
+    await node.kernel.settled.wait('rooms.state', another.position);
     await hear(messagesStream(room.roomId));
     expect((await read(room)).ids).to.have.length(3);
   });

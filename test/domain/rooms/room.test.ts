@@ -109,7 +109,7 @@ describe('a room', () => {
       .then(invited('one'));
     given(...ada)
       .when(createInvite('one', 'eve'))
-      .thenRejected('rooms/not-a-participant', { kind: 'forbidden' });
+      .thenRejected('rooms/not-a-participant', { kind: 'unauthenticated' });
   });
 
   it('takes an invite token once', () => {

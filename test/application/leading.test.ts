@@ -1,0 +1,117 @@
+/** Leading: one at a time, told when it is over, and on again after whatever ended it. */
+import { expect } from 'chai';
+import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/leading.js';
+import { eventually } from '../support/condition.js';
+import { leasesInMemory } from '../support/ports.js';
+
+describe('leading', () => {
+  const NAME = 'periodic:toys.tidy';
+  const until = (stop: AbortSignal) =>
+    new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+
+  it('gives back what the work gives, and the lease, also of work that fails', async () => {
+    const { leases, held } = leasesInMemory();
+    const { signal } = new AbortController();
+    const led = await whileHeld(leases, NAME, signal, async () => [...held.keys()]);
+    expect(led).to.deep.equal({ result: [NAME] });
+    expect(held.size).to.equal(0);
+    const failed = whileHeld(leases, NAME, signal, () => Promise.reject(new Error('it failed')));
+    expect(await failed.catch(({ message }) => message)).to.equal('it failed');
+    expect(held.size).to.equal(0);
+  });
+
+  it('is what it was though the lease can’t be given back', async () => {
+    const { leases } = leasesInMemory();
+    const { signal } = new AbortController();
+    const acquire: typeof leases.acquire = async (name) => ({
+      ...(await leases.acquire(name))!,
+      release: () => Promise.reject(new Error('MongoDB is away')),
+    });
+    const led = await whileHeld({ ...leases, acquire }, NAME, signal, async () => 'done');
+    expect(led).to.deep.equal({ result: 'done' });
+  });
+
+  it('runs nothing while another one leads', async () => {
+    const { leases, taken } = leasesInMemory();
+    taken.add(NAME);
+    const lead = () => Promise.reject(new Error('it ran'));
+    expect(await whileHeld(leases, NAME, new AbortController().signal, lead)).to.equal(undefined);
+  });
+
+  describe('kept up', () => {
+    let world: ReturnType<typeof leasesInMemory>;
+    let end: AbortController;
+    let running: Promise<void>;
+    const failures: unknown[] = [];
+    let standbys = 0;
+
+    beforeEach(() => {
+      [world, end, standbys] = [leasesInMemory(), new AbortController(), 0];
+      failures.length = 0;
+    });
+    afterEach(async () => {
+      end.abort();
+      await running;
+      expect(world.held.size).to.equal(0);
+    });
+
+    function lead(work: Lead, more: Partial<Leading> = {}) {
+      running = keepLeading({
+        leases: world.leases,
+        lease: NAME,
+        lead: work,
+        standbyMs: 1,
+        onStandby: () => void standbys++,
+        onFailure: (error) => failures.push(error),
+        signal: end.signal,
+        ...more,
+      });
+    }
+
+    it('goes on after it has lost its lease, after a failure, and after an end', async () => {
+      let led = 0;
+      lead(async (_, stop) => {
+        if (++led === 1) return until(stop);
+        if (led === 2) throw new Error('the second');
+        if (led > 3) await until(stop);
+      });
+      await eventually(() => expect(led).to.equal(1));
+      world.lose(NAME);
+      await eventually(() => expect(led).to.equal(4));
+      expect(failures.map(String)).to.deep.equal(['Error: the second']);
+    });
+
+    it('stands by while another one leads, or it may not', async () => {
+      let [led, may] = [0, true];
+      world.taken.add(NAME);
+      const work: Lead = async (_, stop) => {
+        led++;
+        await until(stop);
+      };
+      lead(work, { mayLead: () => may });
+      await eventually(() => expect(standbys).to.be.greaterThan(1));
+      may = false;
+      world.taken.delete(NAME);
+      const { asked } = world.state;
+      const before = standbys;
+      await eventually(() => expect(standbys).to.be.greaterThan(before + 2));
+      expect(led).to.equal(0);
+      expect(world.state.asked).to.be.at.most(asked + 1);
+      may = true;
+      await eventually(() => expect(led).to.equal(1));
+    });
+
+    it('says nothing of the end that it was told to come to', async () => {
+      let led = 0;
+      lead(async (_, stop) => {
+        led++;
+        await until(stop);
+        stop.throwIfAborted();
+      });
+      await eventually(() => expect(led).to.equal(1));
+      end.abort();
+      await running;
+      expect(failures).to.deep.equal([]);
+    });
+  });
+});
