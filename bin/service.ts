@@ -1,4 +1,4 @@
-/** What a service is to the program: its parts as plain objects, to be connected and run. */
+/** What a service is to the program: its parts as plain objects, to be connected and run (docs/services.md). */
 import type { ServicePolicy } from '../adapters/http/policy.js';
 import type { Route } from '../adapters/http/route.js';
 import type { Relay } from '../adapters/relay/relay.js';

@@ -1,4 +1,4 @@
-/** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
+/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
 import type { Handle } from '../application/handle.js';
 import { type Lead, whileHeld } from '../application/leading.js';
 import { pause } from '../application/pause.js';
