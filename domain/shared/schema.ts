@@ -1,6 +1,9 @@
-/** What events are described with: the few words of JSON Schema that we use, and the type of the data that fits them. */
+/** What data is described with: the few words of JSON Schema that events use, and the type of what fits a schema. */
 
-/** A JSON Schema (draft 2020-12) as plain data, which ajv checks; no other keyword has a meaning in `DataOf`. */
+/**
+ * A JSON Schema (draft 2020-12) as plain data, which ajv checks. What else has a meaning in `DataOf` is for bodies and
+ * queries: `default`, which is filled in there, and `patternProperties`, which lets members pass that have no name here.
+ */
 export interface Schema {
   readonly type?: TypeName | readonly ScalarName[];
   readonly const?: string | boolean;

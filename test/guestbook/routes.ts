@@ -18,9 +18,12 @@ export const policy: ServicePolicy = {
 /** Streams are connected under their book's id. */
 export const audience: Audience<undefined, BookSigned> = {
   initialState: undefined,
-  evolve: () => undefined,
-  deliver: ({ erased, data: { bookId, secret } }) =>
-    erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+  on: {
+    BookSigned: {
+      deliver: ({ erased, data: { bookId, secret } }) =>
+        erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+    },
+  },
 };
 
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
