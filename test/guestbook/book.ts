@@ -2,12 +2,7 @@
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { Decider, DomainEvent } from '../../domain/shared/decider.js';
 
-/** As one signs it. */
-export interface Entry {
-  readonly name: string;
-  readonly text: string;
-}
-
+export type Entry = { readonly name: string; readonly text: string };
 export type BookSigned = DomainEvent<'BookSigned', { bookId: string; signedAt: number; secret: Entry }>;
 
 /** Its events are sealed under its own key. */
