@@ -31,7 +31,7 @@ import { connectAlerting } from './logs/alerting.js';
 import { startSearcher } from './logs/searching.js';
 import type { Service } from './service.js';
 
-export const logs: Service = {
+export const logs: Service<typeof catalog> = {
   name: 'logs',
   catalog,
   projections: [records, alertHistory],

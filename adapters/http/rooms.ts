@@ -2,8 +2,7 @@
 import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admission.js';
 import type { Done, RoomCommands } from '../../application/rooms/commands.js';
 import type { RoomQueries } from '../../application/rooms/queries.js';
-import type { Envelope } from '../../domain/rooms/messages.js';
-import type { SigningPublicKey } from '../../domain/rooms/room.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Relay } from '../relay/relay.js';
 import { connected, type EndedRooms, expired } from '../relay/rooms.js';

@@ -5,7 +5,7 @@ import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { requestStream } from '../../../domain/logs/batch.js';
+import { requestStream } from '../../../domain/logs/keeping.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
 
