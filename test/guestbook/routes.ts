@@ -14,9 +14,12 @@ export const policy: ServicePolicy = { service: 'guestbook', title: 'Books', ver
 /** Streams are connected under their book's id. */
 export const audience: Audience<undefined, BookSigned> = {
   initialState: undefined,
-  evolve: () => undefined,
-  deliver: ({ erased, data: { bookId, secret } }) =>
-    erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+  on: {
+    BookSigned: {
+      deliver: ({ erased, data: { bookId, secret } }) =>
+        erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+    },
+  },
 };
 
 type Books = ReturnType<typeof createBooks>;
