@@ -18,9 +18,8 @@ export const catalog = {
     }),
   },
 } as const satisfies Catalog;
-
 export type BookSigned = EventOf<typeof catalog>;
-export type SignBook = { readonly bookId: string; readonly now: number } & Entry;
+type SignBook = { readonly bookId: string; readonly now: number } & Entry;
 
 /** The state: who has signed. */
 export const book: Decider<readonly string[], SignBook, BookSigned> = {

@@ -14,7 +14,6 @@ export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
       const outcome = await handle({ catalog, decider: book }, stream, command, context, keyed);
       return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
     },
-
     /** The newest hundred; `seen` is reflected. */
     async read(bookId: string, seen = 0n) {
       const stream = bookStream({ bookId });

@@ -20,10 +20,9 @@ describe('a guest book', function () {
   after(() => node?.stop());
 
   it('is signed once by a name', () => {
-    const { given } = specOf(book);
     const sign = { bookId, now: signed.data.signedAt, ...ada };
-    given().when(sign).then(signed);
-    given(signed).when(sign).thenRejected('guestbook/already-signed');
+    specOf(book).given().when(sign).then(signed);
+    specOf(book).given(signed).when(sign).thenRejected('guestbook/already-signed');
   });
 
   it('shows what was written to who reads and to who listens, and writes once what comes twice', async () => {
