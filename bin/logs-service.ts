@@ -106,6 +106,7 @@ export const logs: Service = {
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,
+      password: admission.mode.basic,
       host: values.host,
       appUrl: values['logs.appUrl'],
       origins: values['logs.allowedOrigins'],

@@ -9,7 +9,7 @@ import { requestIdOf } from './headers.js';
 import { malformed } from './malformed.js';
 import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
-import type { RequestDeps } from './request.js';
+import { type RequestDeps, singleHeaders } from './request.js';
 import type { Route } from './route.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
@@ -114,9 +114,9 @@ function unrouted(ctx: Ctx & { matched?: readonly { methods: readonly string[] }
   return problem(405, `${ctx.method} is not possible here`, { headers: { Allow: allow } });
 }
 
-const addressed = ({ req: { headers, socket } }: Ctx): Addressed => ({
-  host: headers.host,
-  origin: headers.origin,
+const addressed = ({ method, req: { headers, socket } }: Ctx): Addressed => ({
+  method,
+  headers: singleHeaders(headers),
   localAddress: socket.localAddress,
 });
 
