@@ -1,15 +1,20 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
 import type { Catalog } from '../domain/shared/catalog.js';
+import type { ProjectionSwitched } from '../domain/shared/served.js';
+import type { LiveEvent } from './live-event.js';
 import { pause } from './pause.js';
-import type { Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+import type { Follow, Log, Position, RecordedEvent, Reveal } from './ports.js';
+import { isOf } from './recorded.js';
 import type { Streams } from './streams.js';
 import type { CachingVault } from './vault.js';
-import { createWindow, type WindowStart, type Windows } from './window.js';
+import { createWindow, type Window, type WindowStart, type Windows } from './window.js';
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
   /** By service: where its window begins, so that streams can be resumed across a restart of this node. */
   readonly windows: ReadonlyMap<string, WindowStart>;
+  /** Where the log ended before this node served anybody: up to here each service's window is read by itself. */
+  readonly begun: Position;
   /** Where they are left for the next start. */
   readonly saved: Pick<Windows, 'save'>;
   readonly follow: Follow;
@@ -17,9 +22,9 @@ export interface FeedOptions {
   readonly streams: Streams;
   readonly vault: CachingVault;
   /** Fans an event out to the clients of its service. Must not wait for anything. */
-  readonly publish: (service: string, event: RevealedEvent) => void;
+  readonly publish: (service: string, event: LiveEvent) => void;
   /** Another build of a read model is served from this event on. */
-  readonly switched: (event: RecordedEvent) => void;
+  readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -35,17 +40,12 @@ export interface Feed {
 
 const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
-/** A window goes back over so many stretches of the log, each of so many events at least, whosever they are. */
-const STRETCHES = 50;
-const STRETCH = 1000;
 
 export function runFeed(options: FeedOptions): Feed {
-  const { catalogs, follow, reveal, streams, vault, publish, switched, logger, signal } = options;
+  const { catalogs, begun, follow, reveal, streams, vault, publish, switched, logger, signal } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
-  const stretches: Position[] = [];
-  let inStretch = 0;
   let caughtUpOnce = false;
   /** Events whose keys can't be fetched now. */
   let waiting = 0;
@@ -56,16 +56,12 @@ export function runFeed(options: FeedOptions): Feed {
 
   const serviceOf = ({ stream }: RecordedEvent) => stream.slice(0, stream.indexOf('.'));
 
-  /**
-   * A key that can't be fetched now is no reason to leave an event out: the feed waits for it. Nobody is given what
-   * stands before the window of its service, and is read because that of another one goes further back.
-   */
-  async function opened(event: RecordedEvent): Promise<RevealedEvent | undefined> {
+  /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
+  async function opened(event: RecordedEvent): Promise<LiveEvent | undefined> {
     const service = serviceOf(event);
     const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
-    if (event.position <= (windows.get(service)?.horizon ?? 0n)) return undefined;
-    if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
+    if (catalog.events[event.type]?.sealed?.large) return event;
     let inVain = false;
     while (!signal.aborted) {
       try {
@@ -82,47 +78,58 @@ export function runFeed(options: FeedOptions): Feed {
     return undefined;
   }
 
-  function tell(event: RecordedEvent, revealed: RevealedEvent | undefined) {
+  function tell(event: RecordedEvent, live: LiveEvent | undefined) {
     const service = serviceOf(event);
     // No client is ever given it, so that nobody's window need hold it.
-    if (event.type === 'ProjectionSwitched') switched(event);
-    else windows.get(service)?.pass(event.position);
-    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data as never);
+    if (isOf<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
+    else windows.get(service)?.pass(event);
+    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
     if (erased !== undefined) {
       vault.forget(erased);
       for (const stream of [erased, event.stream]) streams.forget(stream);
     }
-    if (revealed) publish(service, revealed);
+    if (live) publish(service, live);
   }
 
-  /** Leaves behind what is too far back; a batch without events stands for a stretch that held none of ours. */
-  function pass(events: number, position: Position) {
-    for (const window of windows.values()) window.reach(position);
-    inStretch += events || STRETCH;
-    if (inStretch < STRETCH) return;
-    inStretch = 0;
-    stretches.push(position);
-    const left = stretches.length > STRETCHES ? stretches.shift() : undefined;
-    if (left !== undefined) for (const window of windows.values()) window.leave(left);
+  /** Keys come from another server: they are asked for together, and the events told in their order. */
+  async function tellAll(events: readonly RecordedEvent[]) {
+    for (const event of events) streams.observe(event);
+    const opening = events.map(opened);
+    for (const [index, event] of events.entries()) {
+      const revealed = await opening[index];
+      try {
+        tell(event, revealed);
+      } catch (error) {
+        logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to clients');
+      }
+    }
+  }
+
+  /**
+   * Tells what stands in the window of a service, up to where this node began. Each is read by itself: one whose last
+   * event is long ago would have all that the others have written since read for nothing.
+   */
+  async function tellWindow(service: string, window: Window) {
+    if (window.from >= begun) return;
+    let now = 0;
+    const selection = { prefixes: [`${service}.`], from: startAt(window.from), signal };
+    for await (const { events, position = 0n, caughtUp } of follow(selection)) {
+      // What comes after is told by what goes on for all, and only there.
+      await tellAll(events.filter((event) => event.position <= begun));
+      now = events.at(-1)?.recordedAt ?? now;
+      if (caughtUp || position >= begun) break;
+    }
+    if (!signal.aborted) window.reach(begun, now);
   }
 
   async function loop() {
-    const [from = 0n] = [...windows.values()].map((window) => window.from).sort((a, b) => (a < b ? -1 : 1));
-    for await (const batch of follow({ prefixes, from: from === 0n ? 'start' : from, signal })) {
-      const { events, position, caughtUp } = batch;
-      for (const event of events) streams.observe(event);
-      // Keys come from another server: they are asked for together, and the events told in their order.
-      const opening = events.map(opened);
-      for (const [index, event] of events.entries()) {
-        const revealed = await opening[index];
-        try {
-          tell(event, revealed);
-        } catch (error) {
-          logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to clients');
-        }
-      }
+    await Promise.all(Array.from(windows, ([service, window]) => tellWindow(service, window)));
+    let now = 0;
+    for await (const { events, position, caughtUp } of follow({ prefixes, from: startAt(begun), signal })) {
+      await tellAll(events);
       if (signal.aborted) return;
-      if (position !== undefined) pass(events.length, position);
+      now = events.at(-1)?.recordedAt ?? now;
+      if (position !== undefined) for (const window of windows.values()) window.reach(position, now);
       if (!caughtUp) continue;
       caughtUpOnce = true;
       atHead(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
@@ -154,3 +161,5 @@ export function runFeed(options: FeedOptions): Feed {
   const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
   return { ready, status, stopped };
 }
+
+const startAt = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);

@@ -1,6 +1,6 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../domain/shared/decider.js';
 import { createLine } from './line.js';
 import { factSeed, newEvent } from './new-event.js';
 import {
@@ -12,19 +12,9 @@ import {
   type RecordedEvent,
   Unavailable,
 } from './ports.js';
-import { misusedKey } from './repetition.js';
-import { type Aggregate, type KeyedCommand, type Loaded, noteCommand, type Streams } from './streams.js';
+import { goneOf, type Handled, type Repetition } from './repetition.js';
+import { type Aggregate, type Loaded, noteCommand, type Streams } from './streams.js';
 import { RETRY_MS } from './within.js';
-
-export interface Handled<State, Event extends DomainEvent = DomainEvent> {
-  /** What the command wrote, now or when it ran first; nothing where it was already so. */
-  readonly events: readonly Event[];
-  /** The state just after the command: for a repeated one as it was then, read from the log when it is asked for. */
-  readonly state: () => Promise<State>;
-  readonly position: Position;
-  /** An earlier run of the same command did it; nothing was written now. */
-  readonly repeated: boolean;
-}
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
@@ -32,7 +22,9 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
  * been done or not, and the same command (same `commandId`) may be sent again.
  *
  * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
- * must be there first is made in it, and what is counted is counted in it; it may refuse.
+ * must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
+ * back what came to nothing: a command that was refused after all, or turned out to be a repetition (another node may
+ * have run it at the same moment), or never came to its append.
  */
 export type Handle = <S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
@@ -47,6 +39,7 @@ const ATTEMPTS = 10;
 export interface HandleOptions {
   readonly log: EventLog;
   readonly streams: Streams;
+  readonly repetition: Repetition;
   readonly release: string;
   readonly logger: Log;
   /** Told of every append, found or made, before the command is answered. */
@@ -61,15 +54,31 @@ interface Run<S, C, E extends DomainEvent> {
   readonly command: C;
   readonly context: CommandContext;
   before: (() => Promise<Rejection | undefined>) | undefined;
+  spent: boolean;
+  /** Whether it is in the log, as far as is known: from its append on nobody knows without an answer. */
+  written: boolean;
   /** Where the stream was at the first attempt: an append of this run that was lost can only be after it. */
   begun: number | undefined;
 }
 
-export function createHandle({ log, streams, release, logger, appended, conflicted }: HandleOptions): Handle {
+export function createHandle(options: HandleOptions): Handle {
+  const { log, streams, repetition, release, logger, appended, conflicted } = options;
   const inLine = createLine();
 
   return (kind, stream, command, context, before) =>
-    inLine(stream, () => attempt({ kind, stream, command, context, before, begun: undefined }));
+    inLine(stream, () =>
+      counted({ kind, stream, command, context, before, spent: false, written: false, begun: undefined }),
+    );
+
+  async function counted<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
+    try {
+      const outcome = await attempt(run);
+      run.written = !isRejection(outcome) && !outcome.repeated;
+      return outcome;
+    } finally {
+      if (run.spent && !run.written) await run.context.quota?.refund();
+    }
+  }
 
   async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
     const { stream } = run;
@@ -105,18 +114,25 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     const [first, last] = [mine[0], mine.at(-1)];
     const earlier =
       first && last ? { first: first.revision, last: last.revision } : loaded.keyed.get(context.commandId);
-    if (earlier) return again(kind, stream, context, earlier);
-    if (loaded.deleted) return deleted(kind);
+    if (earlier) return repetition.tell(kind, stream, context, earlier);
+    if (loaded.deleted) return goneOf(kind);
     const decided = kind.decider.decide(command, loaded.state);
     // An append is guarded by its expected revision; what appends nothing must not rest on what another node changed.
     const unguarded = isRejection(decided) || decided.length === 0;
     if (unguarded && !fresh) return attemptOnce(run, true);
     if (isRejection(decided)) return decided;
     if (decided.length === 0) return handled(loaded.state, loaded.position, []);
-    const refusal = await run.before?.();
+    const refusal = (await spend(run)) ?? (await run.before?.());
     if (refusal) return refusal;
     run.before = undefined;
+    run.written = true;
     return append(run, loaded, decided);
+  }
+
+  async function spend<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Rejection | undefined> {
+    const refusal = run.spent ? undefined : await run.context.quota?.spend();
+    run.spent ||= refusal === undefined;
+    return refusal;
   }
 
   async function append<S, C, E extends DomainEvent>(
@@ -131,31 +147,13 @@ export function createHandle({ log, streams, release, logger, appended, conflict
     const expected = loaded.revision < 0 ? 'none' : loaded.revision;
     const result: AppendOutcome = await log.append(stream, expected, events);
     if (result.outcome === 'conflict') return 'conflict';
-    if (result.outcome === 'deleted') return deleted(kind);
-    const state = decided.reduce(kind.decider.evolve, loaded.state);
+    if (result.outcome === 'deleted') return goneOf(kind);
+    const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;
     noteCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
     streams.remember(stream, { ...loaded, state, revision, position });
     appended(stream, position, events.length);
     return handled(state, position, decided);
-  }
-
-  async function again<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    context: CommandContext,
-    earlier: KeyedCommand,
-  ): Promise<Handled<S, E> | Rejection> {
-    const events = await streams.written(kind, stream, earlier);
-    const last = events.at(-1);
-    if (!last) return deleted(kind);
-    if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
-      return misusedKey(kind.catalog.service);
-    }
-    // It may be this run's own append whose answer was lost: what is told now must be seen by who reads next.
-    appended(stream, last.position, 0);
-    const state = async () => (await streams.asOf(kind, stream, earlier.last)).state;
-    return { events, state, position: last.position, repeated: true };
   }
 }
 
@@ -164,8 +162,3 @@ const handled = <S, E extends DomainEvent>(
   position: Position,
   events: readonly E[],
 ): Handled<S, E> => ({ events, state: async () => state, position, repeated: false });
-
-const deleted = ({ catalog }: { catalog: { service: string } }): Rejection => ({
-  rejected: `${catalog.service}/gone`,
-  kind: 'not-found',
-});

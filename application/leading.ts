@@ -1,4 +1,4 @@
-/** What one process of all does at a time: it leads while it holds a lease. */
+/** What one process of all does at a time: it leads while it holds a lease (docs/nodes.md). */
 import { pause } from './pause.js';
 import type { Lease, Leases } from './ports.js';
 

@@ -1,6 +1,6 @@
 /** What the application needs of the outside world, in its own words; adapters provide it, `bin` connects them. */
-import type { Catalog } from '../domain/shared/catalog.js';
-import type { DomainEvent } from '../domain/shared/decider.js';
+import type { Catalog, Sealed } from '../domain/shared/catalog.js';
+import type { DomainEvent, Rejection } from '../domain/shared/decider.js';
 
 /** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
 export type Position = bigint;
@@ -15,23 +15,36 @@ export interface CommandContext {
   readonly correlationId: string;
   readonly causationId?: string;
   readonly traceparent?: string;
+  /** What the command counts towards, when it is done for the first time. */
+  readonly quota?: Quota;
 }
 
-/** An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. */
-export interface RecordedEvent {
+/** How often something may be done; whoever asks knows by whom. */
+export interface Quota {
+  /** Counts one more, or says why not. */
+  spend(): Promise<Rejection | undefined>;
+  /** One that was counted came to nothing. */
+  refund(): Promise<void>;
+}
+
+/** Where an event stands in the log, and since when. */
+export interface Recorded {
   readonly id: string;
   readonly stream: string;
   /** Counted from 0 within the stream. */
   readonly revision: number;
   readonly position: Position;
-  /** The catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`). */
-  readonly type: string;
   readonly version: number;
   /** Unix ms at which the store took it. */
   readonly recordedAt: number;
-  readonly data: { readonly [key: string]: unknown };
   readonly metadata: EventMetadata;
 }
+
+/**
+ * An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. `type` is the
+ * catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`).
+ */
+export type RecordedEvent<E extends DomainEvent = DomainEvent> = Recorded & Sealed<E>;
 
 export interface EventMetadata {
   readonly $correlationId?: string;
@@ -45,8 +58,7 @@ export interface EventMetadata {
 }
 
 /** A recorded event with its secret opened, or replaced by the declared fallback (`erased` is then true). */
-export type RevealedEvent<E extends DomainEvent = DomainEvent> = Omit<RecordedEvent, 'type' | 'data'> &
-  E & { readonly erased: boolean };
+export type RevealedEvent<E extends DomainEvent = DomainEvent> = Recorded & E & { readonly erased: boolean };
 
 /** An event on its way into the log. */
 export interface NewEvent {
@@ -141,7 +153,7 @@ export type Digester = (text: string) => Uint8Array;
 /** Opens the secrets of recorded events by their catalog. */
 export type Reveal = <E extends DomainEvent>(
   catalog: Catalog,
-  event: RecordedEvent,
+  event: RecordedEvent<E>,
 ) => Promise<RevealedEvent<E>>;
 
 /** Values that look random to everyone without the installation's own key, and come out the same again for the
@@ -181,16 +193,16 @@ export interface RowQuery {
   readonly limit?: number;
 }
 
-/** Read-your-writes: waits until the projections of a service have seen a position. */
+/** Read-your-writes: waits until the projection that is read has seen a position. */
 export interface Settled {
   /**
    * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
    * passed first: the answer then says `Consistency: pending`.
    */
-  wait(service: string, position: Position, mostMs?: number): Promise<boolean>;
-  /** How far this node knows the projections of a service to be; 0 when it knows nothing yet. */
-  position(service: string): Position;
-  /** The last position this node appended to any of these streams and that may not be projected yet. */
+  wait(projection: string, position: Position, mostMs?: number): Promise<boolean>;
+  /** How far this node knows a projection to be; 0 when it knows nothing yet. */
+  position(projection: string): Position;
+  /** The last position this node appended to any of these streams and that not all projections may have seen yet. */
   latest(streams: readonly string[]): Position;
 }
 

@@ -12,21 +12,22 @@ export interface SettledTracker extends Settled {
   appended(stream: string, position: Position): void;
   /** The last event of a service when this node began: what every reader of the node has been told. */
   began(service: string, position: Position): void;
-  /** How far the projections of a service are by their checkpoints, whichever node keeps them up. */
-  stored(service: string): Promise<Position | undefined>;
-  /** Whether the projections of a service have come to where the log was when this node began. */
-  caughtUp(service: string): Promise<boolean>;
-  /** The projections of a service have seen everything up to here. */
-  reached(service: string, position: Position): void;
+  /** Whether a projection has come to where the log was when this node began. */
+  caughtUp(projection: string): Promise<boolean>;
+  /** A projection has seen everything up to here. */
+  reached(projection: string, position: Position): void;
   /**
    * Gives a projector time to gather events before it writes: resolves after `ms`, or at once while somebody waits
-   * for the service. Batches are cheap where nobody looks, and rows are there at once where somebody does.
+   * for one of its projections. Batches are cheap where nobody looks, and rows are there at once where somebody does.
    */
-  untilWanted(service: string, ms: number): Promise<void>;
+  untilWanted(projections: readonly string[], ms: number): Promise<void>;
 }
 
-/** `stored` reads how far a service's projections are when another node runs them. */
-export function createSettled(stored: (service: string) => Promise<Position | undefined>): SettledTracker {
+/** `stored` reads how far a projection is by its checkpoint, when another node keeps it up. */
+export function createSettled(
+  projections: readonly string[],
+  stored: (projection: string) => Promise<Position | undefined>,
+): SettledTracker {
   const pending = new Map<string, Position>();
   /** By service: the last append to a stream that is not known by itself any more. */
   const forgotten = new Map<string, Position>();
@@ -35,53 +36,55 @@ export function createSettled(stored: (service: string) => Promise<Position | un
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
   const wanted = new Map<string, () => void>();
   const polling = new Set<string>();
-  /** Services of which this node's own projector has told since they were asked about: nobody else need be asked. */
+  /** Those of which this node's own projector has told since they were asked about: nobody else need be asked. */
   const toldHere = new Set<string>();
 
-  const has = (service: string, position: Position) => (seen.get(service) ?? 0n) >= position;
+  const has = (projection: string, position: Position) => (seen.get(projection) ?? 0n) >= position;
 
-  const reached = (service: string, position: Position) => {
-    if (has(service, position)) return;
-    seen.set(service, position);
+  const reached = (projection: string, position: Position) => {
+    if (has(projection, position)) return;
+    seen.set(projection, position);
+    const service = serviceOf(projection);
+    const all = projections.filter((each) => serviceOf(each) === service);
     for (const [stream, at] of pending) {
-      if (at <= position && stream.startsWith(`${service}.`)) pending.delete(stream);
+      if (at <= position && serviceOf(stream) === service && all.every((each) => has(each, at)))
+        pending.delete(stream);
     }
-    for (const waiter of waiting.get(service) ?? []) if (waiter.position <= position) waiter.wake();
+    for (const waiter of waiting.get(projection) ?? []) if (waiter.position <= position) waiter.wake();
   };
 
   /** Asks how far another node's projector is, once for all who wait, while anybody does. */
-  function poll(service: string, group: ReadonlySet<unknown>) {
-    if (polling.has(service)) return;
+  function poll(projection: string, group: ReadonlySet<unknown>) {
+    if (polling.has(projection)) return;
     const timer = setInterval(() => {
       if (group.size === 0) {
         clearInterval(timer);
-        polling.delete(service);
+        polling.delete(projection);
         return;
       }
-      if (toldHere.delete(service)) return;
-      stored(service)
-        .then((at) => at !== undefined && reached(service, at))
+      if (toldHere.delete(projection)) return;
+      stored(projection)
+        .then((at) => at !== undefined && reached(projection, at))
         .catch(() => {});
     }, POLL_MS);
-    polling.add(service);
+    polling.add(projection);
   }
 
   return {
-    reached(service, position) {
-      toldHere.add(service);
-      reached(service, position);
+    reached(projection, position) {
+      toldHere.add(projection);
+      reached(projection, position);
     },
-    stored,
     began: (service, position) => void beginnings.set(service, position),
 
-    async caughtUp(service) {
-      const beginning = beginnings.get(service);
+    async caughtUp(projection) {
+      const beginning = beginnings.get(serviceOf(projection));
       if (beginning === undefined) return false;
-      if (!has(service, beginning)) reached(service, (await stored(service)) ?? 0n);
-      return has(service, beginning);
+      if (!has(projection, beginning)) reached(projection, (await stored(projection)) ?? 0n);
+      return has(projection, beginning);
     },
 
-    position: (service) => seen.get(service) ?? 0n,
+    position: (projection) => seen.get(projection) ?? 0n,
     appended(stream, position) {
       const known = pending.get(stream) ?? 0n;
       pending.delete(stream);
@@ -102,26 +105,26 @@ export function createSettled(stored: (service: string) => Promise<Position | un
       return latest;
     },
 
-    untilWanted(service, ms) {
-      if ((waiting.get(service)?.size ?? 0) > 0) return Promise.resolve();
+    untilWanted(names, ms) {
+      if (names.some((each) => (waiting.get(each)?.size ?? 0) > 0)) return Promise.resolve();
       return new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer);
-          wanted.delete(service);
+          for (const each of names) wanted.delete(each);
           resolve();
         };
         const timer = setTimeout(done, ms);
-        wanted.set(service, done);
+        for (const each of names) wanted.set(each, done);
       });
     },
 
-    async wait(service, asked, mostMs = PATIENCE_MS) {
-      const beginning = beginnings.get(service) ?? 0n;
+    async wait(projection, asked, mostMs = PATIENCE_MS) {
+      const beginning = beginnings.get(serviceOf(projection)) ?? 0n;
       const position = asked > beginning ? asked : beginning;
-      if (has(service, position)) return true;
-      const group = waiting.get(service) ?? new Set();
-      waiting.set(service, group);
-      poll(service, group);
+      if (has(projection, position)) return true;
+      const group = waiting.get(projection) ?? new Set();
+      waiting.set(projection, group);
+      poll(projection, group);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
         const patience = setTimeout(() => done(), mostMs);
@@ -131,11 +134,12 @@ export function createSettled(stored: (service: string) => Promise<Position | un
           resolve();
         };
         group.add(waiter);
-        wanted.get(service)?.();
+        wanted.get(projection)?.();
       });
-      return has(service, position);
+      return has(projection, position);
     },
   };
 }
 
-const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'));
+/** Of a stream or a projection. */
+const serviceOf = (name: string): string => name.slice(0, name.indexOf('.'));

@@ -1,4 +1,4 @@
-/** What time it is: a machine's clock held against the event store's, so that a wrong one ends and stamps nothing. */
+/** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/nodes.md). */
 import type { CertainClock, Clock, Log } from './ports.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */

@@ -1,4 +1,4 @@
-/** Keys of subjects and what they seal: the only way a secret in the log or in a row is ever read. */
+/** Keys of subjects and what they seal: the only way that a secret is ever read (docs/erasure.md). */
 import { LRUCache } from 'lru-cache';
 import { heldBytes } from './held-bytes.js';
 import { createOpenedSecrets } from './opened-secrets.js';

@@ -1,5 +1,6 @@
 /** How far back the streams of a service can be resumed: known over restarts, however much of others is in between. */
-import type { Position } from './ports.js';
+import { heldBytes } from './held-bytes.js';
+import type { Position, RecordedEvent } from './ports.js';
 
 /** 0 is before everything. */
 export interface WindowStart {
@@ -13,20 +14,33 @@ export interface Window extends WindowStart {
   /** The last event of the service so far. */
   readonly last: Position;
   /** An event of the service. */
-  pass(position: Position): void;
-  /** So far back the log is not to be read again. */
-  leave(position: Position): void;
-  /** Everything of the service up to here has been told of: what others write after its last event is not read again. */
-  reach(position: Position): void;
+  pass(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
+  /**
+   * Everything of the service up to here has been told of: what others write after its last event is not read again.
+   * `now`: the Unix ms that the log has come to, by anybody's events.
+   */
+  reach(position: Position, now: number): void;
 }
 
-/** Events of a service that are told again after a restart, for those who come back. */
+/** What is told again after a restart, for those who come back: so many events of the service, of so many bytes. */
 const EVENTS = 500;
+const BYTES = 16 * 1024 * 1024;
+/** A service that is quiet must not keep its window open for ever: a store looks through all that others have written
+ * since, however little it finds. */
+const AGE_MS = 15 * 60_000;
 
 export function createWindow(start: WindowStart): Window {
-  const inside: Position[] = [];
+  const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
   let last = horizon;
+  let held = 0;
+
+  function drop() {
+    const { position, bytes } = inside.shift()!;
+    held -= bytes;
+    from = horizon = position;
+  }
+
   return {
     get horizon() {
       return horizon;
@@ -37,18 +51,16 @@ export function createWindow(start: WindowStart): Window {
     get last() {
       return last;
     },
-    pass(position) {
+    pass({ position, recordedAt, data }) {
       if (position <= last) return;
       last = position;
-      inside.push(position);
-      if (inside.length > EVENTS) from = horizon = inside.shift()!;
+      const bytes = heldBytes(data);
+      held += bytes;
+      inside.push({ position, recordedAt, bytes });
+      while (inside.length > EVENTS || held > BYTES) drop();
     },
-    leave(position) {
-      if (position <= from) return;
-      from = position;
-      while (inside[0] !== undefined && inside[0] <= from) horizon = inside.shift()!;
-    },
-    reach(position) {
+    reach(position, now) {
+      while (inside[0] && inside[0].recordedAt < now - AGE_MS) drop();
       if (inside.length === 0 && position > from) from = position;
     },
   };

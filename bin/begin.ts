@@ -1,11 +1,12 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
-import { type Crowd, createCrowd, mostConnections } from '../adapters/http/crowd.js';
+import { createCrowd, mostConnections } from '../adapters/http/crowd.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
-import { listen } from '../adapters/http/server.js';
+import { type ListenOptions, listen } from '../adapters/http/server.js';
+import { createShares } from '../adapters/http/shares.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
-import { createClientAddress } from '../adapters/system/client-address.js';
+import { createClientAddress, isTrustedBy, networkOf } from '../adapters/system/client-address.js';
 import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
@@ -15,9 +16,10 @@ import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
 import type { Log, Position } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
+import { createRoom } from '../application/room.js';
 import { readWindow, type WindowStart } from '../application/window.js';
 import type { Progress } from '../projections/catch-up.js';
-import type { ReadModel } from '../projections/projection.js';
+import { groupsOf, type ReadModel } from '../projections/projection.js';
 import { runProjector } from '../projections/subscription.js';
 import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
@@ -25,7 +27,6 @@ import { createKernel, type Kernel } from './kernel.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
 import type { Part, RunningService, Service } from './service.js';
-import { services } from './services.js';
 import type { AnnalsValues } from './settings.js';
 import { statusOf } from './status.js';
 
@@ -34,13 +35,12 @@ import { statusOf } from './status.js';
  * opened, in order, also when a later one fails.
  */
 export async function begin(
-  names: readonly string[],
+  chosen: readonly Service[],
   values: AnnalsValues,
   servers: Servers,
   log: Log,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
-  const chosen = services.filter(({ name }) => names.length === 0 || names.includes(name));
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
   const kernel = await createKernel({
@@ -69,11 +69,12 @@ export async function begin(
   metrics.clock(kernel.clock.ahead);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
-  await Promise.all([
-    kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead }),
-    // Before anything is stamped with a time. Whatever can't be undone asks again.
-    kernel.clock.compare().catch((err) => log.warn({ err }, 'the event store did not say what time it is')),
-  ]);
+  // Before anything is written: a log that was restored may lack no more than that.
+  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
+  // Before anything is stamped with a time. Whatever can't be undone asks again.
+  await kernel.clock
+    .compare()
+    .catch((err) => log.warn({ err }, 'the event store did not say what time it is'));
   const context = { kernel, values, release, metrics, logger: log, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const urls = new Map<string, string>();
@@ -84,29 +85,29 @@ export async function begin(
   });
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
-  const feed = startFeed(kernel, parts, windows, log, signal);
+  const feed = startFeed(kernel, parts, windows, begun, log, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
 
-  const clientAddress = createClientAddress(values['server.trustedProxies']);
+  const proxies = values['server.trustedProxies'];
   const http = {
     host: values.host,
     derivation: kernel.derivation,
     log,
     answered: metrics.answered,
-    clientAddress,
+    clientAddress: createClientAddress(proxies),
   };
-  const open = async ({ policy, routes, signIn }: Door, port: number, crowd?: Crowd) => {
-    const { url, close } = await listen(policy, routes, { ...http, port, crowd });
+  const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
+    const { url, close } = await listen(policy, routes, { ...http, port, ...common });
     urls.set(policy.service, url);
     opened(`connections of ${policy.service}`, close);
     log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   // The operations port is not for everybody, and must answer however many clients there are.
-  const crowd = createCrowd(mostConnections());
+  const common = share(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
-    await open(connected, service.port(values), crowd);
+    await open(connected, service.port(values), common);
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
@@ -117,6 +118,20 @@ export async function begin(
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
+
+/** What the ports of all services have in common. */
+type Common = Pick<ListenOptions, 'crowd' | 'shares'>;
+
+/** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
+function share(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
+  const connections = createRoom('connections', mostConnections(wanted));
+  const shares = createShares(connections.most);
+  for (const room of [connections, ...Object.values(shares)]) metrics.room(room);
+  return {
+    crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    shares,
+  };
 }
 
 type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
@@ -131,7 +146,7 @@ const NO_SECRET =
   'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
 
 const AHEAD =
-  'the read model is ahead of the log, as after a backup of the log was restored: building it anew before it is served';
+  'the read model is ahead of the log, or may be, as after a backup of the log was restored: building it anew before it is served';
 
 const sinceStart = () => Math.round(performance.now());
 
@@ -157,7 +172,10 @@ function start(
   return {
     service,
     connected,
-    projector: runProjector({ ...common, projections, builds, served, head, reached, untilWanted }),
+    projectors: groupsOf(name, projections).map((group) => ({
+      ...group,
+      projector: runProjector({ ...common, group, builds, served, head, reached, untilWanted }),
+    })),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
@@ -167,21 +185,30 @@ function start(
 
 /** Where the streams of each service can be resumed from, as the last node left it. */
 async function readWindows(
-  { windows, settled }: Kernel,
+  kernel: Kernel,
   chosen: readonly Service[],
   head: Position,
 ): Promise<ReadonlyMap<string, WindowStart>> {
-  const found = chosen.map(async ({ name }) => {
-    const projected = await settled.stored(name);
-    return [name, await readWindow(windows, name, head, projected)] as const;
+  const found = chosen.map(async ({ name, projections }) => {
+    const projected = await projectedOf(kernel, projections);
+    return [name, await readWindow(kernel.windows, name, head, projected)] as const;
   });
   return new Map(await Promise.all(found));
+}
+
+/** How far all of these are by their checkpoints; undefined while one of them has none: it shows nothing yet. */
+async function projectedOf({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
+  const read = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
+  const known = (await Promise.all(read)).filter((each) => each !== undefined);
+  const [least] = known.length < read.length ? [] : known.sort((a, b) => (a < b ? -1 : 1));
+  return least;
 }
 
 function startFeed(
   kernel: Kernel,
   parts: readonly Part[],
   windows: ReadonlyMap<string, WindowStart>,
+  begun: Position,
   logger: Log,
   signal: AbortSignal,
 ): Feed {
@@ -191,6 +218,7 @@ function startFeed(
   return runFeed({
     catalogs,
     windows,
+    begun,
     saved,
     follow,
     reveal,
@@ -205,6 +233,9 @@ function startFeed(
 
 async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
   running.abort();
-  const all = parts.flatMap(({ projector, background }) => [projector.stopped, ...background]);
+  const all = parts.flatMap(({ projectors, background }) => [
+    ...projectors.map(({ projector }) => projector.stopped),
+    ...background,
+  ]);
   await Promise.all([feed, ...all]);
 }

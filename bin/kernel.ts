@@ -16,6 +16,7 @@ import { createBuilds, createRows } from '../adapters/mongo/rows.js';
 import { createWindows } from '../adapters/mongo/windows.js';
 import { createHandle } from '../application/handle.js';
 import type { CommandContext, Log, Position } from '../application/ports.js';
+import { createRepetition } from '../application/repetition.js';
 import { asErased, countUnopened, createReveal } from '../application/reveal.js';
 import { createSettled } from '../application/settled.js';
 import { createStoreClock } from '../application/store-clock.js';
@@ -24,7 +25,7 @@ import { createVault } from '../application/vault.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
-import { type ReadModel, serviceOf } from '../projections/projection.js';
+import type { ReadModel } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
 import type { Servers } from './connect.js';
 import { release } from './release.js';
@@ -73,9 +74,6 @@ export const openKernel = (
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
-const least = (positions: readonly Position[]): Position | undefined =>
-  [...positions].sort((a, b) => (a < b ? -1 : 1))[0];
-
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
   const { logger, node } = options;
@@ -111,15 +109,10 @@ export async function createKernel(options: KernelOptions) {
   const leases = createLeases(mongo.models, node, { clock });
   const builds = createBuilds(mongo.models, vault);
 
-  const settled = createSettled(async (service) => {
-    const mine = options.projections.filter((projection) => serviceOf(projection) === service);
-    const positions = await Promise.all(
-      mine.map(({ name }) => checkpoints.read(served.collection(name) ?? '')),
-    );
-    // One that has no checkpoint yet shows nothing.
-    const known = positions.filter((each) => each !== undefined);
-    return known.length < positions.length ? undefined : least(known);
-  });
+  const settled = createSettled(
+    options.projections.map(({ name }) => name),
+    (projection) => checkpoints.read(served.collection(projection) ?? ''),
+  );
 
   /** To be told of every append before its command is answered. */
   const appended = (stream: string, position: Position, events: number) => {
@@ -127,9 +120,11 @@ export async function createKernel(options: KernelOptions) {
     options.onAppended?.(stream, events);
   };
 
+  const repetition = createRepetition({ streams, clock, appended });
   const handle = createHandle({
     log,
     streams,
+    repetition,
     release: options.release,
     logger,
     appended,
@@ -176,6 +171,7 @@ export async function createKernel(options: KernelOptions) {
     toldUnopened: unopened.told,
     streams,
     handle,
+    repetition,
     appended,
     settled,
     served,

@@ -34,8 +34,13 @@ export const serve: CommandSpec = {
       return servers;
     });
     try {
-      const [servers, { begin }] = await Promise.all([finding, import('./begin.js')]);
-      await begin(args, values, servers, log, opened);
+      const [servers, { begin }, { services }] = await Promise.all([
+        finding,
+        import('./begin.js'),
+        import('./services.js'),
+      ]);
+      const chosen = services.filter(({ name }) => args.length === 0 || args.includes(name));
+      await begin(chosen, values, servers, log, opened);
     } catch (error) {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});

@@ -2,6 +2,7 @@
 import type { Check, ProjectionStatus, Status } from '../adapters/http/operations.js';
 import type { Feed } from '../application/feed.js';
 import { HEALTH_MS, within } from '../application/within.js';
+import { projectorLease } from '../projections/catch-up.js';
 import type { ProjectorStatus } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
@@ -17,6 +18,7 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
       return { name, ok: false, detail: 'does not answer' };
     }
   };
+  const groups = parts.flatMap(({ projectors }) => projectors);
   return {
     async ready() {
       const live = feed.status();
@@ -25,10 +27,13 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
         check('writing to the event store', kernel.log.writable),
         check('writing to MongoDB', kernel.mongo.writable),
         { name: 'feed', ok: live === 'live', detail: live },
-        ...parts.map(async ({ service: { name }, projector }): Promise<Check> => {
+        ...groups.map(async ({ name, projections, projector }): Promise<Check> => {
           const { status } = projector.status();
           // This node's or another's: what was in the log when this one began must be in the rows.
-          const caughtUp = await inTime(kernel.settled.caughtUp(name)).catch(() => false);
+          const all = Promise.all(projections.map((each) => kernel.settled.caughtUp(each.name)));
+          const caughtUp = await inTime(all)
+            .then((each) => !each.includes(false))
+            .catch(() => false);
           const detail = caughtUp ? status : `${status}, behind the start of this node`;
           return { name: `projector ${name}`, ok: caughtUp && status !== 'failing', detail };
         }),
@@ -49,9 +54,9 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
 
     async projections() {
       const head = told(kernel.head());
-      const found = parts.flatMap(({ service, projector }) => {
-        const owner = told(kernel.leases.holder(`projector:${service.name}`));
-        return service.projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
+      const found = groups.flatMap(({ name: group, projections, projector }) => {
+        const owner = told(kernel.leases.holder(projectorLease(group)));
+        return projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
           const collection = kernel.served.collection(name) ?? '';
           const position = await told(kernel.checkpoints.read(collection).then((at = 0n) => at));
           const { status } = projector.status();

@@ -27,7 +27,8 @@ export interface CatchUpPorts {
 }
 
 export const buildLease = (projection: string): string => `build:${projection}`;
-export const projectorLease = (service: string): string => `projector:${service}`;
+/** Of a group of read models. */
+export const projectorLease = (group: string): string => `projector:${group}`;
 
 /** For so long after a switch a build is kept that was served before: every node has gone over by then. */
 export const RETIRE_AFTER_MS = 20_000;

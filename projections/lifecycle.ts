@@ -1,4 +1,4 @@
-/** Build, switch, check: how a read model is rebuilt beside the served one and takes its place in log order. */
+/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
 import type { Handle } from '../application/handle.js';
 import { type Lead, whileHeld } from '../application/leading.js';
 import { pause } from '../application/pause.js';
@@ -13,7 +13,15 @@ import {
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { compare, type Difference } from './compare.js';
-import { type Builds, buildsPrefix, collectionName, type ReadModel, runOf, serviceOf } from './projection.js';
+import {
+  type Builds,
+  buildsPrefix,
+  collectionName,
+  groupOf,
+  type ReadModel,
+  runOf,
+  serviceOf,
+} from './projection.js';
 import type { Served } from './served.js';
 
 export interface LifecyclePorts {
@@ -95,12 +103,12 @@ export function createLifecycle(ports: LifecyclePorts) {
     { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<boolean> {
     const { state } = await current(projection);
-    const isAhead = state && (await positionOf(state.collection)) === 'ahead';
-    const onBegun = () => isAhead && onAhead?.(projection);
+    const isOfBefore = state && (await isOfAnotherLog(state.collection));
+    const onBegun = () => isOfBefore && onAhead?.(projection);
     const building = { signal, onBegun, ...(onProgress && { onProgress }) };
     try {
       if (!state) await serveEmpty(projection);
-      else if (isAhead || state.version !== projection.version) await rebuild(projection, building);
+      else if (isOfBefore || state.version !== projection.version) await rebuild(projection, building);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
@@ -173,6 +181,7 @@ export function createLifecycle(ports: LifecyclePorts) {
             builds.scan(projection, state.collection),
             builds.scan(projection, collection),
             until,
+            head,
           );
           const before = differences && new Set(differences.map(({ id }) => id));
           differences = before ? found.filter(({ id }) => before.has(id)) : found;
@@ -195,7 +204,7 @@ export function createLifecycle(ports: LifecyclePorts) {
       const found = await builds.list(buildsPrefix(projection));
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
-      if (await leases.holder(projectorLease(serviceOf(projection)))) {
+      if (await leases.holder(projectorLease(groupOf(projection)))) {
         const counts = await Promise.all(left.map(builds.count));
         if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
         await pause(ELSEWHERE_MS, stop);
@@ -230,6 +239,15 @@ export function createLifecycle(ports: LifecyclePorts) {
     const position = await checkpoints.read(collection);
     // In this order: the log may grow in between, and the build with it.
     return position !== undefined && position > (await head()) ? 'ahead' : position;
+  }
+
+  /**
+   * Whether a build holds what the log, restored from a backup, knows nothing of. One without a checkpoint that has
+   * rows may: it was served until another one was, and its rows take what comes now for done.
+   */
+  async function isOfAnotherLog(collection: string): Promise<boolean> {
+    const position = await positionOf(collection);
+    return position === 'ahead' || (position === undefined && (await builds.count(collection)) > 0);
   }
 
   /** The build that some process is making now, by what every process can see of it. */

@@ -7,6 +7,8 @@ import {
   type UpdateFilter,
 } from 'mongodb';
 import type { Lease, Position, RecordedEvent, Vault } from '../application/ports.js';
+import type { DomainEvent } from '../domain/shared/decider.js';
+import { handlerOf, type On } from '../domain/shared/on.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -43,20 +45,22 @@ export type RowChange =
   /** Deletes all rows that match; only for rows that an event after it never touches again. */
   | { readonly purge: { readonly [field: string]: unknown } };
 
-export interface Projection {
+/** `Event`: those that it says something of, every one of them. */
+export interface Projection<Event extends DomainEvent> {
   /** `<service>.<question>`, for example `rooms.state`. */
   readonly name: string;
   /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
-  /** By event type (`$streamDeleted` included). Secrets arrive sealed and are stored sealed. */
-  readonly on: { readonly [type: string]: (event: RecordedEvent) => readonly RowChange[] };
+  readonly apart?: Apart;
+  /** Secrets arrive sealed and are stored sealed. */
+  readonly on: On<RecordedEvent<Event>, readonly RowChange[]>;
 }
 
 /** Every build of every projection has it: the remains of removed rows go after a day. */
 export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 };
 
-export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.slice(0, name.indexOf('.'));
+export const serviceOf = ({ name }: Pick<ReadModel, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
 export const collectionName = (model: ReadModel, run: string): string =>
@@ -69,8 +73,8 @@ export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll(
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 
 /** The changes an event asks for, as writes that do nothing when they were done before. */
-export function writesOf(projection: Projection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
-  return (projection.on[event.type]?.(event) ?? []).map((change) => guarded(change, event));
+export function writesOf({ on }: AnyProjection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
+  return (handlerOf(on, event)?.(event) ?? []).map((change) => guarded(change, event));
 }
 
 /** One change as a write that does nothing when it was done before. */
@@ -113,13 +117,41 @@ export interface OwnProjection {
   readonly version: number;
   /** How many events it takes at once, where they are too large for the usual thousand. */
   readonly atOnce?: number;
+  readonly apart?: Apart;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
   open(build: Build): Promise<Apply>;
   /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
   scan(build: Build): AsyncIterable<Row>;
 }
 
-export type ReadModel = Projection | OwnProjection;
+/** As it is run: by whoever knows no event. */
+export type AnyProjection = Projection<DomainEvent>;
+
+export type ReadModel = AnyProjection | OwnProjection;
+
+/** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
+export type Apart = true;
+
+/** The read models that one loop keeps up, under one lease. */
+export interface ProjectorGroup {
+  /** That of the service, or of the read model that is apart. */
+  readonly name: string;
+  readonly service: string;
+  readonly projections: readonly ReadModel[];
+}
+
+export const groupOf = (model: Pick<ReadModel, 'name' | 'apart'>): string =>
+  model.apart ? model.name : serviceOf(model);
+
+/** The groups of a service's read models, in order. */
+export function groupsOf(service: string, projections: readonly ReadModel[]): readonly ProjectorGroup[] {
+  const names = [...new Set(projections.map(groupOf))];
+  return names.map((name) => ({
+    name,
+    service,
+    projections: projections.filter((each) => groupOf(each) === name),
+  }));
+}
 
 /** How many events all of these can take at once. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {

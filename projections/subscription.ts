@@ -1,4 +1,4 @@
-/** The loop that keeps a service's read models up with the log: one node of all runs it, held by a lease. */
+/** The loop that keeps a group of read models up with the log: one node of all runs it, held by a lease. */
 import { keepLeading } from '../application/leading.js';
 import { pause } from '../application/pause.js';
 import type {
@@ -11,14 +11,22 @@ import type {
   Position,
   RecordedEvent,
 } from '../application/ports.js';
-import { buildIn } from '../domain/shared/served.js';
+import { isOf } from '../application/recorded.js';
+import type { ProjectionSwitched } from '../domain/shared/served.js';
 import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
-import { type Apply, atOnceOf, type Builds, buildsPrefix, type ReadModel, runOf } from './projection.js';
+import {
+  type Apply,
+  atOnceOf,
+  type Builds,
+  buildsPrefix,
+  type ProjectorGroup,
+  type ReadModel,
+  runOf,
+} from './projection.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
-  readonly service: string;
-  readonly projections: readonly ReadModel[];
+  readonly group: ProjectorGroup;
   readonly follow: Follow;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
@@ -26,10 +34,10 @@ export interface ProjectorOptions {
   readonly served: Served;
   /** The position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** Told as soon as the rows show everything up to a position. */
-  readonly reached: (service: string, position: Position) => void;
-  /** Resolves after so many ms, or at once when somebody waits for the service's rows. */
-  readonly untilWanted: (service: string, ms: number) => Promise<void>;
+  /** Told as soon as the rows of a projection show everything up to a position. */
+  readonly reached: (projection: string, position: Position) => void;
+  /** Resolves after so many ms, or at once when somebody waits for the rows of one of these. */
+  readonly untilWanted: (projections: readonly string[], ms: number) => Promise<void>;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -49,6 +57,8 @@ const GATHER_MS = 20;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
 
+type Switch = RecordedEvent<ProjectionSwitched>;
+
 interface Target {
   readonly projection: ReadModel;
   collection: string;
@@ -61,8 +71,7 @@ interface Target {
 
 export function runProjector(options: ProjectorOptions): Projector {
   const {
-    service,
-    projections,
+    group: { name: group, service, projections },
     follow,
     builds,
     checkpoints,
@@ -74,6 +83,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     logger,
     signal,
   } = options;
+  const names = projections.map(({ name }) => name);
   let status: ProjectorStatus = 'standby';
   let position: Position = 0n;
   let lastEventAt = Date.now();
@@ -91,15 +101,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     try {
       const prefixes = [`${service}.`];
       // What the checkpoints say is there: nobody need wait for the next event to know.
-      if (from > 0n) reached(service, from);
+      for (const each of targets) if (each.position > 0n) reached(each.projection.name, each.position);
       const start = from === 0n ? 'start' : from;
       for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
         await apply(batch, targets, stop);
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;
         position = batch.position;
-        reached(service, position);
-        if (status === 'live') await untilWanted(service, GATHER_MS);
+        if (status === 'live') await untilWanted(names, GATHER_MS);
       }
     } finally {
       await saver.end();
@@ -117,7 +126,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         if (await checkpoints.advance(Object.fromEntries(moved), lease)) saved = now;
         else refused();
       } catch (error) {
-        logger.warn({ err: error, service }, 'checkpoint not saved, trying again');
+        logger.warn({ err: error, group }, 'checkpoint not saved, trying again');
       }
     };
     let busy = false;
@@ -153,14 +162,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
         await applyOnce(batch.events, targets, stop);
-        for (const each of targets) each.position = later(each.position, batch.position ?? 0n);
+        for (const each of targets) cameTo(each, batch.position ?? 0n);
         status = before;
         lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
       } catch (error) {
         stop.throwIfAborted();
         status = 'failing';
-        logger.error({ err: error, service, after: String(position), retryMs: wait }, 'projecting failed');
+        logger.error({ err: error, group, after: String(position), retryMs: wait }, 'projecting failed');
         await pause(wait, stop);
       }
     }
@@ -169,7 +178,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
     let done = 0;
     for (const [index, event] of events.entries()) {
-      const switched = event.type === 'ProjectionSwitched' && newerBuild(event, targets);
+      if (!isOf<ProjectionSwitched>('ProjectionSwitched', event)) continue;
+      const switched = newerBuild(event, targets);
       if (!switched) continue;
       await write(events.slice(done, index + 1), targets);
       done = index + 1;
@@ -185,13 +195,19 @@ export function runProjector(options: ProjectorOptions): Projector {
       targets.map(async (each) => {
         const news = events.filter((event) => event.position > each.position);
         if (news.length > 0) await each.apply(news);
-        each.position = later(each.position, last);
+        cameTo(each, last);
       }),
     );
   }
 
-  function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
-    const build = buildIn(event.data);
+  function cameTo(target: Target, position: Position) {
+    if (position <= target.position) return;
+    target.position = position;
+    reached(target.projection.name, position);
+  }
+
+  function newerBuild(event: Switch, targets: readonly Target[]): Target | undefined {
+    const build = event.data;
     // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
     return targets.find(
       ({ projection, revision }) =>
@@ -202,8 +218,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
-  async function switchTo(from: Target, event: RecordedEvent, stop: AbortSignal) {
-    const build = buildIn(event.data);
+  async function switchTo(from: Target, event: Switch, stop: AbortSignal) {
+    const build = event.data;
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
@@ -260,16 +276,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     }),
     stopped: keepLeading({
       leases,
-      lease: projectorLease(service),
+      lease: projectorLease(group),
       lead,
       standbyMs: STANDBY_MS,
       onStandby() {
         status = 'standby';
       },
-      onFailure: (err) => logger.error({ err, service }, 'projector stopped, starting again'),
+      onFailure: (err) => logger.error({ err, group }, 'projector stopped, starting again'),
       signal,
     }),
   };
 }
-
-const later = (a: Position, b: Position) => (a > b ? a : b);

@@ -1,5 +1,6 @@
 /** Counts what each caller does within a window, in this process's memory. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Quota } from '../../application/ports.js';
 import { networkOf } from '../system/client-address.js';
 
 /** By the network of an address. */
@@ -9,6 +10,18 @@ export interface Limit {
   /** One that was counted came to nothing. */
   refund(address: string): Promise<void>;
 }
+
+/** What one caller's commands count towards. */
+export const quotaOf = (
+  { perNetwork, rejected }: { readonly perNetwork: Limit; readonly rejected: string },
+  address: string,
+): Quota => ({
+  async spend() {
+    const retryAfterMs = await perNetwork.spend(address);
+    return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', retryAfterMs };
+  },
+  refund: () => perNetwork.refund(address),
+});
 
 export function createLimit(most: number, perMs: number): Limit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });

@@ -92,17 +92,19 @@ function queryParameters(query: JsonSchema | undefined) {
   }));
 }
 
-function requestBody({ body, rawBody, rawTypes = ['*/*'] }: Route) {
+function requestBody({ body, rawBody, rawTypes = ['*/*'], examples = {} }: Route) {
+  const of = (type: string, schema: JsonSchema) => [
+    type,
+    { schema, ...(type in examples ? { example: examples[type] } : {}) },
+  ];
   if (rawBody) {
-    const content = rawTypes.map((type) => [
-      type,
-      { schema: type === 'application/json' ? {} : { type: 'string' } },
-    ]);
+    const content = rawTypes.map((type) => of(type, type === 'application/json' ? {} : { type: 'string' }));
     return { requestBody: { content: Object.fromEntries(content) } };
   }
   if (!body) return {};
   const required = Array.isArray(body.required) && body.required.length > 0;
-  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
+  const content = Object.fromEntries([of('application/json', body)]);
+  return { requestBody: { required, content } };
 }
 
 /** The errors of the kernel follow from what a route takes; those of its rules it names itself. */
@@ -115,10 +117,12 @@ function responses(route: Route, { guard }: ServicePolicy) {
     ...(guard ? ['403'] : []),
     ...(takesBody ? ['408', '413', '415'] : []),
     ...(takesBody && route.method !== 'GET' ? ['422'] : []),
+    '429',
     '500',
     '503',
   ].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
-  const answers = Object.entries(route.answers).map(([status, answer]) => [status, response(status, answer)]);
+  const own = { ...(route.quota && { 429: route.quota }), ...route.answers };
+  const answers = Object.entries(own).map(([status, answer]) => [status, response(status, answer)]);
   return Object.fromEntries([...kernel, ...answers]);
 }
 
@@ -171,6 +175,7 @@ const RESPONSES = {
   413: errorResponse(413, 'The body is too large'),
   415: errorResponse(415, 'The body is of another content type or encoding'),
   422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
+  429: errorResponse(429, 'Too much of yours is under way'),
   500: errorResponse(500, 'Our fault; the log has more under the request id'),
   503: errorResponse(503, 'Temporarily unavailable; the same request may be sent again'),
 };

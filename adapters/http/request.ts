@@ -4,15 +4,18 @@ import type { Context } from 'koa';
 import type { CommandContext, Derivation, Log, Position } from '../../application/ports.js';
 import type { After } from '../system/after.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
+import { quotaOf } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
-import type { Request } from './route.js';
+import type { Request, RouteQuota } from './route.js';
+import type { Shares } from './shares.js';
 
 export interface RequestDeps {
   readonly service: string;
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
+  readonly shares: Shares;
   /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */
@@ -34,6 +37,7 @@ export function createRequest(
   params: Request['params'],
   requestId: string,
   { service, derivation, log, clientAddress }: RequestDeps,
+  quota?: RouteQuota,
 ): PendingRequest | Problem {
   const { req, method, path } = ctx;
   const headers = singleHeaders(req.headers);
@@ -78,7 +82,12 @@ export function createRequest(
     giveUp: () => leaving?.abort(),
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);
-      const common = { actor, correlationId: requestId, ...(traceparent ? { traceparent } : {}) };
+      const common = {
+        actor,
+        correlationId: requestId,
+        ...(traceparent ? { traceparent } : {}),
+        ...(quota ? { quota: quotaOf(quota, request.address) } : {}),
+      };
       if (idempotencyKey === undefined) return { commandId: randomUUID(), ...common };
       return {
         commandId: derivation.id('command', service, method, path, caller, idempotencyKey),

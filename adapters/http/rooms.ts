@@ -2,8 +2,7 @@
 import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admission.js';
 import type { Done, RoomCommands } from '../../application/rooms/commands.js';
 import type { RoomQueries } from '../../application/rooms/queries.js';
-import type { Envelope } from '../../domain/rooms/messages.js';
-import { notFound, type SigningPublicKey } from '../../domain/rooms/room.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Relay } from '../relay/relay.js';
 import { connected, type EndedRooms, expired } from '../relay/rooms.js';
@@ -18,7 +17,6 @@ export interface RoomsDeps {
   readonly commands: RoomCommands;
   readonly queries: RoomQueries;
   readonly relay: Relay<EndedRooms>;
-  /** By client address. */
   readonly limitCreates: Limit;
   readonly minTtlMs: number;
   readonly maxTtlMs: number;
@@ -49,15 +47,15 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     answers: {
       201: { description: 'Made and entered', schema: schemas.entered },
       404: { description: 'A repetition, and the room is gone meanwhile' },
-      429: { description: 'Too many rooms from this address' },
+    },
+    quota: {
+      perNetwork: limitCreates,
+      rejected: 'rooms/too-many-rooms',
+      description: 'Too many rooms from this address',
     },
     async handle({ body, address, context }) {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
-      const quota = {
-        spend: () => limitCreates.spend(address),
-        refund: () => limitCreates.refund(address),
-      };
-      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address), quota));
+      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
     },
   };
 
@@ -138,24 +136,20 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     },
   };
 
-  /** Burning again with the same Idempotency-Key finds the room gone, and is answered as the first time. */
-  const burn: Omit<Route<Admitted | undefined>, 'method' | 'path' | 'summary'> = {
+  const burn: Omit<Route<Admitted>, 'method' | 'path' | 'summary'> = {
     security: 'session',
     body: schemas.burnBody,
     answers: {
       200: { description: 'Nobody can read it any more', schema: schemas.success },
       404: GONE,
     },
-    async admit(request) {
-      const caller = await admit(request);
-      const isGone = isRejection(caller) && caller.rejected === 'rooms/room-not-found';
-      return isGone && request.idempotencyKey !== undefined ? undefined : caller;
+    admit,
+    async repeated({ params, bearer, context }) {
+      const done = await commands.burned(params.roomId ?? '', context(GUEST, bearer ?? ''));
+      return done && answer(200, done);
     },
-    beforeWrongBody: (caller) => (caller ? undefined : notFound),
-    async handle({ params, bearer, context }, caller) {
-      const by = caller?.participant.id;
-      const command = context(by ?? GUEST, bearer ?? '');
-      return answer(200, await commands.burn(params.roomId ?? '', by ?? '', command));
+    async handle({ bearer, context }, { roomId, participant: { id } }) {
+      return answer(200, await commands.burn(roomId, id, context(id, bearer ?? '')));
     },
   };
 

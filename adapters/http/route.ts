@@ -1,8 +1,10 @@
 /** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
 import type { CommandContext, Log, Position } from '../../application/ports.js';
+import type { Room } from '../../application/room.js';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
+import type { Limit } from './limit.js';
 import type { Problem } from './problem.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,10 +34,12 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly rawBody?: boolean;
   /** Of a raw body, for the document: the content types that are usual. Others are taken, too. */
   readonly rawTypes?: readonly string[];
+  /** By content type: bodies for people to begin with, for the document. One made of the schema has its extremes. */
+  readonly examples?: { readonly [type: string]: unknown };
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
-  /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
-  readonly room?: BodyRoom;
+  /** Where large bodies have a room of their own, until their work is over; where there is none left, it is 429. */
+  readonly room?: Room;
   /** Tells callers of one network apart who share that room. */
   nameOf?(caller: Caller): string;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
@@ -44,16 +48,23 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
   admit?(request: Request): Promise<Caller | Problem | Rejection> | Caller | Problem | Rejection;
-  /** What comes before a body that is wrong, where it could be told only of one that is right. */
-  beforeWrongBody?(caller: Caller): Rejection | undefined;
+  /**
+   * For commands that end what their callers are let in by. Where `admit` refuses a request with an `Idempotency-Key`,
+   * this is asked what its first run was answered, with the body at hand; undefined, and the refusal stands, if there
+   * was none. Nobody is admitted here: it must do nothing, and find nothing but commands of the same caller.
+   */
+  repeated?(request: Request<Body, Query>): Promise<Answer | undefined>;
+  /** How often it may be done: commands count by their `context`, when they are done for the first time. */
+  readonly quota?: RouteQuota;
   handle(request: Request<Body, Query>, caller: Caller): Promise<Answer | Lasting> | Answer | Lasting;
 }
 
-/** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */
-export interface BodyRoom {
-  /** False, and nothing is taken, when there is not so much left, or that caller has had its share. */
-  take(bytes: number, whose: string): boolean;
-  give(bytes: number, whose: string): void;
+/** So many from one network, in so long; one too many is 429. */
+export interface RouteQuota {
+  readonly perNetwork: Limit;
+  /** The rejection of one too many, `<service>/<reason>`. */
+  readonly rejected: string;
+  readonly description: string;
 }
 
 export interface AnswerDoc {

@@ -1,4 +1,4 @@
-/** Leases in MongoDB: of many nodes one is the active projector, reaction runner, builder or sweeper. */
+/** Leases in MongoDB: of many nodes one is the projector, reaction runner, builder or sweeper (docs/nodes.md). */
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import type { Clock, Lease, Leases } from '../../application/ports.js';
 import { type After, afterAll } from '../system/after.js';

@@ -1,4 +1,4 @@
-/** Where a stream begins, by the cursor its client comes with. */
+/** Where a stream begins, by the cursor its client comes with (docs/relay.md). */
 import type { Position } from '../../application/ports.js';
 
 /**

@@ -1,5 +1,6 @@
 /** Looks back on alerts, newest first, page by page. */
-import { alertStream, type Details, RULES } from '../../domain/logs/alert.js';
+import { alertStream, type Details } from '../../domain/logs/alert.js';
+import { RULES } from '../../domain/logs/alert-events.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Rows, Settled } from '../ports.js';
 
@@ -55,7 +56,7 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Set
     const after = cursor === undefined ? {} : olderThan(cursor);
     if (!after) return badCursor;
     const told = settled.latest(RULES.map(alertStream));
-    const inStep = await settled.wait('logs', told > seen ? told : seen);
+    const inStep = await settled.wait('logs.alerts', told > seen ? told : seen);
     const found = await rows.find<AlertRow>('logs.alerts', {
       filter: after,
       sort: { raisedAt: -1, _id: -1 },

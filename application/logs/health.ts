@@ -21,7 +21,7 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
   let [reached, since] = [-1n, clock.now()];
 
   function look() {
-    const position = settled.position('logs');
+    const position = settled.position('logs.records');
     if (position !== reached) [reached, since] = [position, clock.now()];
   }
 
@@ -29,13 +29,13 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
     /** An event of the service is in the log. */
     note(position: Position) {
       if (position <= latest) return;
-      if (behindSince === undefined || settled.position('logs') >= latest) behindSince = clock.now();
+      if (behindSince === undefined || settled.position('logs.records') >= latest) behindSince = clock.now();
       latest = position;
       look();
     },
 
     async state(): Promise<IndexState> {
-      const caughtUp = await settled.wait('logs', latest, HEALTH_MS);
+      const caughtUp = await settled.wait('logs.records', latest, HEALTH_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
       look();
       // Under load it may be behind for long, and moves all the time.

@@ -27,12 +27,14 @@ export interface Admitted extends OpenRoom {
 /** The session token is missing, malformed or of another room. */
 export const unauthorized: Rejection = { rejected: 'rooms/unauthorized', kind: 'unauthenticated' };
 
-const ROOM_ID = /^[\w-]{22}$/;
+/** Whether a room could be called so. */
+export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
+
 const TOKEN = /^[\w-]{43}$/;
 
 export function createAdmission({ streams, clock }: { streams: Streams; clock: Clock }) {
   async function load(roomId: string, isFresh: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
-    if (!ROOM_ID.test(roomId)) return notFound;
+    if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
     const read = async (how: 'load' | 'refresh') => {
       const { state, position, revision } = await streams[how](roomKind, stream);

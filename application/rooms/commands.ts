@@ -1,18 +1,19 @@
 /** What people do with rooms, one intention each. */
-import { type Envelope, KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
-import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
+import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
-import type { Streams } from '../streams.js';
-import type { Admitted } from './admission.js';
+import type { Handled, Repetition } from '../repetition.js';
+import { type Admitted, isRoomId } from './admission.js';
 import { messagesKind, roomKind } from './kinds.js';
 import { hashOf, sessionToken } from './tokens.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 export interface RoomPorts {
   readonly handle: Handle;
-  readonly streams: Streams;
+  readonly repetition: Repetition;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Vault;
   readonly derivation: Derivation;
@@ -23,15 +24,6 @@ export interface Newcomer {
   readonly name?: string;
   readonly signingPublicKey: SigningPublicKey;
 }
-
-export interface Quota {
-  /** Counts one more; the milliseconds to wait when it is one too many. */
-  spend(): Promise<number | undefined>;
-  /** One that was counted came to nothing. */
-  refund(): Promise<void>;
-}
-
-const unlimited: Quota = { spend: async () => undefined, refund: async () => {} };
 
 export interface Done<Body> {
   readonly body: Body;
@@ -48,39 +40,20 @@ export interface Entered {
 
 export type RoomCommands = ReturnType<typeof createRoomCommands>;
 
-export function createRoomCommands({ handle, streams, log, vault, derivation, clock }: RoomPorts) {
-  /**
-   * The keys of events are made before the first event: without one nothing can be sealed. `quota` counts a room
-   * for its creator; it is asked when nothing else stands in the way, and what turns out to be a repetition (another
-   * node may have run the command at the same moment), or never came to its append, counts nothing.
-   */
+export function createRoomCommands({ handle, repetition, log, vault, derivation, clock }: RoomPorts) {
   async function create(
     newcomer: Newcomer,
     ttlMs: number,
     context: CommandContext,
-    quota: Quota = unlimited,
   ): Promise<Done<Entered> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
-    let [spent, made] = [false, false];
-    const before = async (): Promise<Rejection | undefined> => {
-      const retryAfterMs = spent ? undefined : await quota.spend();
-      if (retryAfterMs !== undefined)
-        return { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs };
-      spent = true;
+    // The key of its events is made before the first event: without one nothing can be sealed.
+    const prepare = async () => {
       const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
       await Promise.all([vault.create(roomStream(roomId)), retained]);
-      // From here on nobody knows without an answer.
-      made = true;
       return undefined;
     };
-    const intention = { type: 'CreateRoom' as const, roomId, ttlMs };
-    try {
-      return await enter(intention, newcomer, context, before, ({ repeated }) => {
-        made = !repeated;
-      });
-    } finally {
-      if (spent && !made) await quota.refund();
-    }
+    return enter({ type: 'CreateRoom', roomId, ttlMs }, newcomer, context, prepare);
   }
 
   const join = (roomId: string, inviteToken: string, newcomer: Newcomer, context: CommandContext) =>
@@ -92,8 +65,7 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
       | { type: 'JoinRoom'; roomId: string; inviteHash: string },
     newcomer: Newcomer,
     context: CommandContext,
-    before?: () => Promise<Rejection | undefined>,
-    told: (outcome: { readonly repeated: boolean }) => void = () => {},
+    before?: () => Promise<undefined>,
   ): Promise<Done<Entered> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
@@ -101,21 +73,13 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
     const by = { ...context, actor: participantId };
     const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by, before);
-    told({ repeated: isRejection(outcome) || outcome.repeated });
     if (isRejection(outcome)) return outcome;
-    if (outcome.repeated && !(await stillOpen(roomId))) return notFound;
     const { expiresAt, participants } = await outcome.state();
     const shown = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
     return {
       body: { roomId, participantId, sessionToken: token, ...shown },
       position: outcome.position,
     };
-  }
-
-  /** As the log has it: another node may have burned it a moment ago. */
-  async function stillOpen(roomId: string): Promise<boolean> {
-    const { state } = await streams.refresh(roomKind, roomStream(roomId));
-    return isOpen(state, clock.now());
   }
 
   async function invite(
@@ -171,11 +135,25 @@ export function createRoomCommands({ handle, streams, log, vault, derivation, cl
     context: CommandContext,
   ): Promise<Done<{ success: true }> | Rejection> {
     const command = { type: 'BurnRoom' as const, roomId, by, now: clock.now() };
-    const outcome = await handle(roomKind, roomStream(roomId), command, context);
-    if (isRejection(outcome)) return outcome;
-    await vault.destroy(roomStream(roomId));
-    return { body: { success: true }, position: outcome.position };
+    return keyless(roomId, await handle(roomKind, roomStream(roomId), command, context));
   }
 
-  return { create, join, invite, post, burn };
+  /** What burning was answered if this very command has done it; undefined if it never has. */
+  async function burned(
+    roomId: string,
+    context: CommandContext,
+  ): Promise<Done<{ success: true }> | Rejection | undefined> {
+    if (!isRoomId(roomId)) return undefined;
+    const found = await repetition.find(roomKind, roomStream(roomId), context);
+    return found && keyless(roomId, found);
+  }
+
+  /** Also where it was burned before: that run may have died in between. */
+  async function keyless(roomId: string, outcome: Handled<unknown> | Rejection) {
+    if (isRejection(outcome)) return outcome;
+    await vault.destroy(roomStream(roomId));
+    return { body: { success: true as const }, position: outcome.position };
+  }
+
+  return { create, join, invite, post, burn, burned };
 }

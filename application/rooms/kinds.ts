@@ -7,13 +7,23 @@ import {
   messages,
   type PostMessage,
 } from '../../domain/rooms/messages.js';
-import { type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate } from '../streams.js';
+import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
+import type { Aggregate, Blind } from '../streams.js';
 
-export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = { catalog, decider: room };
-export const messagesKind: Aggregate<MessagesState, PostMessage, MessagePosted> = {
+/** Of a room that has ended everybody is told that there is none, whatever it was, and whatever they ask. */
+export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {
+  catalog,
+  decider: room,
+  ends: {
+    told: notFound,
+    byEvent: ({ status }) => status === 'burned' || status === 'expired',
+    at: ({ expiresAt }) => expiresAt,
+  },
+};
+export const messagesKind: Blind<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
   keeps: KEPT_MESSAGES,
   blind: true,
+  ends: { told: notFound },
 };

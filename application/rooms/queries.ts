@@ -1,7 +1,7 @@
 /** Reads a room: the rows of the read model, their secrets opened on the way out. */
-import type { Envelope } from '../../domain/rooms/messages.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
-import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import type { Streams } from '../streams.js';
@@ -69,7 +69,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
       return part(last, after);
     const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
-    const inStep = await settled.wait('rooms', told > seen ? told : seen);
+    const inStep = await settled.wait('rooms.state', told > seen ? told : seen);
     const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
     const found = isSmall
       ? await read(caller, after, inStep, last)
@@ -87,7 +87,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     inStep: boolean,
     last: Shown | undefined,
   ): Promise<Read | Rejection> {
-    const reflects = settled.position('rooms');
+    const reflects = settled.position('rooms.state');
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
     const people = found.find((row) => row.participants)?.participants ?? [];

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { createHandle } from '../../application/handle.js';
 import { newEvent } from '../../application/new-event.js';
 import { type EventLog, Unavailable } from '../../application/ports.js';
+import { createRepetition } from '../../application/repetition.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { quiet } from '../support/engines.js';
 import { box, context } from '../support/toys.js';
@@ -33,12 +34,14 @@ export function whileTheLogIsAway(start: StartRoads) {
     let appends = 0;
     const append: EventLog['append'] = (...args) => (appends++ === 0 ? first : log.append)(...args);
     const told: number[] = [];
+    const appended = (_: string, __: bigint, events: number) => void told.push(events);
     const handle = createHandle({
       log: { ...log, append },
       streams,
+      repetition: createRepetition({ streams, clock: Date, appended }),
       release: 'test',
       logger: quiet,
-      appended: (_, __, events) => told.push(events),
+      appended,
       conflicted: () => {},
     });
     const put = (toy: string) => handle(box, stream, { box: id, toy }, context());
@@ -103,7 +106,7 @@ export function whileTheLogIsAway(start: StartRoads) {
     expect(await stored()).to.equal('deleted');
     expect(await handleWith(kernel.log.append).put('doll')).to.deep.equal({
       rejected: 'toys/gone',
-      kind: 'not-found',
+      kind: 'gone',
     });
     expect(await kernel.streams.refresh(box, stream)).to.deep.include({ revision: 0, deleted: true });
   });

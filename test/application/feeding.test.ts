@@ -1,7 +1,8 @@
 /** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
 import { expect } from 'chai';
 import { runFeed } from '../../application/feed.js';
-import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
+import type { LiveEvent } from '../../application/live-event.js';
+import { type RecordedEvent, Unavailable } from '../../application/ports.js';
 import type { WindowStart } from '../../application/window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { eventually } from '../support/condition.js';
@@ -34,7 +35,7 @@ describe('the live feed of a log', () => {
   function fixture(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
     const log = feed();
     const kernel = memoryKernel(memoryWorld(), [toys]);
-    const [told, switched, opened]: [RevealedEvent[], RecordedEvent[], string[]] = [[], [], []];
+    const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
     const start = () => {
       const one = runFeed({
@@ -42,6 +43,7 @@ describe('the live feed of a log', () => {
         follow: log.follow,
         catalogs: [toys, large],
         windows: new Map(['toys', 'games'].map((service) => [service, { horizon: 0n, from: 0n }])),
+        begun: 0n,
         saved: { save: async () => {} },
         async reveal(_, event) {
           opened.push(event.type);
@@ -67,25 +69,13 @@ describe('the live feed of a log', () => {
     const others = { ...eventAt(3n), stream: 'dolls.box-1' };
     log.give([eventAt(1n), ofGames(2n), others, eventAt(4n, '$streamDeleted'), eventAt(5n, 'OfTomorrow')]);
     await eventually(() => told.length === 3);
-    expect(told.map(({ type, position, erased }) => [type, position, erased])).to.deep.equal([
-      ['ToyPut', 1n, false],
+    const opening = told.map((event) => [event.type, event.position, 'erased' in event]);
+    expect(opening).to.deep.equal([
+      ['ToyPut', 1n, true],
       ['GamePut', 2n, false],
-      ['OfTomorrow', 5n, false],
+      ['OfTomorrow', 5n, true],
     ]);
     expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
-  });
-
-  it('opens and tells nothing from before the window of its service, which is read for the sake of another', async () => {
-    const windows = new Map([
-      ['toys', { horizon: 2n, from: 2n }],
-      ['games', { horizon: 0n, from: 0n }],
-    ]);
-    const { log, told, opened, start } = fixture({ windows });
-    start();
-    log.give([eventAt(1n), eventAt(2n), ofGames(3n), eventAt(4n)]);
-    await eventually(() => told.length === 2);
-    expect(told.map(({ position }) => position)).to.deep.equal([3n, 4n]);
-    expect(opened).to.have.length(1);
   });
 
   it('holds no window back for a switch of builds, which no client is given', async () => {
@@ -118,23 +108,6 @@ describe('the live feed of a log', () => {
     expect(forgotten).to.deep.equal(['key of toys.box-1', 'toys.box-1', 'toys.erasures-1']);
   });
 
-  it('begins at the window that goes back furthest, for all services at once', async () => {
-    const window = (from: bigint) => ({ horizon: from, from });
-    for (const [toysFrom, gamesFrom, wanted] of [
-      [9n, 5n, 5n],
-      [5n, 9n, 5n],
-      [0n, 9n, 'start'],
-    ] as const) {
-      const windows = new Map([
-        ['toys', window(toysFrom)],
-        ['games', window(gamesFrom)],
-      ]);
-      const { log, start } = fixture({ windows });
-      start();
-      expect(log.asked[0]).to.deep.include({ from: wanted, prefixes: ['toys.', 'games.'] });
-    }
-  });
-
   it('waits for keys that are away, for several events at once, and is live again when all are told', async () => {
     const { log, told, it, opened, start } = fixture();
     const { status, ready } = start();
@@ -153,24 +126,18 @@ describe('the live feed of a log', () => {
     expect([status(), told.length]).to.deep.equal(['live', 2]);
   });
 
-  it('keeps what stands in the last 50 stretches of the log within the window', async () => {
-    for (const [stretches, left] of [
-      [50, 0n],
-      [51, 2000n],
-    ] as const) {
-      const saved: bigint[] = [];
-      const save = async (windows: ReadonlyMap<string, WindowStart>) =>
-        void saved.push(windows.get('toys')!.from);
-      const { log, start } = fixture({ saved: { save } });
-      const { ready } = start();
-      log.give([eventAt(1n)]);
-      for (let nth = 1; nth < stretches; nth++) log.give([], { position: BigInt(nth + 1) * 1000n });
-      log.give([eventAt(90_000n)], { position: 90_000n });
-      log.give([], { position: 91_000n, caughtUp: true });
-      await ready;
-      await eventually(() => saved.length > 0);
-      expect(saved[0]).to.equal(left);
-    }
+  it('lets go of what nobody has come back for in a quarter of an hour, by the time that the log tells', async () => {
+    const saved: WindowStart[] = [];
+    const { log, start } = fixture({
+      saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
+    });
+    start();
+    const at = (position: bigint, recordedAt: number) => ({ ...ofGames(position), recordedAt });
+    log.give([{ ...eventAt(1n), recordedAt: 0 }, at(2n, 900_000)], { caughtUp: true });
+    await eventually(() => saved.at(-1)?.from === 0n);
+    log.give([at(3n, 900_001)]);
+    await eventually(() => saved.at(-1)?.from === 3n);
+    expect(saved.at(-1)?.horizon).to.equal(1n);
   });
 
   it('ends while it waits, and tells nothing that it could not open', async () => {

@@ -1,7 +1,7 @@
 /** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Handled } from '../../application/handle.js';
+import type { Handled } from '../../application/repetition.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
@@ -111,7 +111,7 @@ export function handlingCommands(start: StartRoads) {
     await one.vault.destroy(stream);
     const loaded = await one.streams.asOf(box, stream, 1);
     expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
-    expect(await put(one, 'kite')).to.include({ kind: 'not-found' });
+    expect(await put(one, 'kite')).to.include({ kind: 'gone' });
     expect(await one.log.read(stream)).to.have.length(2);
   });
 

@@ -180,6 +180,7 @@ describe('in memory, what follows the log', () => {
         saved: keptWindows().saved,
         catalogs: [toys],
         windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
+        begun: world.all.at(-1)?.commit ?? 0n,
         publish: (service, event) =>
           void told.push(
             `${service} ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`,
@@ -255,27 +256,6 @@ describe('in memory, what follows the log', () => {
       await put('car');
       await eventually(() => told.length === 2);
       expect(failures).to.have.length(1);
-    });
-
-    it('leaves a window behind that is too far back', async () => {
-      const first = await put('bear');
-      const events = (await kernel.log.read('toys.box-1')) as readonly RecordedEvent[];
-      let position = 1000n;
-      const { left, saved } = keptWindows();
-      const { ready } = feed({
-        saved,
-        async *follow() {
-          yield { events, position: first, caughtUp: false };
-          // Stretches of the log that hold none of ours.
-          for (let count = 0; count < 60; count++) {
-            position += 1000n;
-            yield { events: [], position, caughtUp: count === 59 };
-          }
-        },
-      });
-      await ready;
-      await eventually(() => left.has('toys'));
-      expect(left.get('toys')).to.deep.equal({ horizon: first, from: position });
     });
   });
 });

@@ -1,7 +1,8 @@
 /** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle, type Handled } from '../../application/handle.js';
+import { createHandle } from '../../application/handle.js';
+import { createRepetition, type Handled } from '../../application/repetition.js';
 import { createStreams } from '../../application/streams.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { quiet } from '../support/engines.js';
@@ -23,8 +24,10 @@ export function rememberingStreams(start: StartRoads) {
 
   const fresh = () => {
     const streams = createStreams(kernel.log, kernel.reveal, LIMIT);
-    const options = { log: kernel.log, streams, release: 'test', logger: quiet };
-    const handle = createHandle({ ...options, appended() {}, conflicted() {} });
+    const appended = () => {};
+    const repetition = createRepetition({ streams, clock: Date, appended });
+    const options = { log: kernel.log, streams, repetition, release: 'test', logger: quiet };
+    const handle = createHandle({ ...options, appended, conflicted() {} });
     return { streams, handle };
   };
 

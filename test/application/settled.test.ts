@@ -4,22 +4,25 @@ import { expect } from 'chai';
 import { createSettled } from '../../application/settled.js';
 
 describe('what a node has acknowledged', () => {
+  const PROJECTIONS = ['toys.contents', 'toys.shelf', 'games.table'];
   const never = async () => undefined;
 
-  it('is known of a stream until the projections have seen it', () => {
-    const settled = createSettled(never);
+  it('is known of a stream until all projections of its service have seen it', () => {
+    const settled = createSettled(PROJECTIONS, never);
     settled.appended('toys.box-1', 5n);
     settled.appended('toys.box-1', 3n);
     settled.appended('toys.box-2', 9n);
     expect(settled.latest(['toys.box-1'])).to.equal(5n);
     expect(settled.latest(['toys.box-1', 'toys.box-2', 'toys.box-3'])).to.equal(9n);
-    settled.reached('toys', 5n);
+    settled.reached('toys.contents', 5n);
+    expect(settled.latest(['toys.box-1']), 'the shelf has not').to.equal(5n);
+    settled.reached('toys.shelf', 5n);
     expect(settled.latest(['toys.box-1'])).to.equal(0n);
     expect(settled.latest(['toys.box-2'])).to.equal(9n);
   });
 
   it('is never taken for seen, nor remembered without end, where nothing tells how far the projections are', () => {
-    const settled = createSettled(never);
+    const settled = createSettled(PROJECTIONS, never);
     const streams = 50_000;
     for (let at = 1; at <= streams; at++) settled.appended(`toys.box-${at}`, BigInt(at));
     for (const at of [1, 20_000, 39_999, 45_000, streams]) {
@@ -34,19 +37,19 @@ describe('what a node has acknowledged', () => {
 
   it('is asked of the store only while no projector of the node tells it', async () => {
     const asked: string[] = [];
-    const settled = createSettled(async (service) => {
-      asked.push(service);
+    const settled = createSettled(PROJECTIONS, async (projection) => {
+      asked.push(projection);
       return undefined;
     });
     const most = 60_000;
-    const waits = ['toys', 'games'].map((service) => settled.wait(service, 1_000_000n, most));
-    const times = (service: string) => asked.filter((each) => each === service).length;
+    const waits = ['toys.contents', 'games.table'].map((each) => settled.wait(each, 1_000_000n, most));
+    const times = (name: string) => asked.filter((each) => each === name).length;
     let position = 0n;
-    for (; times('games') < 3; await setImmediate()) settled.reached('toys', ++position);
-    expect(times('toys')).to.equal(0);
+    for (; times('games.table') < 3; await setImmediate()) settled.reached('toys.contents', ++position);
+    expect(times('toys.contents')).to.equal(0);
     // It has stopped: another node's may have gone on.
-    while (times('toys') === 0) await setImmediate();
-    for (const service of ['toys', 'games']) settled.reached(service, 1_000_000n);
+    while (times('toys.contents') === 0) await setImmediate();
+    for (const each of ['toys.contents', 'games.table']) settled.reached(each, 1_000_000n);
     expect(await Promise.all(waits)).to.deep.equal([true, true]);
   });
 });

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
+import { createLimit } from '../../adapters/http/limit.js';
 import { openapi, openapiRoute } from '../../adapters/http/openapi.js';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
 import type { Route } from '../../adapters/http/route.js';
@@ -17,7 +18,11 @@ describe('the OpenAPI document', () => {
       answers: {
         201: { description: 'Made', schema: { type: 'object' } },
         404: { description: 'No such toy' },
-        429: { description: 'Too many' },
+      },
+      quota: {
+        perNetwork: createLimit(1, 1000),
+        rejected: 'toys/too-many',
+        description: 'Too many toys from this address',
       },
     }),
     echo({ path: '/toys/:toyId/parts/:partId', method: 'DELETE' }),
@@ -57,6 +62,13 @@ describe('the OpenAPI document', () => {
       '500',
       '503',
     ]);
+    expect(post.responses['429'].description).to.equal('Too many toys from this address');
+    expect(post.responses['429'].headers).to.have.property('Retry-After');
+    for (const [path, method] of [
+      ['/log', 'post'],
+      ['/health', 'get'],
+    ] as const)
+      expect(document.paths[path][method].responses).to.have.property('429');
     expect(post.security).to.deep.equal([{ session: [] }]);
     expect(document.paths['/health'].get.responses['200'].content).to.have.property('text/plain');
   });

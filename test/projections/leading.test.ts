@@ -7,14 +7,15 @@ import type { Kernel } from '../../bin/kernel.js';
 import { catchUp } from '../../projections/catch-up.js';
 import { createLifecycle } from '../../projections/lifecycle.js';
 import type { Projection } from '../../projections/projection.js';
-import { type Projector, runProjector } from '../../projections/subscription.js';
+import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
-import { box, context, startToys } from '../support/toys.js';
+import { project } from '../support/projector.js';
+import { box, context, startToys, type ToyPut } from '../support/toys.js';
 
 /** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
-const shelf: Projection = {
+const shelf: Projection<ToyPut> = {
   name: 'toys.shelf',
   version: 1,
   indexes: [],
@@ -89,9 +90,8 @@ describe('leading', function () {
 
   const leasesOf = ({ mongo, node }: Kernel, clock = time) =>
     createLeases(mongo.models, node, { clock, monotonic: clock, after: clock.after });
-  const project = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
-    const common = { ...kernel, ...kernel.settled, leases, follow, logger: quiet, signal: stop.signal };
-    const projector = runProjector({ ...common, service: 'toys', projections: [shelf] });
+  const lead = (kernel: Kernel, leases: Leases, follow = kernel.follow) => {
+    const projector = project(kernel, [shelf], stop.signal, { leases, follow });
     running.push(projector);
     return projector;
   };
@@ -109,7 +109,7 @@ describe('leading', function () {
 
   it('ends with a pause: what the paused leader had in hand changes neither rows nor checkpoint', async () => {
     const door = gate(one.follow);
-    const paused = project(one, leasesOf(one), door.follow);
+    const paused = lead(one, leasesOf(one), door.follow);
     await put('bear');
     await eventually(async () => (await rowsIn()).length === 1);
     door.close();
@@ -121,7 +121,7 @@ describe('leading', function () {
     // It has nothing left to save, so nothing tells it that another leads.
     await eventually(async () => (await one.checkpoints.read(collection())) === paused.status().position);
     time.sleep(6000);
-    const next = project(two, leasesOf(two, heldTime(time.now())));
+    const next = lead(two, leasesOf(two, heldTime(time.now())));
     const last = await put('bin');
     await eventually(() => isAt(last));
     expect(await rowsIn()).to.deep.equal([]);
@@ -137,7 +137,7 @@ describe('leading', function () {
     let began = 0;
     const leases = leasesOf(one);
     const counted: Leases = { ...leases, acquire: (name) => leases.acquire(name).finally(() => began++) };
-    project(one, counted);
+    lead(one, counted);
     const first = await put('bear');
     await eventually(() => isAt(first));
     expect(

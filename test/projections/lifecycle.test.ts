@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Kernel } from '../../bin/kernel.js';
-import { type Projector, runProjector } from '../../projections/subscription.js';
+import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { type Servers, startServers } from '../support/engines.js';
+import { project } from '../support/projector.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
 describe('builds of a projection', function () {
@@ -33,9 +34,8 @@ describe('builds of a projection', function () {
     await Promise.all([kernel, ...others].map((each) => each.close()));
   });
 
-  const project = (each = kernel) => {
-    const common = { ...each, ...each.settled, logger: quiet, signal: stop.signal };
-    const projector = runProjector({ ...common, service: 'toys', projections: [contents] });
+  const keepUp = (each = kernel) => {
+    const projector = project(each, [contents], stop.signal);
     running.push(projector);
     return projector;
   };
@@ -64,7 +64,7 @@ describe('builds of a projection', function () {
     const [unfinished] = (await collections()).filter((name) => name !== first);
     expect(unfinished).to.be.a('string');
 
-    const projector = project();
+    const projector = keepUp();
     await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.have.members([first, unfinished!]);
 
@@ -73,7 +73,7 @@ describe('builds of a projection', function () {
     stop.abort();
     await projector.stopped;
     stop = new AbortController();
-    const next = project();
+    const next = keepUp();
     await eventually(() => next.status().status === 'live');
     expect(await collections()).to.deep.equal([unfinished]);
   });
@@ -82,7 +82,7 @@ describe('builds of a projection', function () {
     const lease = await kernel.leases.acquire(`build:${contents.name}`);
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
-    const projector = project();
+    const projector = keepUp();
     await eventually(() => projector.status().status === 'live');
     expect(await collections()).to.include(begun);
     await lease?.release();
@@ -96,7 +96,7 @@ describe('builds of a projection', function () {
       { [within]: head, [ahead]: head + 1_000_000n },
       { name: 'projector:toys', fence: 0n },
     );
-    const projector = project();
+    const projector = keepUp();
     await eventually(() => projector.status().status === 'live');
     const served = kernel.served.collection(contents.name) ?? '';
     expect(await collections()).to.have.members([served, within]);

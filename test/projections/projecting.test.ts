@@ -44,16 +44,15 @@ describe('the projector', () => {
     void lines.push({ level, message, ...fields });
   const project = (projections: readonly ReadModel[] = [contents]) => {
     const projector = runProjector({
-      service: 'toys',
-      projections,
+      group: { name: 'toys', service: 'toys', projections },
       follow: log.follow,
       builds: builds.builds,
       checkpoints: checkpoints.checkpoints,
       leases: leases.leases,
       served,
       head: async () => 1000n,
-      reached: (service, position) => void reached.push([service, position]),
-      untilWanted: async (service, ms) => void wanted.push([service, ms]),
+      reached: (projection, position) => void reached.push([projection, position]),
+      untilWanted: async (names, ms) => void wanted.push([names.join(), ms]),
       logger: { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },
       signal: stop.signal,
     });
@@ -94,14 +93,30 @@ describe('the projector', () => {
     await eventually(() => reached.length === 3);
     expect(projector.status().status).to.equal('live');
     expect(reached).to.deep.equal([
-      ['toys', 20n],
-      ['toys', 30n],
-      ['toys', 40n],
+      ['toys.contents', 20n],
+      ['toys.contents', 30n],
+      ['toys.contents', 40n],
     ]);
     expect(wanted).to.deep.equal([
-      ['toys', 20],
-      ['toys', 20],
+      ['toys.contents', 20],
+      ['toys.contents', 20],
     ]);
+  });
+
+  it('tells of each of its models as soon as that is there, though another one takes long', async () => {
+    let done = () => {};
+    const taking = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    builds.held.set('toys_shelf_v1_b', taking);
+    project([contents, shelf]);
+    await begun();
+    log.give([eventAt(10n)]);
+    await eventually(() => reached.length === 1);
+    expect(reached).to.deep.equal([['toys.contents', 10n]]);
+    done();
+    await eventually(() => reached.length === 2);
+    expect(reached[1]).to.deep.equal(['toys.shelf', 10n]);
   });
 
   it('says how old what it is at is, while it has not caught up', async () => {
@@ -122,7 +137,10 @@ describe('the projector', () => {
     project([contents, shelf]);
     await begun();
     expect(log.asked[0]?.from).to.equal(30n);
-    expect(reached).to.deep.equal([['toys', 30n]]);
+    expect(reached).to.deep.equal([
+      ['toys.contents', 50n],
+      ['toys.shelf', 30n],
+    ]);
     log.give([eventAt(40n), eventAt(50n), eventAt(60n)]);
     await wrote(60n);
     expect([rows(), rows('toys_shelf_v1_b')]).to.deep.equal([[60n], [40n, 50n, 60n]]);
@@ -162,7 +180,7 @@ describe('the projector', () => {
     await begun();
     log.give([eventAt(10n)]);
     const warning = await said('checkpoint not saved, trying again');
-    expect([warning.level, warning.service, warning.err]).to.deep.equal([
+    expect([warning.level, warning.group, warning.err]).to.deep.equal([
       'warn',
       'toys',
       checkpoints.state.failure,

@@ -4,12 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
+import { isOf } from '../../application/recorded.js';
 import type { Kernel } from '../../bin/kernel.js';
-import { buildIn } from '../../domain/shared/served.js';
+import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { collectionName } from '../../projections/projection.js';
-import { type Projector, runProjector } from '../../projections/subscription.js';
+import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { type Servers, startServers } from '../support/engines.js';
+import { project } from '../support/projector.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
 interface BoxRow {
@@ -26,25 +28,8 @@ describe('a projection', () => {
   let running: Projector[];
   let others: Kernel[];
 
-  const project = (each: Kernel, signal = stop.signal) => {
-    const { follow, builds, checkpoints, leases, served, settled, head } = each;
-    const ports = {
-      follow,
-      builds,
-      checkpoints,
-      leases,
-      served,
-      head,
-      reached: settled.reached,
-      untilWanted: settled.untilWanted,
-    };
-    const projector = runProjector({
-      service: 'toys',
-      projections: [contents],
-      ...ports,
-      logger: quiet,
-      signal,
-    });
+  const keepUp = (each: Kernel, signal = stop.signal) => {
+    const projector = project(each, [contents], signal);
     running.push(projector);
     return projector;
   };
@@ -54,7 +39,9 @@ describe('a projection', () => {
     await kernel.handle(box, `toys.box-${id}`, { box: id, toy, note: `note on ${toy}` }, context());
   };
   const rowOf = async (id: string, each = kernel) => {
-    expect(await each.settled.wait('toys', kernel.settled.latest([`toys.box-${id}`]))).to.equal(true);
+    expect(await each.settled.wait('toys.contents', kernel.settled.latest([`toys.box-${id}`]))).to.equal(
+      true,
+    );
     const [row] = await each.rows.find<BoxRow>('toys.contents', { filter: { _id: id } });
     return row;
   };
@@ -80,7 +67,7 @@ describe('a projection', () => {
   });
 
   it('shows a caller what it was told', async () => {
-    project(kernel);
+    keepUp(kernel);
     const id = randomUUID();
     for (let index = 1; index <= 20; index++) {
       await put(id, `toy-${index}`);
@@ -89,7 +76,7 @@ describe('a projection', () => {
   });
 
   it('stores secrets sealed', async () => {
-    project(kernel);
+    keepUp(kernel);
     const id = randomUUID();
     await put(id, 'bear');
     const note = (await rowOf(id))?.toys[0]?.note ?? '';
@@ -101,20 +88,20 @@ describe('a projection', () => {
     const id = randomUUID();
     await put(id, 'bear');
     await put(id, 'car');
-    project(kernel);
+    keepUp(kernel);
     await rowOf(id);
     stop.abort();
     await Promise.all(running.map((projector) => projector.stopped));
     const collection = kernel.served.collection('toys.contents') ?? '';
     await kernel.checkpoints.forget(collection);
     stop = new AbortController();
-    project(kernel);
+    keepUp(kernel);
     await put(id, 'kite');
     expect(await rowOf(id)).to.deep.include({ count: 3 });
   });
 
   it('is rebuilt while writing goes on, and no read sees less than it was told', async () => {
-    project(kernel);
+    keepUp(kernel);
     const id = randomUUID();
     const before = kernel.served.collection('toys.contents');
     let told = 0;
@@ -148,13 +135,14 @@ describe('a projection', () => {
 
   it('goes over to a new build also when its node reads from it already', async () => {
     const { follow, served } = kernel;
-    project({
+    keepUp({
       ...kernel,
       async *follow(options) {
         for await (const batch of follow(options)) {
           // As the live feed of the node does, which may be quicker.
-          for (const { type, data, revision } of batch.events)
-            if (type === 'ProjectionSwitched') served.adopt({ ...buildIn(data), revision });
+          for (const event of batch.events)
+            if (isOf<ProjectionSwitched>('ProjectionSwitched', event))
+              served.adopt({ ...event.data, revision: event.revision });
           yield batch;
         }
       },
@@ -169,7 +157,7 @@ describe('a projection', () => {
   });
 
   it('has the same leader over as many builds as are made of it', async () => {
-    project(kernel);
+    keepUp(kernel);
     const fence = async () => {
       const leases = kernel.mongo.models.collection<{ _id: string; fence: Long }>('leases');
       return Number((await leases.findOne({ _id: 'projector:toys' }))?.fence);
@@ -190,7 +178,7 @@ describe('a projection', () => {
   });
 
   it('is found wanting by a check when a row was tampered with', async () => {
-    project(kernel);
+    keepUp(kernel);
     const [one, two] = [randomUUID(), randomUUID()];
     await put(one, 'bear');
     await put(two, 'bear');
@@ -227,9 +215,9 @@ describe('a projection', () => {
     others.push(second);
     await open(second);
     const first = new AbortController();
-    const leader = project(kernel, AbortSignal.any([first.signal, stop.signal]));
+    const leader = keepUp(kernel, AbortSignal.any([first.signal, stop.signal]));
     await eventually(() => leader.status().status === 'live', stop.signal);
-    const follower = project(second);
+    const follower = keepUp(second);
     await delay(0);
     expect(follower.status().status).to.equal('standby');
     const id = randomUUID();
@@ -245,7 +233,7 @@ describe('a projection', () => {
   it('is live again after a write that failed, though nothing more comes', async () => {
     let fail = false;
     const { builds } = kernel;
-    const projector = project({
+    const projector = keepUp({
       ...kernel,
       builds: {
         ...builds,
@@ -271,7 +259,7 @@ describe('a projection', () => {
   it('does not take a build that has just been begun for one that was left', async () => {
     const { builds, leases } = kernel;
     const begun = collectionName(contents, 'zzzzzzzz');
-    const projector = project({
+    const projector = keepUp({
       ...kernel,
       leases: {
         ...leases,

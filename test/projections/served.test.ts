@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   atOnceOf,
   collectionName,
+  groupsOf,
   type OwnProjection,
   runOf,
   serviceOf,
@@ -40,6 +41,19 @@ describe('the build that is served', () => {
     expect(name).to.equal('toys_most_wanted_v12_k3x9');
     expect(runOf(name)).to.equal('k3x9');
     expect(serviceOf({ name: 'toys.most.wanted' })).to.equal('toys');
+  });
+
+  it('is kept up with the others of its service, or apart', () => {
+    const named = (name: string) => ({ ...contents, name });
+    const [shelf, search, list] = [
+      named('toys.shelf'),
+      { ...named('toys.search'), apart: true as const },
+      named('toys.list'),
+    ];
+    expect(groupsOf('toys', [shelf, search, list])).to.deep.equal([
+      { name: 'toys', service: 'toys', projections: [shelf, list] },
+      { name: 'toys.search', service: 'toys', projections: [search] },
+    ]);
   });
 
   it('takes as many events at once as the most careful of them can', () => {

@@ -59,6 +59,9 @@ function applied(view: View, person: string, { type, payload }: { type: string; 
   }
 }
 
+/** So late that what was before is in no window any more. */
+const LATER = 1_000_000_000;
+
 describe('the laws of the relay', () => {
   it('a snapshot before, and the frames since, are the snapshot after', () => {
     fc.assert(
@@ -113,8 +116,12 @@ describe('the laws of the relay', () => {
         const mine = places.flatMap((own, index) => (own ? [BigInt(index + 1)] : []));
         // What the node before left: everything of the service after the horizon is after `from` too.
         const window = createWindow({ horizon: 0n, from: 0n });
-        for (const position of mine) if (position <= BigInt(start.horizon)) window.pass(position);
-        window.leave(BigInt(Math.min(start.from, start.horizon, places.length)));
+        const seen = { recordedAt: 0, data: {} };
+        const left = Math.min(start.from, start.horizon, places.length);
+        for (const position of mine) if (position <= left) window.pass({ ...seen, position });
+        window.reach(BigInt(left), LATER);
+        for (const position of mine)
+          if (position > left && position <= start.horizon) window.pass({ ...seen, position });
         const relay = createRelay({ audience: wardAudience, head: async () => ends, from: window.horizon });
         const enter = (position: bigint) =>
           relay.publish(at(position, { type: 'Entered', data: { ward: 'w', person: 'ann' } }));

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
+import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
-import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { search } from '../../application/logs/search.js';
+import { createRoom } from '../../application/room.js';
 import { createKernel } from '../../bin/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
@@ -16,8 +17,8 @@ import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
 import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
-import { runProjector } from '../../projections/subscription.js';
 import { quiet, type Servers } from './engines.js';
+import { project } from './projector.js';
 
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
@@ -47,28 +48,21 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     logger: quiet,
   });
   await kernel.lifecycle.open([model], kernel.served, { signal });
-  const { log, vault, settled, release, follow, builds, checkpoints, leases, served } = kernel;
+  const { log, vault, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
+  const room = createRoom('intake', INTAKE_BYTES);
   const { appended } = kernel;
   const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,
     build,
-    version: () => settled.position('logs'),
+    version: () => settled.position(model.name),
   });
-  const common = { service: 'logs', follow, builds, checkpoints, leases, served, logger: quiet, signal };
-  const projector = runProjector({
-    ...common,
-    projections: [model],
-    head: kernel.head,
-    reached: settled.reached,
-    untilWanted: settled.untilWanted,
-  });
+  const projector = project(kernel, [model], signal);
   return {
     kernel,
     ingest,

@@ -8,7 +8,8 @@ import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createHandle } from '../../application/handle.js';
-import type { EventLog, Follow } from '../../application/ports.js';
+import type { Clock, EventLog, Follow } from '../../application/ports.js';
+import { createRepetition } from '../../application/repetition.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
 import { createStreams } from '../../application/streams.js';
@@ -68,7 +69,7 @@ const resolved = ({ streamId, revision, commit, ...stored }: Stored) =>
 export type MemoryKernel = ReturnType<typeof memoryKernel>;
 
 /** One node of a world. */
-export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
+export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
   const unopened = countUnopened(quiet, () => {});
   const telling = createVault(world.keys, aes256gcm);
   const vault = asErased(telling, unopened.told);
@@ -146,9 +147,18 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
 
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
-  const settled = createSettled(async () => undefined);
+  const settled = createSettled([], async () => undefined);
   const appended = settled.appended;
-  const handle = createHandle({ log, streams, release: 'test', logger: quiet, appended, conflicted() {} });
+  const repetition = createRepetition({ streams, clock, appended });
+  const handle = createHandle({
+    log,
+    streams,
+    repetition,
+    release: 'test',
+    logger: quiet,
+    appended,
+    conflicted() {},
+  });
   return {
     log,
     follow,
@@ -157,6 +167,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[]) {
     unopened: unopened.count,
     streams,
     handle,
+    repetition,
     settled,
     appended,
     checkpoints: world.checkpoints,

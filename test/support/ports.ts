@@ -85,6 +85,8 @@ export function buildsInMemory() {
     listed: [],
     dropped: [],
   };
+  /** What is written to one of these waits for it. */
+  const held = new Map<string, Promise<void>>();
   const rowsOf = (name: string) => {
     const rows = collections.get(name) ?? [];
     collections.set(name, rows);
@@ -96,6 +98,7 @@ export function buildsInMemory() {
       return async (events) => {
         if (state.failure) throw state.failure;
         lease.assertHeld();
+        await held.get(name);
         rowsOf(name).push(...events.map(({ position }) => position));
       };
     },
@@ -110,7 +113,7 @@ export function buildsInMemory() {
       collections.delete(name);
     },
   };
-  return { builds, collections, state };
+  return { builds, held, collections, state };
 }
 
 /** A log that gives what a test hands it, to whoever follows it at that time. */

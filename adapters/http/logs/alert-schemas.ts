@@ -1,5 +1,5 @@
 /** What the routes of alerting take and answer, for checking and for the document. */
-import { LIMITS } from '../../../domain/logs/policy.js';
+import { LIMITS } from '../../../domain/logs/policy-limits.js';
 import type { JsonSchema } from '../../../domain/shared/catalog.js';
 
 const text = { type: 'string' } as const;

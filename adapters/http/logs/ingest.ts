@@ -10,6 +10,11 @@ const BODY_BYTES = 8 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const LINES_TYPE = /^(?:application\/(?:x-)?ndjson|text\/plain)\b/i;
 
+/** For people to begin with. */
+const LINES =
+  '{"level":"info","message":"Hello"}\n' +
+  '{"level":"error","event":"payment.failed","message":"Card was declined","user":{"id":42}}\n';
+
 export interface IngestRouteDeps {
   readonly ingest: Pick<Ingest, 'post' | 'bodies'>;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
@@ -32,6 +37,11 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     security,
     rawBody: true,
     rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
+    examples: {
+      'application/x-ndjson': LINES,
+      'application/json': { level: 'error', event: 'payment.failed', message: 'Card was declined' },
+      'text/plain': LINES,
+    },
     bodyLimit: BODY_BYTES,
     room: ingest.bodies,
     nameOf: ({ actor }) => actor,
@@ -40,8 +50,6 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       400: { description: 'Announced as JSON, but it is none' },
       410: { description: 'The Idempotency-Key was used before, and its records are no longer kept' },
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
-      422: { description: 'The Idempotency-Key was used before with another body' },
-      429: { description: 'Too much is waiting' },
     },
     admit,
     async handle({ body, headers, context, signal }, { actor, producerId }) {

@@ -54,8 +54,8 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     ask: () => Promise<Shown | Rejection>,
   ): Promise<Answer> {
     const wanted = ifPosition > latest() ? ifPosition : latest();
-    const visible = await settled.wait('logs', wanted);
-    const position = settled.position('logs');
+    const visible = await settled.wait('logs.records', wanted);
+    const position = settled.position('logs.records');
     const shown = await ask();
     if (isRejection(shown)) return shown;
     return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };

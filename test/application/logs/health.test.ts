@@ -5,7 +5,7 @@ import { createIndexHealth } from '../../../application/logs/health.js';
 function fixture() {
   let [now, position] = [1_800_000_000_000, 0n];
   const settled = {
-    position: (service: string) => (service === 'logs' ? position : 0n),
+    position: (projection: string) => (projection === 'logs.records' ? position : 0n),
     wait: async (_: string, asked: bigint) => position >= asked,
     latest: () => 0n,
   };

@@ -1,11 +1,14 @@
 /** What has expired is gone everywhere: from answers, from the log, and from every rebuild. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
+import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
-import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
-import { keepingSubject, requestStream } from '../../../domain/logs/batch.js';
+import { takenFor } from '../../../application/recorded.js';
+import { createRoom } from '../../../application/room.js';
+import { keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
@@ -33,7 +36,7 @@ describe('expired records', () => {
   const put = async (given: readonly object[], more = {}, producerId = 'api') => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
-    const room = createRoom(INTAKE_BYTES);
+    const room = createRoom('intake', INTAKE_BYTES);
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const context = { ...systemContext('test'), ...more };
     return ingest.post(JSON.stringify(given), 'json', producerId, context);
@@ -64,15 +67,14 @@ describe('expired records', () => {
     const facts = await log.read(RETENTION_STREAM);
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
-    await settled.wait('logs', facts.at(-1)?.position ?? 0n);
+    await settled.wait('logs.records', facts.at(-1)?.position ?? 0n);
     const kept = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
     // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
     expect(await names()).to.deep.equal(kept);
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
-    const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased!;
-    await erase(facts[1]!);
-    await erase(facts[1]!);
+    const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased;
+    for (const _ of [1, 2]) await erase(takenFor(facts[1]!));
     expect(await vault.seal(keepingSubject(keeping), { a: 1 })).to.equal(undefined);
     expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
     expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);

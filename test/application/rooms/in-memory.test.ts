@@ -1,13 +1,16 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
+
 import { expect } from 'chai';
 import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
+import { takenFor } from '../../../application/recorded.js';
 import { unauthorized } from '../../../application/rooms/admission.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
+import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -62,22 +65,28 @@ describe('in memory, a room', () => {
   });
 
   it('is made once by a command that comes again, and spends its creator one room', async () => {
-    const how = context('command-1', 'the-body');
     let spent = 0;
-    const quota = { spend: async () => void spent++, refund: async () => void spent-- };
-    const first = done(await one.commands.create(ada, HOUR, how, quota));
+    const quota = {
+      async spend() {
+        spent++;
+        return undefined;
+      },
+      refund: async () => void spent--,
+    };
+    const how = { ...context('command-1', 'the-body'), quota };
+    const first = done(await one.commands.create(ada, HOUR, how));
     now += 1000;
-    expect(done(await other.commands.create(ada, HOUR, how, quota))).to.deep.equal(first);
+    expect(done(await other.commands.create(ada, HOUR, how))).to.deep.equal(first);
     expect(spent).to.equal(1);
     expect(await create()).to.not.include({ roomId: first.body.roomId });
     now += HOUR;
-    expect(await one.commands.create(ada, HOUR, how, quota)).to.include({ rejected: notFound });
+    expect(await one.commands.create(ada, HOUR, how)).to.include({ rejected: notFound });
   });
 
   it('is not made of one too many, and nothing is left of it', async () => {
-    const full = { spend: async () => 5000, refund: () => expect.fail('nothing was spent') };
-    const outcome = await one.commands.create(ada, HOUR, context(), full);
-    expect(outcome).to.deep.include({ rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 });
+    const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 5000 };
+    const quota = { spend: async () => tooMany, refund: () => expect.fail('nothing was spent') };
+    expect(await one.commands.create(ada, HOUR, { ...context(), quota })).to.equal(tooMany);
     expect(world.all).to.have.length(0);
     expect(world.most.size).to.equal(0);
   });
@@ -259,10 +268,10 @@ describe('in memory, a room', () => {
     await post(room);
     done(await one.commands.burn(room.roomId, room.participantId, context()));
     const events = await eventsOf(room);
-    const end = events.find(({ type }) => type === 'RoomBurned')!;
+    const end = takenFor<RoomsEvent<'RoomBurned'>>(events.find(({ type }) => type === 'RoomBurned')!);
     expect(Object.keys(one.reaction.on)).to.deep.equal(['RoomBurned', 'RoomExpired']);
     expect(one.reaction.name).to.equal('rooms.erase');
-    for (const _ of [1, 2]) await one.reaction.on.RoomBurned!(end);
+    for (const _ of [1, 2]) await one.reaction.on.RoomBurned(end);
     expect(await one.log.read(messagesStream(room.roomId))).to.equal('deleted');
     const after = await eventsOf(room);
     expect(after.map(({ type }) => type)).to.deep.equal([
@@ -274,9 +283,9 @@ describe('in memory, a room', () => {
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
     await one.log.tombstone(roomStream(room.roomId));
     one.streams.forget(roomStream(room.roomId));
-    const failure = await one.reaction.on.RoomBurned!({ ...end, id: 'another' }).catch(
-      (error: Error) => error,
-    );
+    const failure = await one.reaction.on
+      .RoomBurned({ ...end, id: 'another' })
+      .catch((error: Error) => error);
     expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
   });
 

@@ -13,7 +13,7 @@ import { memoryKernel, type memoryWorld } from '../../support/memory-kernel.js';
 export type MemoryNode = ReturnType<typeof memoryNode>;
 
 export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now(): number }) {
-  const kernel = memoryKernel(world, [catalog]);
+  const kernel = memoryKernel(world, [catalog], clock);
   let lag = 0;
   /** The rows as the projection makes them, without the last `lag` of the events. */
   const rows: Rows = {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createHandle } from '../../../application/handle.js';
 import type { Clock, EventLog } from '../../../application/ports.js';
 import { runReaction } from '../../../application/reactions.js';
+import { createRepetition } from '../../../application/repetition.js';
 import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
@@ -13,8 +14,8 @@ import { createKernel } from '../../../bin/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/state.js';
-import { runProjector } from '../../../projections/subscription.js';
 import { quiet, type Servers } from '../../support/engines.js';
+import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 
@@ -41,15 +42,26 @@ export async function startNode(
   });
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended } = connected;
-  const handle = createHandle({ log, streams, release: 'test', logger: quiet, appended, conflicted() {} });
-  const kernel = { ...connected, log, handle };
+  const clock = held
+    ? { now: held.now, certain: async () => held.now(), agrees: () => true }
+    : connected.clock;
+  const repetition = createRepetition({ streams, clock, appended });
+  const handle = createHandle({
+    log,
+    streams,
+    repetition,
+    release: 'test',
+    logger: quiet,
+    appended,
+    conflicted() {},
+  });
+  const kernel = { ...connected, log, handle, repetition };
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.open([state], kernel.served, { signal });
-  const clock = held ? { now: held.now, certain: async () => held.now(), agrees: () => true } : kernel.clock;
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
-  const projector = runProjector({ ...common, projections: [state], ...kernel.settled });
+  const projector = project(kernel, [state], signal);
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createHandle } from '../../../application/handle.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { createRepetition } from '../../../application/repetition.js';
 import { createRoomCommands, type Done } from '../../../application/rooms/commands.js';
 import { roomKind } from '../../../application/rooms/kinds.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
@@ -208,15 +209,17 @@ describe('the same command again', function () {
       const told: [string, bigint][] = [];
       const appended = (stream: string, position: bigint) => void told.push([stream, position]);
       const losing = { ...log, append: loses(log.append) };
+      const repetition = createRepetition({ streams, clock: Date, appended });
       const handle = createHandle({
         log: losing,
         streams,
+        repetition,
         release: 'test',
         logger: quiet,
         appended,
         conflicted() {},
       });
-      const commands = createRoomCommands({ handle, streams, log, vault, derivation, clock: Date });
+      const commands = createRoomCommands({ handle, repetition, log, vault, derivation, clock: Date });
       const { position } = done(await commands.post(await one.admitted(room), envelope, context()));
       expect(told).to.deep.equal([[messagesStream(room.roomId), position]]);
     });
@@ -257,8 +260,8 @@ describe('the same command again', function () {
     await other.admitted(room);
     await burned(room, admitted.participant.id);
     for (const node of [one, other]) {
-      for (const what of ['create', 'join', 'post'] as const) {
-        expect(await asks[what]?.(node), what).to.include({ kind: 'not-found' });
+      for (const [what, ask] of Object.entries(asks)) {
+        expect(await ask(node), what).to.include({ rejected: 'rooms/room-not-found', kind: 'not-found' });
       }
     }
   });
@@ -273,15 +276,17 @@ describe('the same command again', function () {
 
   it('spends no quota', async () => {
     let left = 2;
+    const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 1000 };
     const quota = {
-      spend: async () => (left-- > 0 ? undefined : 1000),
+      spend: async () => (left-- > 0 ? undefined : tooMany),
       refund: async () => void left++,
     };
-    const create = (key: string) => one.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'), quota);
+    const create = (key: string) =>
+      one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, 'x'), quota });
     const keys = [randomUUID(), randomUUID()];
     const first = done(await create(keys[0]!));
     done(await create(keys[1]!));
-    expect(await create(randomUUID())).to.include({ rejected: 'rooms/too-many-rooms', retryAfterMs: 1000 });
+    expect(await create(randomUUID())).to.equal(tooMany);
     expect(await create(keys[0]!)).to.deep.equal(first);
   });
 
@@ -303,7 +308,7 @@ describe('the same command again', function () {
       appends.expect(2);
       await Promise.all(
         [one, other].map(({ commands }, at) =>
-          commands.create(newcomer('Ada'), 60_000, keyed(key, bodies[at]!), quota),
+          commands.create(newcomer('Ada'), 60_000, { ...keyed(key, bodies[at]!), quota }),
         ),
       );
       expect([asked, spent]).to.deep.equal([2, 1]);
@@ -321,7 +326,9 @@ describe('the same command again', function () {
     };
     retained = Array.from({ length: 20 }, () => fails);
     const create = () =>
-      one.commands.create(newcomer('Ada'), 60_000, keyed(randomUUID(), 'x'), quota).catch((error) => error);
+      one.commands
+        .create(newcomer('Ada'), 60_000, { ...keyed(randomUUID(), 'x'), quota })
+        .catch((error) => error);
     expect(await create()).to.be.instanceOf(Unavailable);
     expect(spent).to.equal(0);
     retained = [fails];

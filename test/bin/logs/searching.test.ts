@@ -27,7 +27,7 @@ describe('the thread that searches', function () {
       kernel: node.kernel,
       serving: () => ({
         build: node.kernel.served.collection(records.name),
-        version: node.kernel.settled.position('logs'),
+        version: node.kernel.settled.position('logs.records'),
       }),
       budgetMs,
       cache: (cache) => caches.push(cache),

@@ -1,0 +1,36 @@
+/** A guest book that everybody may sign once: its event and its rule. Stream `guestbook.book-<id>`. In `domain/`. */
+import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
+import type { Decider } from '../../domain/shared/decider.js';
+import { type DataOf, object } from '../../domain/shared/schema.js';
+
+const text = { type: 'string' } as const;
+
+/** As one signs it. */
+const entry = object({ name: text, text });
+export type Entry = DataOf<typeof entry>;
+
+/** Its events are sealed under its own key. */
+export const bookStream = ({ bookId }: { readonly bookId: string }): string => `guestbook.book-${bookId}`;
+
+export const catalog = {
+  service: 'guestbook',
+  events: {
+    BookSigned: event(object({ bookId: text, signedAt: { type: 'integer' }, secret: entry }), {
+      sealed: { subject: bookStream, erased: { name: '', text: '' } },
+    }),
+  },
+} as const satisfies Catalog;
+
+export type BookSigned = EventOf<typeof catalog, 'BookSigned'>;
+
+export type SignBook = { readonly bookId: string; readonly now: number } & Entry;
+
+/** The state: who has signed. */
+export const book: Decider<readonly string[], SignBook, BookSigned> = {
+  initialState: [],
+  decide: ({ bookId, now, name, text }, names) =>
+    names.includes(name)
+      ? { rejected: 'guestbook/already-signed', kind: 'conflict' }
+      : [{ type: 'BookSigned', data: { bookId, signedAt: now, secret: { name, text } } }],
+  evolve: { BookSigned: (names, { secret }) => [...names, secret.name] },
+};

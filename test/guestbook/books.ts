@@ -1,0 +1,40 @@
+/** What people do with guest books: sign one, read one. In `application/`. */
+import type { Handle } from '../../application/handle.js';
+import type { Clock, CommandContext, Rows, Settled, Vault } from '../../application/ports.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import { book, bookStream, catalog, type Entry } from './book.js';
+
+export interface BookPorts {
+  readonly handle: Handle;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly rows: Rows;
+  readonly settled: Settled;
+}
+
+export type Books = ReturnType<typeof createBooks>;
+
+export function createBooks({ handle, vault, clock, rows, settled }: BookPorts) {
+  return {
+    async sign(bookId: string, entry: Entry, context: CommandContext) {
+      const stream = bookStream({ bookId });
+      const keyed = async () => void (await vault.create(stream));
+      const command = { bookId, now: clock.now(), ...entry };
+      const outcome = await handle({ catalog, decider: book }, stream, command, context, keyed);
+      return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
+    },
+
+    /** The newest hundred; `seen` is reflected. */
+    async read(bookId: string, seen = 0n) {
+      const stream = bookStream({ bookId });
+      const told = settled.latest([stream]);
+      const inStep = await settled.wait('guestbook.entries', told > seen ? told : seen);
+      const position = settled.position('guestbook.entries');
+      const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
+      const found = await rows.find<{ readonly secret: string }>('guestbook.entries', query);
+      const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));
+      const body = { entries: opened.filter((each) => each !== undefined) };
+      return { body, position, ...(inStep ? {} : { consistency: 'pending' as const }) };
+    },
+  };
+}

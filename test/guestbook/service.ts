@@ -1,0 +1,20 @@
+/** The guest books, put together. In `bin/`. */
+import { createRelay } from '../../adapters/relay/relay.js';
+import { relayed, type Service } from '../../bin/service.js';
+import { catalog } from './book.js';
+import { createBooks } from './books.js';
+import { entries } from './entries.js';
+import { audience, bookRoutes, policy } from './routes.js';
+
+export const guestbook: Service<typeof catalog> = {
+  name: 'guestbook',
+  catalog,
+  projections: [entries],
+  port: () => 0,
+  connect({ kernel, metrics, horizon }) {
+    const observe = metrics.relay('guestbook');
+    const relay = createRelay({ audience, from: horizon, head: kernel.head, observe });
+    const routes = bookRoutes(createBooks(kernel), relay);
+    return { policy, signIn: 'everybody may sign', routes, ...relayed(relay), reactions: [], periodic: [] };
+  },
+};

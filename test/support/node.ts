@@ -1,0 +1,43 @@
+/** Services on a node as the program runs them, in the process of the test: on free ports, over servers of the test's own. */
+import { randomUUID } from 'node:crypto';
+import { loadConfig } from '../../adapters/system/config.js';
+import type { Log } from '../../application/ports.js';
+import { begin } from '../../bin/begin.js';
+import type { Service } from '../../bin/service.js';
+import { rules, settings } from '../../bin/settings.js';
+import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
+
+export interface RunningNode {
+  /** Where a service, or `operations`, listens: `http://127.0.0.1:<port>`. */
+  url(service: string): string;
+  stop(): Promise<void>;
+}
+
+/** Resolves when the node is ready. Without `servers` it starts, and stops, engines of its own. */
+export async function startNode(services: readonly Service[], servers?: Servers): Promise<RunningNode> {
+  const directory = temporaryDirectory();
+  const undo: (() => Promise<void> | void)[] = [directory.remove];
+  const urls = new Map<string, string>();
+  const listening = ({ service, url }: { service?: string; url?: string }) =>
+    void (service && url && urls.set(service, url));
+  const logger: Log = { ...quiet, info: listening };
+  const stop = async () => {
+    for (const close of undo.splice(0)) await close();
+  };
+  try {
+    const given = servers ?? (await startServers());
+    if (!servers) undo.unshift(given.stop);
+    const flags = {
+      '--data-dir': directory.path,
+      '--operations-port': '0',
+      '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+    };
+    const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
+    const running = { ...given, kind: 'embedded' } as const;
+    await begin(services, values, running, logger, (_, close) => undo.unshift(close));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: (service) => urls.get(service) ?? '', stop };
+}

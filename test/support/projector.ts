@@ -1,0 +1,20 @@
+/** The loop that keeps read models up, on the parts of a kernel. */
+import type { Kernel } from '../../bin/kernel.js';
+import { type ReadModel, serviceOf } from '../../projections/projection.js';
+import { type Projector, type ProjectorOptions, runProjector } from '../../projections/subscription.js';
+import { quiet } from './engines.js';
+
+type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'settled' | 'head'>;
+
+/** Runs one loop for all of these, which are of one service, until the signal. */
+export function project(
+  kernel: Parts,
+  projections: readonly ReadModel[],
+  signal: AbortSignal,
+  more: Partial<ProjectorOptions> = {},
+): Projector {
+  const service = serviceOf(projections[0]!);
+  const group = { name: service, service, projections };
+  const { reached, untilWanted } = kernel.settled;
+  return runProjector({ ...kernel, reached, untilWanted, group, logger: quiet, signal, ...more });
+}
