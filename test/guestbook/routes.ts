@@ -6,14 +6,10 @@ import type { Audience } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { BookSigned, Entry } from './book.js';
-import type { Books } from './books.js';
+import type { createBooks } from './books.js';
 
-export const policy: ServicePolicy = {
-  service: 'guestbook',
-  title: 'Guest books',
-  version: '1',
-  cors: cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type', 'Idempotency-Key'] }),
-};
+const access = cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type'] });
+export const policy: ServicePolicy = { service: 'guestbook', title: 'Books', version: '1', cors: access };
 
 /** Streams are connected under their book's id. */
 export const audience: Audience<undefined, BookSigned> = {
@@ -26,6 +22,7 @@ export const audience: Audience<undefined, BookSigned> = {
   },
 };
 
+type Books = ReturnType<typeof createBooks>;
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
 export function bookRoutes(books: Books, relay: Relay<undefined, BookSigned>): readonly Route[] {
