@@ -107,7 +107,7 @@ const NO_BYTES = Buffer.alloc(0);
 const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
 
 /** Only `Set-Cookie` comes as a list, and that is none of a request's. */
-const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
+export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
   headers as Request['headers'];
 
 function defined(values: { idempotencyKey: string | undefined; ifPosition: Position | undefined }) {
