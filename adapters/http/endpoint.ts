@@ -4,12 +4,13 @@ import type { Held } from '../../application/room.js';
 import { REQUEST_MS, within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { networkOf } from '../system/client-address.js';
+import type { Answer } from './answer.js';
 import { createBodyReader } from './body.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
-import type { Answer, Route } from './route.js';
+import type { Route } from './route.js';
 import { noRoom } from './shares.js';
 import { bodyValidator, queryValidator } from './validate.js';
 
