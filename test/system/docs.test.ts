@@ -81,11 +81,22 @@ describe('the comments', () => {
     ).to.deep.equal([]);
   });
 
+  it('cite only files that exist', () => {
+    const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
+    const cited = (text: string) =>
+      [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(/\b[\w./-]+\.ts\b/g) ?? []);
+    const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
+    expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
+    expect(wrong((text) => cited(text).filter((name) => !isThere(name)), sources)).to.deep.equal([]);
+  });
+
   it('cite nothing that is not in the repository', () => {
     const elsewhere = /\(?(?:answers-[a-z]+|design,? section \d+)/g;
     expect(wrong((text) => text.match(elsewhere) ?? [], sources)).to.deep.equal([]);
   });
 });
+
+const COMMENT = /\/\*.*?\*\/|^\s*\/\/.*?$/gms;
 
 const UNITS: { readonly [unit: string]: number } = {
   '': 1,
