@@ -1,14 +1,6 @@
 /** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDirectory } from '../../adapters/engines/lock.js';
