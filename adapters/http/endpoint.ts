@@ -24,8 +24,8 @@ export type Endpoint = (
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.shares;
   const checkQuery = route.query && queryValidator(route.query);
-  const checkBody = route.body && bodyValidator(route.body, route.strictBody);
-  const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
+  const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
+  const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
   // Admission and handler together: the client sends its body in between.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
@@ -69,7 +69,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const invalid = checkBody?.(read.json);
         if (invalid) return refusal ?? refuse(invalid);
         request.bytes = read.bytes;
-        request.body = route.rawBody ? read.bytes : read.json;
+        request.body = route.body === 'bytes' ? read.bytes : read.json;
       }
       const answering = refusal
         ? repeated!(request).then((told) => told ?? refusal)

@@ -24,7 +24,7 @@ type NamesIn<Path extends string> = Path extends `${string}/:${infer Rest}`
   : never;
 
 /** What a handler gets of a body: the data of its schema, or the bytes. */
-type BodyOf<Schema, Raw> = Raw extends true ? Buffer : DataOf<Schema>;
+type BodyOf<Body> = Body extends 'bytes' ? Buffer : DataOf<Body>;
 
 type Later<T> = Promise<T> | T;
 
@@ -32,7 +32,7 @@ type Later<T> = Promise<T> | T;
 export type Admit<Caller, Asked = Request> = (request: Asked) => Later<Caller | Problem | Rejection>;
 
 /** One of a service's routes, whatever it takes. */
-export type Route = RouteOf<string, JsonSchema | undefined, JsonSchema | undefined, boolean, unknown>;
+export type Route = RouteOf<string, JsonSchema | 'bytes' | undefined, JsonSchema | undefined, unknown>;
 
 /**
  * A route with the types of all that its functions get: parameters from the path, body and query from their schemas
@@ -40,15 +40,14 @@ export type Route = RouteOf<string, JsonSchema | undefined, JsonSchema | undefin
  */
 export const route = <
   const Path extends string,
-  const Body extends JsonSchema | undefined = undefined,
+  const Body extends JsonSchema | 'bytes' | undefined = undefined,
   const Query extends JsonSchema | undefined = undefined,
-  const Raw extends boolean = false,
   Caller = undefined,
 >(
-  written: RouteOf<Path, Body, Query, Raw, Caller>,
+  written: RouteOf<Path, Body, Query, Caller>,
 ): Route => written as unknown as Route;
 
-export interface RouteOf<Path extends string, Body, Query, Raw, Caller> {
+export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly method: Method;
   /** Exact and case-sensitive, for example `/rooms/:roomId/state`. `HEAD` comes with `GET`. */
   readonly path: Path;
@@ -59,7 +58,10 @@ export interface RouteOf<Path extends string, Body, Query, Raw, Caller> {
   readonly security?: string | readonly string[];
   /** An object schema; values come as text and are converted to the types asked for. */
   readonly query?: Query;
-  /** JSON. Members the schema does not name are dropped before the handler sees them. */
+  /**
+   * JSON: members the schema does not name are dropped before the handler sees them. Or `bytes`: the handler gets them
+   * as they came, unpacked if they came with gzip.
+   */
   readonly body?: Body;
   /**
    * Drops nothing: the schema alone says what becomes of members it does not name. For schemas with alternatives
@@ -68,10 +70,8 @@ export interface RouteOf<Path extends string, Body, Query, Raw, Caller> {
   readonly strictBody?: boolean;
   /** Takes JSON under every content type (beacons send text); without it, another one than JSON is 415. */
   readonly anyContentType?: boolean;
-  /** The handler gets the bytes as a Buffer, unpacked if they came with gzip. Instead of `body`. */
-  readonly rawBody?: Raw;
-  /** Of a raw body, for the document: the content types that are usual. Others are taken, too. */
-  readonly rawTypes?: readonly string[];
+  /** Of bytes, for the document: the content types that are usual. Others are taken, too. */
+  readonly bodyTypes?: readonly string[];
   /** By content type: bodies for people to begin with, for the document. One made of the schema has its extremes. */
   readonly examples?: { readonly [type: string]: unknown };
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
@@ -92,12 +92,12 @@ export interface RouteOf<Path extends string, Body, Query, Raw, Caller> {
    * was none. Nobody is admitted here: it must do nothing, and find nothing but commands of the same caller.
    */
   readonly repeated?: (
-    request: Request<BodyOf<Body, Raw>, DataOf<Query>, ParamsOf<Path>>,
+    request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
   ) => Promise<Answer | undefined>;
   /** How often it may be done: commands count by their `context`, when they are done for the first time. */
   readonly quota?: RouteQuota;
   readonly handle: (
-    request: Request<BodyOf<Body, Raw>, DataOf<Query>, ParamsOf<Path>>,
+    request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
     caller: Caller,
   ) => Later<Answer | Lasting>;
 }

@@ -74,7 +74,7 @@ describe('a route', () => {
       ...common,
       method: 'POST',
       path: '/drawings',
-      rawBody: true,
+      body: 'bytes',
       handle({ body }) {
         same<typeof body, Buffer>(true);
         return OK;

@@ -35,8 +35,8 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`, ' +
       'and a body that stalls, or comes at less than 4 KiB a second, 408.',
     security,
-    rawBody: true,
-    rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
+    body: 'bytes',
+    bodyTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
     examples: {
       'application/x-ndjson': LINES,
       'application/json': { level: 'error', event: 'payment.failed', message: 'Card was declined' },
