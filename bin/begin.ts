@@ -1,11 +1,12 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
-import { type Crowd, createCrowd, mostConnections } from '../adapters/http/crowd.js';
+import { createCrowd, mostConnections } from '../adapters/http/crowd.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../adapters/http/operations.js';
-import { listen } from '../adapters/http/server.js';
+import { type ListenOptions, listen } from '../adapters/http/server.js';
+import { createShares } from '../adapters/http/shares.js';
 import { RING_BYTES } from '../adapters/relay/ring.js';
-import { createClientAddress } from '../adapters/system/client-address.js';
+import { createClientAddress, isTrustedBy, networkOf } from '../adapters/system/client-address.js';
 import { keepHeapSmall } from '../adapters/system/heap.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../adapters/system/metrics.js';
@@ -15,6 +16,7 @@ import { type Feed, runFeed } from '../application/feed.js';
 import { runPeriodically } from '../application/periodic.js';
 import type { Log, Position } from '../application/ports.js';
 import { runReaction } from '../application/reactions.js';
+import { createRoom } from '../application/room.js';
 import { readWindow, type WindowStart } from '../application/window.js';
 import type { Progress } from '../projections/catch-up.js';
 import { groupsOf, type ReadModel } from '../projections/projection.js';
@@ -87,24 +89,24 @@ export async function begin(
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
 
-  const clientAddress = createClientAddress(values['server.trustedProxies']);
+  const proxies = values['server.trustedProxies'];
   const http = {
     host: values.host,
     derivation: kernel.derivation,
     log,
     answered: metrics.answered,
-    clientAddress,
+    clientAddress: createClientAddress(proxies),
   };
-  const open = async ({ policy, routes, signIn }: Door, port: number, crowd?: Crowd) => {
-    const { url, close } = await listen(policy, routes, { ...http, port, crowd });
+  const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
+    const { url, close } = await listen(policy, routes, { ...http, port, ...common });
     urls.set(policy.service, url);
     opened(`connections of ${policy.service}`, close);
     log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   // The operations port is not for everybody, and must answer however many clients there are.
-  const crowd = createCrowd(mostConnections());
+  const common = share(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
-    await open(connected, service.port(values), crowd);
+    await open(connected, service.port(values), common);
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
@@ -115,6 +117,20 @@ export async function begin(
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
+
+/** What the ports of all services have in common. */
+type Common = Pick<ListenOptions, 'crowd' | 'shares'>;
+
+/** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
+function share(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
+  const connections = createRoom('connections', mostConnections(wanted));
+  const shares = createShares(connections.most);
+  for (const room of [connections, ...Object.values(shares)]) metrics.room(room);
+  return {
+    crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    shares,
+  };
 }
 
 type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;

@@ -13,13 +13,14 @@ import { createAppender } from '../application/logs/appender.js';
 import { recordsOf } from '../application/logs/batches.js';
 import { createIndexHealth } from '../application/logs/health.js';
 import { createIngest } from '../application/logs/ingest.js';
+import { INTAKE_BYTES } from '../application/logs/intake.js';
 import { createLogQueries } from '../application/logs/queries.js';
 import { createReindex } from '../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../application/logs/retention.js';
-import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../application/logs/room.js';
 import { isLoopback } from '../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../application/logs/watch.js';
 import { pause } from '../application/pause.js';
+import { createRoom } from '../application/room.js';
 import { HEALTH_MS, within } from '../application/within.js';
 import { logs as catalog } from '../domain/logs/catalog.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
@@ -56,7 +57,8 @@ export const logs: Service<typeof catalog> = {
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
+    const room = createRoom('logs.intake', INTAKE_BYTES);
+    metrics.room(room);
     const { appended } = kernel;
     const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
     const tail = createTail({

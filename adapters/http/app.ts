@@ -1,9 +1,12 @@
 /** A koa application from a service's policy and routes: what every request of every service goes through. */
+
+import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { Unavailable } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
+import type { Crowd } from './crowd.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
 import { malformed } from './malformed.js';
@@ -11,10 +14,13 @@ import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import type { RequestDeps } from './request.js';
 import type { Route } from './route.js';
+import { noRoom } from './shares.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
   /** Told of every answer: the route's path (never the request's), and how long it took. */
   readonly answered?: (answered: Answered) => void;
+  /** Counts connections with those of other ports; without one they are as many as the system allows. */
+  readonly crowd?: Crowd | undefined;
   /** Told of every event stream that begins. */
   readonly opened?: (sink: Sink) => void;
 }
@@ -55,9 +61,10 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     ctx.state.requestId = requestId;
     ctx.state.route = '(none)';
     const preflight = ctx.method === 'OPTIONS';
+    const crowded = crowdedOut(ctx.req.socket);
     const unreadable = malformed(ctx);
     const foreign = unreadable ? undefined : policy.guard?.(addressed(ctx));
-    const refused = unreadable ?? foreign;
+    const refused = unreadable ?? foreign ?? crowded;
     // Nothing may read a target that can't be read.
     if (refused) ctx.req.url = '/';
     ctx.set('X-Request-Id', requestId);
@@ -79,6 +86,11 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const fields = { service, method, route, status, ms, requestId };
     if (status < 400) log.debug(fields, 'answered');
     else log.info(fields, 'answered');
+  }
+
+  function crowdedOut(socket: Socket): Problem | undefined {
+    const lack = deps.crowd?.busy(socket);
+    return lack && { ...noRoom(lack), headers: { Connection: 'close' } };
   }
 
   function fail(ctx: Ctx, error: unknown) {

@@ -2,12 +2,13 @@
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
+import type { Held } from '../../application/room.js';
 import type { After } from '../system/after.js';
-import type { Held } from './held.js';
 import { eachPiece } from './pieces.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 import { watchProgress } from './progress.js';
 import type { Route } from './route.js';
+import { BODY_COST, noRoom } from './shares.js';
 
 export type ReadBody = (ctx: Context, held: Held) => Promise<ReadResult | Problem>;
 
@@ -17,13 +18,15 @@ export interface ReadResult {
   readonly json: unknown;
 }
 
+/** Counts so many bytes more of a body, or says why there is no room for them. */
+type Take = (held: Held, bytes: number) => Problem | undefined;
+
 const DEFAULT_LIMIT = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 const JSON_TYPE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 
 const tooLarge = problem(413, 'The body is too large');
 const notJson = problem(400, 'The body is not valid JSON');
-const full = problem(429, 'Too much is waiting, try again in a moment', { retryAfterMs: 1000 });
 /** The rest is not waited for. */
 const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
 const inCrumbs = problem(400, 'The body comes in too many pieces');
@@ -33,12 +36,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A reader for the bodies of one route; `after` is the time that they have to come in. */
 export function createBodyReader(
-  route: Pick<Route, 'rawBody' | 'anyContentType' | 'bodyLimit'>,
+  route: Pick<Route, 'rawBody' | 'anyContentType' | 'bodyLimit' | 'room'>,
   after?: After,
 ): ReadBody {
   const limit = route.bodyLimit ?? DEFAULT_LIMIT;
   const anyType = route.rawBody || route.anyContentType;
-  const readBytes = createByteReader(limit, after);
+  const take: Take = (held, bytes) => {
+    const lack = held.take(bytes * BODY_COST);
+    // A room of its own is a queue of the route's, and a full queue is 429 like any limit of it.
+    return lack && { ...noRoom(lack), ...(route.room && { problem: 429 }) };
+  };
+  const readBytes = createByteReader(limit, take, after);
 
   return async (ctx, held) => {
     const { headers } = ctx.req;
@@ -51,18 +59,21 @@ export function createBodyReader(
     }
     // What comes without its length may be as long as it can.
     const expected = Math.min(limit, Number(headers['content-length'] ?? limit));
-    if (!held.take(expected)) return full;
+    const lacking = take(held, expected);
+    if (lacking) return lacking;
     // Room is for what has come: what was only announced may come slowly, or never, and would keep others out.
-    held.give(expected);
+    held.release();
     const packed = await readBytes(ctx, held);
     if (!Buffer.isBuffer(packed)) return packed;
-    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, held);
+    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, (bytes) =>
+      take(held, bytes),
+    );
     if (!Buffer.isBuffer(bytes)) return bytes;
     return route.rawBody ? { bytes, json: undefined } : parse(bytes);
   };
 }
 
-function createByteReader(limit: number, after?: After) {
+function createByteReader(limit: number, take: Take, after?: After) {
   // Bytes pass as characters of one byte each: koa-body gives text only, and replaces broken UTF-8 unseen.
   const read = koaBody({
     json: false,
@@ -88,7 +99,8 @@ function createByteReader(limit: number, after?: After) {
     };
     const unheard = eachPiece(ctx.req, {
       told: (bytes) => {
-        if (!givenUp && !held.take(bytes)) giveUp(full);
+        const lacking = givenUp ? undefined : take(held, bytes);
+        if (lacking) giveUp(lacking);
       },
       tooMany: () => {
         if (!givenUp) giveUp(inCrumbs);
@@ -123,7 +135,7 @@ async function unpack(
   packed: Buffer,
   encoding: string | undefined,
   limit: number,
-  held: Held,
+  take: (bytes: number) => Problem | undefined,
 ): Promise<Buffer | Problem> {
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return packed;
   if (!/^(x-)?gzip$/i.test(encoding)) return problem(415, 'Send the body plain or with gzip');
@@ -135,7 +147,8 @@ async function unpack(
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       size += piece.length;
       if (size > limit) return tooLarge;
-      if (!held.take(piece.length)) return full;
+      const lacking = take(piece.length);
+      if (lacking) return lacking;
       pieces.push(piece);
     }
   } catch {

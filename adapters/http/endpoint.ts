@@ -1,15 +1,16 @@
 /** The way of one request through one route: query, admission, body, handler. */
 import type { Context } from 'koa';
+import type { Held } from '../../application/room.js';
 import { REQUEST_MS, within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { networkOf } from '../system/client-address.js';
 import { createBodyReader } from './body.js';
-import { hold } from './held.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
 import type { Answer, Route } from './route.js';
+import { noRoom } from './shares.js';
 import { bodyValidator, queryValidator } from './validate.js';
 
 export type Endpoint = (
@@ -20,6 +21,7 @@ export type Endpoint = (
 
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
+  const { requests, bodies, streams } = deps.shares;
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = route.body && bodyValidator(route.body, route.strictBody);
   const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
@@ -31,6 +33,12 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const request = createRequest(ctx, params, requestId, deps, route.quota);
     if (isProblem(request)) return request;
 
+    const network = networkOf(request.address);
+    const place = requests.hold(network);
+    const lack = place.take(1);
+    if (lack) return noRoom(lack);
+    let body: Held | undefined;
+    let working: unknown;
     const started = performance.now();
     const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
       try {
@@ -40,23 +48,22 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         throw error;
       }
     };
-    const caller = route.admit ? await inTime(route.admit(request), 0) : undefined;
-    const admittedMs = performance.now() - started;
-    // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
-    const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;
-    const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
-    if (refusal && !repeated) return refusal;
-
-    const wrong = checkQuery?.(request.query);
-    if (wrong) return refusal ?? refuse(wrong);
-
-    const name = refusal ? '' : route.nameOf?.(caller);
-    const whose = route.room ? `${networkOf(request.address)} ${name ?? ''}` : '';
-    const held = hold(route.room, whose);
-    let working: unknown;
     try {
+      working = route.admit?.(request);
+      const caller = working && (await inTime(working, 0));
+      const admittedMs = performance.now() - started;
+      // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
+      const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;
+      const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
+      if (refusal && !repeated) return refusal;
+
+      const wrong = checkQuery?.(request.query);
+      if (wrong) return refusal ?? refuse(wrong);
+
       if (readBody) {
-        const read = await readBody(ctx, held);
+        const name = refusal ? '' : route.nameOf?.(caller);
+        body = (route.room ?? bodies).hold(`${network} ${name ?? ''}`);
+        const read = await readBody(ctx, body);
         if (isProblem(read)) return refusal ?? read;
         const invalid = checkBody?.(read.json);
         if (invalid) return refusal ?? refuse(invalid);
@@ -68,10 +75,30 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         : route.handle(request, caller);
       working = answering;
       const answer = await inTime(answering, admittedMs);
-      return 'lasting' in answer ? await answer.lasting() : answer;
+      if ('lasting' in answer) return await answer.lasting();
+      return ('stream' in answer && beginStream(ctx, network)) || answer;
     } finally {
+      const over = () => {
+        place.release();
+        body?.release();
+      };
       // Whoever is answered in its stead has gone: the work has not, nor what it holds.
-      Promise.resolve(working).then(held.release, held.release);
+      Promise.resolve(working).then(over, over);
     }
   };
+
+  /** Or why it can't be, as its network has too many open. */
+  function beginStream({ method, res }: Context, network: string): Problem | undefined {
+    // Only its headers are asked for.
+    if (method === 'HEAD') return undefined;
+    const place = streams.hold(network);
+    const lack = place.take(1);
+    if (lack) return noRoom(lack, STREAM_RETRY_MS);
+    if (res.closed) place.release();
+    else res.once('close', place.release);
+    return undefined;
+  }
 }
+
+/** Streams last. */
+const STREAM_RETRY_MS = 10_000;

@@ -115,7 +115,7 @@ function responses(route: Route, { guard }: ServicePolicy) {
     ...(guard ? ['403'] : []),
     ...(takesBody ? ['408', '413', '415'] : []),
     ...(takesBody && route.method !== 'GET' ? ['422'] : []),
-    ...(route.room ? ['429'] : []),
+    '429',
     '500',
     '503',
   ].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
@@ -173,7 +173,7 @@ const RESPONSES = {
   413: errorResponse(413, 'The body is too large'),
   415: errorResponse(415, 'The body is of another content type or encoding'),
   422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
-  429: errorResponse(429, 'Too much is waiting'),
+  429: errorResponse(429, 'Too much of yours is under way'),
   500: errorResponse(500, 'Our fault; the log has more under the request id'),
   503: errorResponse(503, 'Temporarily unavailable; the same request may be sent again'),
 };

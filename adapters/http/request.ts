@@ -8,12 +8,14 @@ import { quotaOf } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
 import type { Request, RouteQuota } from './route.js';
+import type { Shares } from './shares.js';
 
 export interface RequestDeps {
   readonly service: string;
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
+  readonly shares: Shares;
   /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */

@@ -1,5 +1,6 @@
 /** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
 import type { CommandContext, Log, Position } from '../../application/ports.js';
+import type { Room } from '../../application/room.js';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
@@ -35,8 +36,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly rawTypes?: readonly string[];
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
-  /** Where large bodies have their room, from being read to being answered; where there is none left, it is 429. */
-  readonly room?: BodyRoom;
+  /** Where large bodies have a room of their own, until their work is over; where there is none left, it is 429. */
+  readonly room?: Room;
   /** Tells callers of one network apart who share that room. */
   nameOf?(caller: Caller): string;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
@@ -62,13 +63,6 @@ export interface RouteQuota {
   /** The rejection of one too many, `<service>/<reason>`. */
   readonly rejected: string;
   readonly description: string;
-}
-
-/** Counts the bytes of bodies in memory, and whose they are: the network and the name of a caller. */
-export interface BodyRoom {
-  /** False, and nothing is taken, when there is not so much left, or that caller has had its share. */
-  take(bytes: number, whose: string): boolean;
-  give(bytes: number, whose: string): void;
 }
 
 export interface AnswerDoc {

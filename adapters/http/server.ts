@@ -6,21 +6,21 @@ import type { Sink } from '../relay/sink.js';
 import type { After } from '../system/after.js';
 import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
-import type { Crowd } from './crowd.js';
 import { inOrder } from './in-order.js';
 import { letPass } from './pieces.js';
 import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
+import { createShares, type Shares } from './shares.js';
 import { boundUnread } from './unread.js';
 
-export interface ListenOptions extends AppDeps {
+export interface ListenOptions extends Omit<AppDeps, 'shares'> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Counts its connections with those of other ports; without one they are as many as the system allows. */
-  readonly crowd?: Crowd | undefined;
+  /** What it shares with other ports; without, it has rooms of its own. */
+  readonly shares?: Shares;
   /** Takes WebSocket upgrades; without it they are answered as the ordinary requests they also are. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
@@ -53,7 +53,7 @@ function letRestPass(request: IncomingMessage, after?: After) {
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
-  { host, port, crowd, upgrade, ...deps }: ListenOptions,
+  { host, port, upgrade, shares = createShares(), ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
   const opened = (sink: Sink) => {
@@ -62,7 +62,8 @@ export async function listen(
     if (closing) sink.end('resume');
     deps.opened?.(sink);
   };
-  const respond = createApp(policy, routes, { ...deps, opened }).callback();
+  const { crowd } = deps;
+  const respond = createApp(policy, routes, { ...deps, shares, opened }).callback();
   const sockets = new Set<Socket>();
   /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
@@ -80,7 +81,6 @@ export async function listen(
     },
     inOrder((request, response) => {
       silent.delete(request.socket);
-      crowd?.busy(request.socket);
       // Before the next of its requests begins.
       response.prependOnceListener('close', () => crowd?.idle(request.socket));
       if (closing) response.setHeader('Connection', 'close');

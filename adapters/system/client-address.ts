@@ -6,11 +6,7 @@ export type ClientAddress = (socketAddress: string, forwardedFor: string | undef
 
 /** `trusted` are addresses and CIDR blocks; throws on anything else. */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
-  const list = trustedList(trusted);
-  const isTrusted = (address: string) => {
-    const version = isIP(address);
-    return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
-  };
+  const isTrusted = isTrustedBy(trusted);
   return (socketAddress, forwardedFor) => {
     let address = plain(socketAddress);
     if (forwardedFor === undefined || trusted.length === 0) return address;
@@ -22,6 +18,16 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
       address = said;
     }
     return address;
+  };
+}
+
+/** Tells whether an address is of a trusted proxy: what comes from there is of many callers. */
+export function isTrustedBy(trusted: readonly string[]): (address: string) => boolean {
+  const list = trustedList(trusted);
+  return (address) => {
+    const bare = plain(address);
+    const version = isIP(bare);
+    return version !== 0 && list.check(bare, version === 6 ? 'ipv6' : 'ipv4');
   };
 }
 

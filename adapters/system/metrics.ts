@@ -1,6 +1,7 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Cache } from '../../application/ports.js';
+import type { Room } from '../../application/room.js';
 import type { Answered } from '../http/app.js';
 import type { RelayObserver } from '../relay/connections.js';
 
@@ -21,6 +22,8 @@ export interface Metrics {
   clock(ahead: () => number | undefined): void;
   /** What it holds is measured whenever it is asked for. */
   cache(cache: Cache): void;
+  /** What is taken of it is measured whenever it is asked for. */
+  room(room: Room): void;
   /** Of everything above and the process, in Prometheus' text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -125,6 +128,23 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const rooms: Room[] = [];
+  new Gauge({
+    name: 'annals_room_used',
+    help: 'What is taken of a room that all callers share, in bytes or in pieces',
+    labelNames: ['room'],
+    registers,
+    collect() {
+      for (const { name, used } of rooms) this.set({ room: name }, used());
+    },
+  });
+  const sizes = new Gauge({
+    name: 'annals_room_limit',
+    help: 'How large it is; one network has two thirds of it, or less while others are there',
+    labelNames: ['room'],
+    registers,
+  });
+
   return {
     answered({ service, method, route, status, ms }) {
       requests.inc({ service, method, route, status: String(status) });
@@ -151,6 +171,10 @@ export function createMetrics(): Metrics {
     cache(cache) {
       caches.push(cache);
       limits.set({ cache: cache.name }, cache.limitBytes);
+    },
+    room(room) {
+      rooms.push(room);
+      sizes.set({ room: room.name }, room.most);
     },
     reacted: (reaction, outcome) => reactions.inc({ reaction, outcome }),
     text: () => registry.metrics(),

@@ -58,6 +58,12 @@ export const commonSettings = {
     default: 'auto',
     description: 'auto is pretty on a terminal and json elsewhere',
   },
+  'server.connections': {
+    type: 'integer',
+    minimum: 1,
+    default: 10_000,
+    description: 'Connections of clients to all services; fewer where the limit of open files is low',
+  },
   'server.trustedProxies': {
     type: 'array',
     items: { type: 'string' },

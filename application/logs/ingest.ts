@@ -4,11 +4,12 @@ import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { newEvent } from '../new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
+import type { Room } from '../room.js';
 import type { Appender, Waiting } from './appender.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
+import { RECORD_COST } from './intake.js';
 import { Abandoned, whileAwaited } from './pace.js';
 import { createRequests, lastOf } from './requests.js';
-import { BODY_COST, RECORD_COST, type Room } from './room.js';
 
 export interface IngestPorts {
   readonly log: EventLog;
@@ -89,8 +90,8 @@ export function createIngest(ports: IngestPorts) {
     // Whoever has not been answered sends it again.
     if (body === 'abandoned' || signal?.aborted) return ABANDONED;
     const { records, rejected, errors } = body;
-    const cost = records.length * RECORD_COST;
-    if (!room.take(cost)) return FULL;
+    const held = room.hold();
+    if (held.take(records.length * RECORD_COST)) return FULL;
     try {
       const request: ToldRequest = { accepted: records.length, rejected, errors };
       const now = clock.now();
@@ -116,21 +117,22 @@ export function createIngest(ports: IngestPorts) {
       };
       return { receipt, ingested };
     } finally {
-      room.give(cost);
+      held.release();
     }
   }
 
   /** The records of a piece of a file, under an offset that says so. */
   async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
     const cost = given.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
-    if (!room.take(cost)) return FULL;
+    const held = room.hold();
+    if (held.take(cost)) return FULL;
     try {
       const receivedAt = clock.now();
       const { position } = await store({ ...given, receivedAt }, context);
       count({ accepted: given.records.length, rejected: given.rejected });
       return { receivedAt, position, visible: await seen(position) };
     } finally {
-      room.give(cost);
+      held.release();
     }
   }
 
@@ -165,11 +167,8 @@ export function createIngest(ports: IngestPorts) {
   return {
     post,
     take,
-    /** Where bodies have their room from the moment they are read, by their bytes. */
-    bodies: {
-      take: (bytes: number, whose: string) => room.take(bytes * BODY_COST, whose),
-      give: (bytes: number, whose: string) => room.give(bytes * BODY_COST, whose),
-    },
+    /** Where bodies have their room from the moment they are read. */
+    bodies: room,
     /** The last append: what a query on this node must show. */
     latest: () => latest,
     totals: () => ({ ...totals, waitingBytes: room.used() }),

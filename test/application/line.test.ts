@@ -1,7 +1,6 @@
 /** The lines that commands wait in, one for each stream: in order, one at a time, and no longer than they may be. */
 import { expect } from 'chai';
 import { createLine } from '../../application/line.js';
-import { Unavailable } from '../../application/ports.js';
 
 describe('a line of commands', () => {
   const gate = () => {
@@ -32,23 +31,6 @@ describe('a line of commands', () => {
     expect(await refusals(outcomes)).to.have.length(1);
     expect(done).to.deep.equal([0, 1, 2]);
   });
-
-  for (const [what, keyOf, most] of [
-    ['of one stream', () => 'a', 1000],
-    ['of all streams', (nth: number) => `stream ${nth}`, 2000],
-  ] as const) {
-    it(`takes no more than its bound ${what}: the rest are told at once, and later there is room again`, async () => {
-      const inLine = createLine();
-      const { opened, open } = gate();
-      const outcomes = Array.from({ length: most + 3 }, (_, nth) => inLine(keyOf(nth), () => opened));
-      const told = await refusals(outcomes.slice(most));
-      expect(told).to.have.length(3);
-      for (const each of told) expect(each).to.be.instanceOf(Unavailable);
-      open();
-      expect(await refusals(outcomes.slice(0, most))).to.deep.equal([]);
-      expect(await inLine('a', async () => 'done')).to.equal('done');
-    });
-  }
 
   it('begins nothing that has waited for longer than its request is waited for', async () => {
     const { now } = performance;

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createCrowd, mostConnections } from '../../adapters/http/crowd.js';
+import { networkOf } from '../../adapters/system/client-address.js';
+import { createRoom, type Room } from '../../application/room.js';
 import { echo, serveToys, type Toys } from './toy.js';
+
+const PROXY = '127.0.0.9';
 
 describe('connections', () => {
   let toys: Toys;
@@ -11,8 +15,10 @@ describe('connections', () => {
   const clients: Socket[] = [];
   let begun: number;
   let answer: () => void;
+  let connections: Room;
   beforeEach(async () => {
-    const crowd = createCrowd(3);
+    connections = createRoom('connections', 3);
+    const crowd = createCrowd(connections, (address) => (address === PROXY ? undefined : networkOf(address)));
     begun = 0;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -32,8 +38,9 @@ describe('connections', () => {
     await others.close();
   });
 
-  const come = async ({ port }: Toys) => {
-    const client = connect(port, '127.0.0.1').on('error', () => {});
+  /** From another address of the loopback network, or the usual one. */
+  const come = async ({ port }: Toys, localAddress = '127.0.0.1') => {
+    const client = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
     clients.push(client);
     await once(client, 'connect');
     return client;
@@ -42,6 +49,18 @@ describe('connections', () => {
     client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     const [answer] = await once(client, 'data');
     expect(String(answer)).to.match(/^HTTP\/1\.1 20[04] /);
+  };
+  /** Told why, and closed. */
+  const refused = async (client: Socket, status: number) => {
+    let told = '';
+    client.on('data', (bytes) => {
+      told += bytes;
+    });
+    client.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(client, 'close');
+    expect(told).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(told).to.match(/^retry-after: \d+$/im);
+    expect(told).to.match(/^connection: close$/im);
   };
   const closed = (client: Socket) => (client.destroyed ? undefined : once(client, 'close'));
 
@@ -60,17 +79,52 @@ describe('connections', () => {
     for (const client of [later, last]) await ask(client, '/toys');
   });
 
-  it('that wait for an answer are kept: the new one goes, and when one has left there is room again', async () => {
-    const held = [await come(toys), await come(others), await come(toys)];
+  it('that come when there is no other room cost their own network one that is idle', async () => {
+    const others = [await come(toys, '127.0.0.2'), await come(toys, '127.0.0.2')];
+    const own = await come(toys);
+    await ask(own, '/toys');
+    const later = await come(toys);
+    await closed(own);
+    for (const client of [...others, later]) await ask(client, '/toys');
+    await come(toys, '127.0.0.3');
+    await closed(others[0]!);
+    for (const client of [others[1]!, later]) await ask(client, '/toys');
+  });
+
+  it('that wait for an answer are kept: the new one is told, and when one has left there is room again', async () => {
+    const held = [await come(toys), await come(others, '127.0.0.2'), await come(toys, '127.0.0.3')];
     const waiting = held.map((client) => ask(client, '/slow'));
     while (begun < held.length) await new Promise(setImmediate);
-    await closed(await come(toys));
+    const silent = await come(toys, '127.0.0.4');
+    const newcomer = await come(toys, '127.0.0.4');
+    await closed(silent);
+    await refused(newcomer, 503);
     answer();
     await Promise.all(waiting);
     held[1]!.destroy();
     await others.close();
-    await ask(await come(toys), '/toys');
+    await ask(await come(toys, '127.0.0.4'), '/toys');
     for (const client of [held[0]!, held[2]!]) await ask(client, '/toys');
+  });
+
+  it('that wait for an answer are of no network all there may be', async () => {
+    const held = [await come(toys), await come(toys), await come(toys)];
+    const waiting = held.slice(0, 2).map((client) => ask(client, '/slow'));
+    while (begun < waiting.length) await new Promise(setImmediate);
+    await refused(held[2]!, 429);
+    await ask(await come(toys, '127.0.0.2'), '/toys');
+    answer();
+    await Promise.all(waiting);
+    await ask(await come(toys), '/toys');
+  });
+
+  it('of a proxy, which are of many callers, are all there may be', async () => {
+    const held = [await come(toys, PROXY), await come(toys, PROXY), await come(toys, PROXY)];
+    const waiting = held.map((client) => ask(client, '/slow'));
+    while (begun < waiting.length) await new Promise(setImmediate);
+    await refused(await come(toys), 503);
+    answer();
+    await Promise.all(waiting);
   });
 
   it('that ask for more at once are waiting until the last of it is answered', async () => {
@@ -94,10 +148,10 @@ describe('connections', () => {
   it('leave the process the files it opens itself, within what the system allows it', () => {
     const limits = (files: string) =>
       `Max processes  1000  1000  processes\nMax open files   ${files}   9  files\n`;
-    expect(mostConnections(limits('20000'))).to.equal(20_000 - 256);
-    expect(mostConnections(limits('400'))).to.equal(200);
-    expect(mostConnections(limits('unlimited'))).to.equal(Number.POSITIVE_INFINITY);
-    expect(mostConnections('')).to.equal(Number.POSITIVE_INFINITY);
-    expect(mostConnections()).to.be.greaterThan(100);
+    expect(mostConnections(10_000, limits('2000'))).to.equal(2000 - 256);
+    expect(mostConnections(10_000, limits('400'))).to.equal(200);
+    expect(mostConnections(10_000, limits('unlimited'))).to.equal(10_000);
+    expect(mostConnections(10_000, '')).to.equal(10_000);
+    expect(mostConnections(10_000)).to.be.greaterThan(100);
   });
 });

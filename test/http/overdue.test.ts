@@ -1,21 +1,15 @@
 /** Requests that take longer than an answer may: their work ends, and keeps its room until it has. */
 import { expect } from 'chai';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
+import { BODY_COST, createShares } from '../../adapters/http/shares.js';
 import type { ReindexReport, Started } from '../../application/logs/reindex.js';
+import { createRoom } from '../../application/room.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('a request that is overdue', () => {
   let toys: Toys;
-  let used = 0;
-  const room = {
-    take(bytes: number) {
-      used += bytes;
-      return true;
-    },
-    give(bytes: number) {
-      used -= bytes;
-    },
-  };
+  const room = createRoom('toys', 1_000_000);
+  const shares = createShares();
   /** Of the work that is under way. */
   let signal = AbortSignal.abort();
   let finish = () => {};
@@ -35,7 +29,7 @@ describe('a request that is overdue', () => {
     const reindex = { start: () => started(), progress: async () => undefined };
     const admit = () => ({ actor: 'api', producerId: 'api' });
     const routes = [slow, ...reindexRoutes({ reindex, admit, security: [] })];
-    toys = await serveToys(routes, {}, { answerMs: 1 });
+    toys = await serveToys(routes, {}, { answerMs: 1, shares });
   });
   after(() => toys.close());
 
@@ -64,12 +58,12 @@ describe('a request that is overdue', () => {
     expect([status, json]).to.deep.equal([200, told]);
   });
 
-  it('holds room for its body until the work is over', async () => {
-    const before = used;
+  it('holds its place, and room for its body, until the work is over', async () => {
+    const before = shares.requests.used();
     await toys.post('/slow', 'x'.repeat(1000));
-    expect(used - before).to.equal(1000);
+    expect([room.used(), shares.requests.used()]).to.deep.equal([1000 * BODY_COST, before + 1]);
     finish();
     await new Promise(setImmediate);
-    expect(used).to.equal(before);
+    expect([room.used(), shares.requests.used()]).to.deep.equal([0, before]);
   });
 });

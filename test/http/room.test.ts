@@ -2,24 +2,18 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { BODY_COST } from '../../adapters/http/shares.js';
+import { createRoom } from '../../application/room.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
-const MOST = 1500;
+/** What one network has of it is two thirds. */
+const MOST = 1500 * 1.5;
 const LIMIT = 1000;
 
 describe('room for bodies', () => {
   let toys: Toys;
-  let used = 0;
-  const room = {
-    take(bytes: number) {
-      if (used + bytes > MOST) return false;
-      used += bytes;
-      return true;
-    },
-    give(bytes: number) {
-      used -= bytes;
-    },
-  };
+  const room = createRoom('toys', MOST * BODY_COST);
+  const used = () => room.used() / BODY_COST;
   const open: Socket[] = [];
   before(async () => {
     const handle = ({ body }: { body: unknown }) => ({ status: 200, body: { bytes: String(body).length } });
@@ -47,23 +41,23 @@ describe('room for bodies', () => {
   it('is not kept by those who announce much and send little', async () => {
     await begin(1);
     await begin(1);
-    await waitUntil(() => used === 2);
+    await waitUntil(() => used() === 2);
     expect((await toys.post('/raw', 'x'.repeat(500))).json).to.deep.equal({ bytes: 500 });
-    expect(used).to.equal(2);
+    expect(used()).to.equal(2);
   });
 
   it('is counted as it comes: who finds too little is told to come back, and lets go of what has come', async () => {
     const [first, second] = [await begin(450), await begin(450)];
-    await waitUntil(() => used === 902);
+    await waitUntil(() => used() === 902);
     first.write('x'.repeat(549));
-    await waitUntil(() => used === 1451);
+    await waitUntil(() => used() === 1451);
     const refused = once(second, 'data');
     second.write('x'.repeat(300));
     expect(String(await refused)).to.match(/^HTTP\/1.1 429 /);
-    await waitUntil(() => used === 1001);
+    await waitUntil(() => used() === 1001);
     const taken = once(first, 'data');
     first.write('x');
     expect(String(await taken)).to.match(/^HTTP\/1.1 200 /);
-    await waitUntil(() => used === 2);
+    await waitUntil(() => used() === 2);
   });
 });

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { createRoom } from '../../application/logs/room.js';
+import { BODY_COST } from '../../adapters/http/shares.js';
+import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { echo, serveToys, type Toys } from './toy.js';
@@ -14,8 +15,8 @@ const WINDOW_MS = 5000;
 describe('a slow body', () => {
   let toys: Toys;
   const time = heldTime();
-  const room = createRoom(3 * LIMIT);
-  const shared = createRoom(1000, 600);
+  const room = createRoom('large', 4.5 * LIMIT * BODY_COST);
+  const shared = createRoom('shared', 1000 * BODY_COST);
   const open: Socket[] = [];
   before(async () => {
     const handle = ({ body }: { body: unknown }) => ({
@@ -77,7 +78,7 @@ describe('a slow body', () => {
       async send(bytes) {
         const before = room.used();
         socket.write(Buffer.alloc(bytes, 0x20));
-        if (path === '/raw') await eventually(() => room.used() === before + bytes);
+        if (path === '/raw') await eventually(() => room.used() === before + bytes * BODY_COST);
       },
     };
   }
@@ -131,16 +132,16 @@ describe('a slow body', () => {
   it('takes no more than its caller has a share, and leaves room for others', async () => {
     const stalled = await begin('/shared', 1000, 'one');
     stalled.socket.write(Buffer.alloc(500));
-    await eventually(() => shared.used() === 500);
+    await eventually(() => shared.used() === 500 * BODY_COST);
     const from = async (caller: string, bytes: number) =>
       (await toys.post('/shared', 'x'.repeat(bytes), { Authorization: `Bearer ${caller}` })).status;
-    expect(await from('one', 101)).to.equal(429);
-    expect(await from('one', 100)).to.equal(200);
+    expect(await from('one', 167)).to.equal(429);
+    expect(await from('one', 166)).to.equal(200);
     expect(await from('other', 501)).to.equal(429);
     expect(await from('other', 500)).to.equal(200);
     stalled.socket.destroy();
     await eventually(() => shared.used() === 0);
-    expect(await from('one', 600)).to.equal(200);
+    expect(await from('one', 1000)).to.equal(200);
   });
 
   it('that nobody reads keeps its connection no longer either', async () => {

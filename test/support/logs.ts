@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
+import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
-import { CALLER_BYTES, createRoom, INTAKE_BYTES } from '../../application/logs/room.js';
 import { search } from '../../application/logs/search.js';
+import { createRoom } from '../../application/room.js';
 import { createKernel } from '../../bin/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
@@ -52,7 +53,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const room = createRoom(INTAKE_BYTES, CALLER_BYTES);
+  const room = createRoom('intake', INTAKE_BYTES);
   const { appended } = kernel;
   const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
   const index = createRecordIndex({

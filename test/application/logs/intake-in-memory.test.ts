@@ -91,7 +91,8 @@ describe('in memory, ingest', () => {
       kind: 'too-large',
     });
     const free = ingest.room.used();
-    expect(ingest.bodies.take(200, 'ada')).to.equal(true);
+    const body = ingest.bodies.hold('ada');
+    expect(body.take(800)).to.equal(undefined);
     expect(ingest.totals().waitingBytes).to.equal(800);
     expect(await ingest.post(lines({ a: 1 }, { a: 2 }), 'lines', 'api', context())).to.deep.include({
       rejected: 'logs/queue-full',
@@ -99,7 +100,7 @@ describe('in memory, ingest', () => {
       retryAfterMs: 1000,
     });
     expect(isRejection(await ingest.post(lines({ a: 1 }), 'lines', 'api', context()))).to.equal(false);
-    ingest.bodies.give(200, 'ada');
+    body.release();
     expect(ingest.room.used()).to.equal(free);
     expect(ingest.totals()).to.include({ accepted: 1, rejected: 0 });
   });
@@ -129,7 +130,7 @@ describe('in memory, ingest', () => {
     const data = world.all.at(-1)!.data as { source?: object };
     expect(data.source).to.deep.equal({ id: 'file-1', offset: 99 });
     const full = ingestOf({}, 100);
-    full.bodies.take(20, 'ada');
+    full.bodies.hold('ada').take(80);
     expect(await full.take(given, context())).to.include({ rejected: 'logs/queue-full' });
   });
 });

@@ -3,8 +3,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
-import { createRoom, INTAKE_BYTES } from '../../../application/logs/room.js';
+import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { createRoom } from '../../../application/room.js';
 import { requestStream } from '../../../domain/logs/keeping.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
@@ -32,7 +33,7 @@ describe('a request with an Idempotency-Key', () => {
     const { vault, settled, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
     const appender = createAppender({ log, logger: quiet, appended });
-    const room = createRoom(INTAKE_BYTES);
+    const room = createRoom('intake', INTAKE_BYTES);
     const clock = { now: () => now };
     return createIngest({ log, appender, vault, settled, clock, release, room, appended });
   }

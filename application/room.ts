@@ -1,0 +1,63 @@
+/** Room for what all callers share, in bytes or in pieces: bounded, and nobody can have all of it. */
+
+/** Why there is no more: one has had its share, or it is `full` also for who has nothing of it yet. */
+export type Lack = 'share' | 'full';
+
+/** What one request, connection or piece of work has of a room. */
+export interface Held {
+  /** Takes so much more; or says why not, and takes nothing. */
+  take(amount: number): Lack | undefined;
+  give(amount: number): void;
+  /** Gives back all that is left. */
+  release(): void;
+}
+
+export interface Room {
+  readonly name: string;
+  readonly most: number;
+  used(): number;
+  /** `whose` share it counts for: a network's, or a caller's. What is nobody's has no share. */
+  hold(whose?: string): Held;
+}
+
+/**
+ * What one may hold, as a multiple of what is left for the others: two thirds of the room, and two thirds of what it
+ * has left is there for the next. A fixed share would come to an end: with one half each, two networks have
+ * everything, and any machine has two, one of IPv4 and one of IPv6.
+ */
+const TIMES_THE_REST = 2;
+
+/** Who holds nothing yet finds room for its first piece as long as there is any; who is alone, for any amount. */
+export function createRoom(name: string, most: number): Room {
+  let used = 0;
+  const shares = new Map<string, number>();
+
+  function lack(amount: number, mine: number): Lack | undefined {
+    const rest = most - used - amount;
+    if (mine > 0 && mine + amount > TIMES_THE_REST * rest) return 'share';
+    return used > 0 && rest < 0 ? 'full' : undefined;
+  }
+
+  function hold(whose?: string): Held {
+    let held = 0;
+    const change = (amount: number) => {
+      held += amount;
+      used += amount;
+      if (whose === undefined) return;
+      const mine = (shares.get(whose) ?? 0) + amount;
+      if (mine > 0) shares.set(whose, mine);
+      else shares.delete(whose);
+    };
+    return {
+      take(amount) {
+        const lacking = lack(amount, whose === undefined ? 0 : (shares.get(whose) ?? 0));
+        if (!lacking) change(amount);
+        return lacking;
+      },
+      give: (amount) => change(-amount),
+      release: () => change(-held),
+    };
+  }
+
+  return { name, most, used: () => used, hold };
+}
