@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from '../adapters/engines/lock.js';
 import { findRuntime } from '../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../adapters/engines/start.js';
@@ -20,15 +21,36 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** Starts engines only where no addresses are given and none run on the data directory. */
-export async function findServers(values: AnnalsValues, logger: Log): Promise<Servers> {
+/** How long engines that another process is starting are waited for, ms: they may have much to take up. */
+const STARTING_MS = 30_000;
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * Starts engines only where no addresses are given and none run on the data directory. Rejects with `DirectoryInUse`
+ * where another process holds it for `startingMs` without engines to be found.
+ */
+export async function findServers(
+  values: Pick<AnnalsValues, 'eventStore.url' | 'mongo.url' | 'dataDir'>,
+  logger: Log,
+  startingMs = STARTING_MS,
+): Promise<Servers> {
   const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
   if (eventStoreUrl && mongoUrl) return { eventStoreUrl, mongoUrl, kind: 'given', stop: async () => {} };
   const dataDir = resolve(values.dataDir);
-  const running = findRuntime(dataDir);
-  if (running) return { ...running, kind: 'embedded, of another process', stop: async () => {} };
-  const engines: Engines = await startEngines({ dataDir, logger });
-  return { ...engines, kind: 'embedded' };
+  const until = performance.now() + startingMs;
+  for (let told = false; ; told = true) {
+    const running = findRuntime(dataDir);
+    if (running) return { ...running, kind: 'embedded, of another process', stop: async () => {} };
+    try {
+      const engines: Engines = await startEngines({ dataDir, logger });
+      return { ...engines, kind: 'embedded' };
+    } catch (error) {
+      // They are being started, or stopped: soon they can be found, or the directory is free.
+      if (!(error instanceof DirectoryInUse) || performance.now() > until) throw error;
+      if (!told) logger.info({ dataDir }, `${error.message}, whose engines are waited for`);
+      await delay(LOOK_AGAIN_MS);
+    }
+  }
 }
 
 /** For commands that work on what is there: they make no store, and reject with `Failed` where there is none. */

@@ -11,7 +11,7 @@ import { createLog } from '../adapters/system/log.js';
 import { type Lease, Unavailable } from '../application/ports.js';
 import type { Call, CommandSpec } from './command.js';
 import { findStores } from './connect.js';
-import { Failed } from './failure.js';
+import { Failed, outsideCause } from './failure.js';
 import { secretSource } from './secret.js';
 
 const FLAG = '--new-secret-file';
@@ -76,7 +76,12 @@ export const keys: CommandSpec = {
 
 function newSecretIn(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
-  const secret = readFileSync(path, 'utf8').trim();
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(FLAG, `must name a file that can be read: ${outsideCause(error)}`);
+  }
   if (secret.length >= SECRET_CHARACTERS) return secret;
   throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
 }

@@ -42,6 +42,8 @@ const RESTART_MS = 100;
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
   const lock = lockDirectory(dataDir);
+  // One that was killed left its addresses behind: others would take them for those of this start.
+  removeRuntime(dataDir);
   // Before the first start there may be other people's things of these names, but for the secret.
   const ours = existsSync(join(dataDir, 'eventstore')) ? OURS : ['secret'];
   for (const name of ours) closeTree(join(dataDir, name));

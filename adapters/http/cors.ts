@@ -20,6 +20,20 @@ export interface CorsRules {
   readonly maxAgeSeconds?: number;
 }
 
+/** Request headers that mean something on every route; a page may send no other than those it is allowed. */
+export const COMMON_REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Position',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'traceparent',
+];
+
+/** Answer headers that every route may send; a page reads no other than those that are exposed. */
+export const COMMON_ANSWER_HEADERS = ['X-Request-Id', 'Position', 'Consistency', 'Retry-After'];
+
 /** No CORS headers at all: for same-origin services. */
 export const sameOrigin: Cors = () => ({});
 

@@ -92,17 +92,19 @@ function queryParameters(query: JsonSchema | undefined) {
   }));
 }
 
-function requestBody({ body, rawBody, rawTypes = ['*/*'] }: Route) {
+function requestBody({ body, rawBody, rawTypes = ['*/*'], examples = {} }: Route) {
+  const of = (type: string, schema: JsonSchema) => [
+    type,
+    { schema, ...(type in examples ? { example: examples[type] } : {}) },
+  ];
   if (rawBody) {
-    const content = rawTypes.map((type) => [
-      type,
-      { schema: type === 'application/json' ? {} : { type: 'string' } },
-    ]);
+    const content = rawTypes.map((type) => of(type, type === 'application/json' ? {} : { type: 'string' }));
     return { requestBody: { content: Object.fromEntries(content) } };
   }
   if (!body) return {};
   const required = Array.isArray(body.required) && body.required.length > 0;
-  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
+  const content = Object.fromEntries([of('application/json', body)]);
+  return { requestBody: { required, content } };
 }
 
 /** The errors of the kernel follow from what a route takes; those of its rules it names itself. */

@@ -34,6 +34,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   readonly rawBody?: boolean;
   /** Of a raw body, for the document: the content types that are usual. Others are taken, too. */
   readonly rawTypes?: readonly string[];
+  /** By content type: bodies for people to begin with, for the document. One made of the schema has its extremes. */
+  readonly examples?: { readonly [type: string]: unknown };
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
   /** Where large bodies have a room of their own, until their work is over; where there is none left, it is 429. */

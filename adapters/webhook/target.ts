@@ -46,6 +46,8 @@ function parsed(text: string): URL {
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new TargetRefused('it is neither http nor https');
+  // `https://...` is a URL to the parser, and what people copy who have not filled in theirs yet.
+  if (/^\.|\.\./.test(url.hostname)) throw new TargetRefused('it names no host');
   // They would stand in logs, answers and every proxy on the way.
   if (url.username || url.password) throw new TargetRefused('it holds credentials');
   return url;

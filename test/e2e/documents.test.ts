@@ -15,9 +15,14 @@ interface Documented {
 
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: object;
+  readonly requestBody?: { readonly content: { readonly [type: string]: Sample } };
   readonly security?: readonly object[];
   readonly responses: { readonly [status: string]: ResponseDoc | { readonly $ref: string } };
+}
+
+interface Sample {
+  readonly schema: { readonly properties?: object };
+  readonly example?: unknown;
 }
 
 interface ResponseDoc {
@@ -302,6 +307,26 @@ describe('the documents', function () {
       // Records that are no longer kept take days.
       expect(logs.unseen()).to.deep.equal(['POST /api/ingest 410']);
     }
+  });
+
+  it('of the log service begin people with bodies that are taken, and change nothing besides', async () => {
+    const logs = await Examined.at(open.urls.logs);
+    const before = JSON.parse((await logs.ask('GET', '/api/alerts/config')).text).policy;
+    for (const [path, method, { requestBody }] of logs.operations)
+      for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
+        if (schema.properties && Object.keys(schema.properties).length === 0) continue;
+        expect(example, `${method} ${path} ${type}`).not.equal(undefined);
+        // It would call somebody.
+        if (path === '/api/alerts/test-webhook') continue;
+        const body = typeof example === 'string' ? example : JSON.stringify(example);
+        const { status, text } = await logs.ask(method, path, { headers: { 'content-type': type }, body });
+        expect(status, `${method} ${path} ${type} ${text}`).equal(200);
+        if (path === '/api/ingest') expect(JSON.parse(text)).to.include({ rejected: 0 });
+      }
+    const { policy } = JSON.parse((await logs.ask('GET', '/api/alerts/config')).text);
+    const { enabled, webhookUrl, errorThreshold } = policy;
+    expect(policy).to.deep.equal({ ...before, enabled, webhookUrl, errorThreshold });
+    await logs.ask('PUT', '/api/alerts/config', { body: { webhookUrl: null } });
   });
 
   it('of the operations port say all that hostile hands can get, and nothing else', async () => {

@@ -75,6 +75,24 @@ describe('an open log service', () => {
       }
     }));
 
+  it('goes by the host of an absolute target, whatever the Host header says', () =>
+    opened({}, async (toys) => {
+      const status = async (path: string, host: string) =>
+        (await send(toys.url, { method: 'GET', path, headers: { host } })).status;
+      for (const target of [
+        'http://evil.example/toys',
+        'HTTP://evil.example:80/toys?a=http://localhost/',
+        'https://127.0.0.1.evil.example/toys',
+        'http://localhost@evil.example/toys',
+        'http:///toys',
+        'http://evil.example?/toys',
+      ])
+        expect(await status(target, 'localhost'), target).to.be.oneOf([400, 403]);
+      expect(await status('http://evil.example/toys', 'localhost')).to.equal(403);
+      expect(await status('http://localhost:3003/toys', 'evil.example')).to.equal(200);
+      expect(await status('/toys?to=http://evil.example/', 'localhost')).to.equal(200);
+    }));
+
   it('answers under the address listened on and that of its appUrl', () =>
     opened({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
       for (const host of ['logs.lan:3003', 'logs.example.com', 'Logs.Example.com:8443']) {
@@ -106,8 +124,8 @@ describe('the operations port', () => {
   const status = { ready: async () => ({ ok: true, checks: [] }), projections: async () => [] };
   const served = (token?: string, options = {}) =>
     serveToys(operationsRoutes(policy, status, createMetrics(), { host: 'ops.lan', token }), policy, options);
-  const ask = (toys: Toys, headers: { [name: string]: string }) =>
-    send(toys.url, { method: 'GET', path: '/metrics', headers }).then((answer) => answer.status);
+  const ask = (toys: Toys, headers: { [name: string]: string }, path = '/metrics') =>
+    send(toys.url, { method: 'GET', path, headers }).then((answer) => answer.status);
 
   it('answers this machine under its own names only', async () => {
     const toys = await served();
@@ -115,6 +133,8 @@ describe('the operations port', () => {
       expect(await ask(toys, { host }), host).to.equal(200);
     for (const host of ['evil.example', 'evil.example:3009', '127.0.0.1.nip.io'])
       expect(await ask(toys, { host }), host).to.equal(403);
+    expect(await ask(toys, { host: 'localhost' }, 'http://evil.example/metrics')).to.equal(403);
+    expect(await ask(toys, { host: 'evil.example' }, 'http://ops.lan/metrics')).to.equal(200);
     await toys.close();
   });
 

@@ -161,6 +161,14 @@ describe('the command line', () => {
       ],
       [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs is not there .*\n$/],
       [
+        ['keys', 'rotate', '--new-secret-file', 'none'],
+        {},
+        /^annals: --new-secret-file must name a file that can be read: none: .*ENOENT.*\n$/,
+      ],
+      [['replay', '--from', 'yesterday'], {}, /^annals: --from must be an instant.*\n$/],
+      [['replay', '--position', 'end'], {}, /^annals: --position must be a position.*\n$/],
+      [['logs', 'query', '--limit', 'all'], {}, /^annals: option .*--limit.* must be a whole number.*\n$/i],
+      [
         ['config', '--server-trusted-proxies', 'proxy'],
         {},
         /^annals: server\.trustedProxies must be a list of addresses.*\n$/,

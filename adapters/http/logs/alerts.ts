@@ -57,6 +57,13 @@ export function alertRoutes({
       'webhookUrl to be enabled; null or an empty text clears the URL and disables alerting. An unknown key, a ' +
       'wrong type and a number out of its range are refused by name, and nothing is changed then.',
     body: policyChanges,
+    examples: {
+      'application/json': {
+        enabled: true,
+        webhookUrl: 'https://hooks.example.com/annals',
+        errorThreshold: 20,
+      },
+    },
     answers: {
       200: { description: 'The policy now in force', schema: policyBody },
       400: { description: 'A setting is not known, or its value is not possible' },
@@ -77,6 +84,7 @@ export function alertRoutes({
       'Posts what an alert would, with the rule `test`, to the given URL or the one of the policy; signed, and ' +
       'tried again, like an alert. Answered when it was delivered or given up, within 25 seconds.',
     body: testBody,
+    examples: { 'application/json': { webhookUrl: 'https://hooks.example.com/annals' } },
     answers: {
       200: { description: 'The receiver has taken it', schema: testOutcome },
       400: { description: 'There is no URL, or it must not be called' },

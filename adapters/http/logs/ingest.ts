@@ -10,6 +10,11 @@ const BODY_BYTES = 8 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const LINES_TYPE = /^(?:application\/(?:x-)?ndjson|text\/plain)\b/i;
 
+/** For people to begin with. */
+const LINES =
+  '{"level":"info","message":"Hello"}\n' +
+  '{"level":"error","event":"payment.failed","message":"Card was declined","user":{"id":42}}\n';
+
 export interface IngestRouteDeps {
   readonly ingest: Pick<Ingest, 'post' | 'bodies'>;
   readonly admit: NonNullable<Route<LogCaller>['admit']>;
@@ -32,6 +37,11 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     security,
     rawBody: true,
     rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
+    examples: {
+      'application/x-ndjson': LINES,
+      'application/json': { level: 'error', event: 'payment.failed', message: 'Card was declined' },
+      'text/plain': LINES,
+    },
     bodyLimit: BODY_BYTES,
     room: ingest.bodies,
     nameOf: ({ actor }) => actor,

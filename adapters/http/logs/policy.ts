@@ -1,5 +1,5 @@
 /** What all answers of the log service have in common: CORS, credentials, and who may call. */
-import { cors } from '../cors.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../cors.js';
 import { type Expected, meantFor } from '../meant-for.js';
 import type { ServicePolicy } from '../policy.js';
 
@@ -22,9 +22,11 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   cors: cors({
     origins: access.origins ?? ['*'],
     methods: ['GET', 'POST', 'PUT', 'OPTIONS'],
-    headers: ['authorization', 'content-type', 'idempotency-key', 'if-position', 'last-event-id'],
-    expose: ['X-Request-Id', 'Position', 'Retry-After'],
+    headers: COMMON_REQUEST_HEADERS,
+    expose: COMMON_ANSWER_HEADERS,
   }),
+  // Records hold what people did: none of it is to stay in caches of browsers and proxies.
+  headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
   // With credentials it is they that keep strangers out; without, a web page must not read or set anything.
   guard: access.open ? meantFor(access) : undefined,
   securitySchemes: {

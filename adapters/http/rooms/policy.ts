@@ -1,6 +1,6 @@
 /** What all answers of the room service have in common: headers, CORS, and errors with a code. */
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { cors } from '../cors.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../cors.js';
 import type { FieldError } from '../invalid.js';
 import type { ServicePolicy } from '../policy.js';
 import { fromRejection, type Problem, problem } from '../problem.js';
@@ -33,6 +33,7 @@ const CODES: { readonly [status: number]: string } = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
   422: 'IDEMPOTENCY_KEY_REUSED',
   429: 'TOO_MANY_REQUESTS',
+  431: 'HEADER_TOO_LARGE',
   503: 'UNAVAILABLE',
 };
 
@@ -65,8 +66,8 @@ export const roomsPolicy = (version: string, allowedOrigins: readonly string[]):
   cors: cors({
     origins: allowedOrigins,
     methods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
-    headers: ['Content-Type', 'Authorization', 'Idempotency-Key', 'If-Position', 'Last-Event-ID'],
-    expose: ['X-Request-Id', 'Position', 'Retry-After'],
+    headers: COMMON_REQUEST_HEADERS,
+    expose: COMMON_ANSWER_HEADERS,
   }),
   headers: {
     'Cache-Control': 'no-store',

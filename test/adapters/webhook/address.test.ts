@@ -124,6 +124,8 @@ describe('the target of a webhook', () => {
     expect(await refusal('file:///etc/passwd')).to.match(/neither/);
     expect(await refusal('https://user:word@example.com/')).to.match(/credentials/);
     expect(await refusal('https://user@example.com/')).to.match(/credentials/);
+    for (const url of ['https://...', 'https://.example.com/', 'https://a..b/'])
+      expect(await refusal(url), url).to.match(/names no host/);
     for (const url of ['', 'example.com', 'http://', 'http://[fe80::1%25eth0]/', 'http://1.2.3.4.5.6.0x/'])
       expect(await refusal(url), url).to.match(/no valid URL|neither/);
   });
