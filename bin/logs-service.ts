@@ -108,6 +108,7 @@ export const logs: Service<typeof catalog> = {
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,
+      password: admission.mode.basic,
       host: values.host,
       appUrl: values['logs.appUrl'],
       origins: values['logs.allowedOrigins'],

@@ -3,14 +3,12 @@ import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.j
 import type { Decider } from '../../domain/shared/decider.js';
 import { type DataOf, object } from '../../domain/shared/schema.js';
 
-const text = { type: 'string' } as const;
-
-/** As one signs it. */
-const entry = object({ name: text, text });
-export type Entry = DataOf<typeof entry>;
-
 /** Its events are sealed under its own key. */
 export const bookStream = ({ bookId }: { readonly bookId: string }): string => `guestbook.book-${bookId}`;
+
+const text = { type: 'string' } as const;
+const entry = object({ name: text, text });
+export type Entry = DataOf<typeof entry>;
 
 export const catalog = {
   service: 'guestbook',
@@ -20,10 +18,8 @@ export const catalog = {
     }),
   },
 } as const satisfies Catalog;
-
-export type BookSigned = EventOf<typeof catalog, 'BookSigned'>;
-
-export type SignBook = { readonly bookId: string; readonly now: number } & Entry;
+export type BookSigned = EventOf<typeof catalog>;
+type SignBook = { readonly bookId: string; readonly now: number } & Entry;
 
 /** The state: who has signed. */
 export const book: Decider<readonly string[], SignBook, BookSigned> = {

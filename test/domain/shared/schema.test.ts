@@ -125,8 +125,10 @@ const KEYWORDS: { readonly [keyword in keyof Required<Schema>]: 'typed' | 'check
   items: 'typed',
   minItems: 'checked',
   minLength: 'checked',
+  maxLength: 'checked',
   pattern: 'checked',
   minimum: 'checked',
+  maximum: 'checked',
 };
 
 /** All the schemas within one. */
