@@ -1,9 +1,12 @@
-/** What events are described with: the few words of JSON Schema that we use, and the type of the data that fits them. */
+/** What data is described with: the few words of JSON Schema that events use, and the type of what fits a schema. */
 
-/** A JSON Schema (draft 2020-12) as plain data, which ajv checks; no other keyword has a meaning in `DataOf`. */
+/**
+ * A JSON Schema (draft 2020-12) as plain data, which ajv checks. What else has a meaning in `DataOf` is for bodies and
+ * queries: `default`, which is filled in there, and `patternProperties`, which lets members pass that have no name here.
+ */
 export interface Schema {
   readonly type?: TypeName | readonly ScalarName[];
-  readonly const?: string;
+  readonly const?: string | boolean;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly properties?: Properties;
@@ -13,8 +16,10 @@ export interface Schema {
   readonly items?: Schema;
   readonly minItems?: number;
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly pattern?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 export type Properties = { readonly [name: string]: Schema };
@@ -37,29 +42,37 @@ export type DataOf<S> = S extends { readonly const: infer Value }
     ? Value
     : S extends { readonly anyOf: readonly (infer Each)[] }
       ? EachOf<Each>
-      : S extends { readonly type: 'object' }
-        ? Members<S>
-        : S extends { readonly type: 'array' }
-          ? readonly (S extends { readonly items: infer Item } ? DataOf<Item> : unknown)[]
-          : S extends { readonly type: infer Name extends ScalarName }
-            ? Scalars[Name]
-            : S extends { readonly type: readonly (infer Name extends ScalarName)[] }
-              ? Scalars[Name]
-              : unknown;
+      : S extends { readonly type: readonly (infer Name)[] }
+        ? Typed<S, Name>
+        : S extends { readonly type: infer Name }
+          ? Typed<S, Name>
+          : unknown;
 
 type EachOf<S> = S extends unknown ? DataOf<S> : never;
 
-type Members<S> = S extends { readonly properties: infer P }
-  ? S extends { readonly required: readonly (infer Name)[] }
-    ? Flat<
-        { readonly [name in keyof P as name extends Name ? name : never]: DataOf<P[name]> } & {
-          readonly [name in keyof P as name extends Name ? never : name]?: DataOf<P[name]>;
-        }
-      >
-    : { readonly [name in keyof P]?: DataOf<P[name]> }
+/** By the type's name, or each of several. */
+type Typed<S, Name> = Name extends 'object'
+  ? Members<S>
+  : Name extends 'array'
+    ? readonly (S extends { readonly items: infer Item } ? DataOf<Item> : unknown)[]
+    : Name extends ScalarName
+      ? Scalars[Name]
+      : unknown;
+
+type Members<S> = S extends { readonly properties: infer P; readonly patternProperties?: never }
+  ? Flat<
+      { readonly [name in keyof P as name extends Given<S, P> ? name : never]: DataOf<P[name]> } & {
+        readonly [name in keyof P as name extends Given<S, P> ? never : name]?: DataOf<P[name]>;
+      }
+    >
   : {
       readonly [name: string]: S extends { readonly additionalProperties: infer Any } ? DataOf<Any> : unknown;
     };
+
+/** The names of members that are always there: they are required, or filled in where they are missing. */
+type Given<S, P> =
+  | (S extends { readonly required: readonly (infer Name)[] } ? Name : never)
+  | { [name in keyof P]: P[name] extends { readonly default: unknown } ? name : never }[keyof P];
 
 type Flat<T> = { readonly [name in keyof T]: T[name] };
 

@@ -17,7 +17,7 @@ describe('a body in crumbs', () => {
     toys = await serveToys([
       echo({
         path: '/raw',
-        rawBody: true,
+        body: 'bytes',
         bodyLimit: 1024 * 1024,
         handle: ({ body }) => ({ status: 200, body: { bytes: (body as Buffer).length } }),
       }),
