@@ -2,10 +2,10 @@
 import { Option } from 'commander';
 import picocolors from 'picocolors';
 import { print } from '../print.js';
+import { safe } from '../safe.js';
 import { table } from '../table.js';
 import { askJson, connectionOf } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
-import { safe } from './format.js';
 import { logsCommand } from './run.js';
 
 interface Aggregate {

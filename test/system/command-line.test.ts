@@ -154,6 +154,10 @@ describe('the command line', () => {
         { ANNALS_ROOM_PORT: '1' },
         /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
       ],
+      [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
+      [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
+      [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
+      [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [
         ['reindex', '--check', '--list'],
         {},
