@@ -57,7 +57,9 @@ export const keys: CommandSpec = {
         progress: assertAlone,
       });
       const then = isKept ? '' : '; configure it on every node, and restart them';
-      process.stdout.write(`${wrapped} keys wrapped anew, under the new secret${then}\n`);
+      process.stdout.write(
+        `${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`,
+      );
       const [first] = unopened;
       if (first === undefined) return 0;
       throw new Failed(
@@ -76,7 +78,19 @@ export const keys: CommandSpec = {
 
 function newSecretIn(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
-  const secret = readFileSync(path, 'utf8').trim();
+  const secret = textOf(path).trim();
   if (secret.length >= SECRET_CHARACTERS) return secret;
   throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      FLAG,
+      `names a file that can't be read: ${code === 'ENOENT' ? 'it is not there' : code}`,
+    );
+  }
 }

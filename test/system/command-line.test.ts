@@ -99,6 +99,7 @@ describe('the command line', () => {
     expect(out).to.match(/^host +::1 +environment ANNALS_HOST$/m);
     expect(out).to.match(/^rooms\.createPerHour +5 +file$/m);
     expect(out).to.match(/^dataDir +\.\/data +default$/m);
+    expect(out).to.match(/^logs\.producers +\[\] +default$/m);
   });
 
   it('shows no secret, in no form', async () => {
@@ -153,6 +154,22 @@ describe('the command line', () => {
         ['config'],
         { ANNALS_ROOM_PORT: '1' },
         /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
+      ],
+      [
+        ['config', '--event-store-url', 'http://h:2113'],
+        {},
+        /^annals: eventStore\.url must be an address like esdb:\/\/host:2113 .*\n$/,
+      ],
+      [
+        ['config'],
+        { ANNALS_MONGO_URL: 'h' },
+        /^annals: mongo\.url must be an address like mongodb:\/\/host\/ .*\n$/,
+      ],
+      [['config', '--mongo-database', 'a.b'], {}, /^annals: mongo\.database must be 1 to 38 letters.*\n$/],
+      [
+        ['keys', 'rotate', '--new-secret-file', 'nowhere'],
+        {},
+        /^annals: --new-secret-file names a file that can't be read: it is not there\n$/,
       ],
       [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
