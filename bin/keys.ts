@@ -11,7 +11,7 @@ import { createLog } from '../adapters/system/log.js';
 import { type Lease, Unavailable } from '../application/ports.js';
 import type { Call, CommandSpec } from './command.js';
 import { findStores } from './connect.js';
-import { Failed } from './failure.js';
+import { Failed, outsideCause } from './failure.js';
 import { secretSource } from './secret.js';
 
 const FLAG = '--new-secret-file';
@@ -78,19 +78,12 @@ export const keys: CommandSpec = {
 
 function newSecretIn(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
-  const secret = textOf(path).trim();
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(FLAG, `must name a file that can be read: ${outsideCause(error)}`);
+  }
   if (secret.length >= SECRET_CHARACTERS) return secret;
   throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      FLAG,
-      `names a file that can't be read: ${code === 'ENOENT' ? 'it is not there' : code}`,
-    );
-  }
 }

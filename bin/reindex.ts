@@ -2,6 +2,7 @@
 import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { createLog } from '../adapters/system/log.js';
+import { onEnd } from '../adapters/system/signals.js';
 import type { Progress } from '../projections/catch-up.js';
 import { BuildInProgress } from '../projections/lifecycle.js';
 import type { ReadModel } from '../projections/projection.js';
@@ -34,7 +35,7 @@ export const reindex: CommandSpec = {
     const servers = await findStores(values, log);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
-    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    onEnd(interrupt, () => process.exit(1));
     const kernel = await openKernel(servers, values, services, log);
     try {
       if (options.list) return await list(kernel, chosen);

@@ -1,6 +1,7 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
 import { createLog } from '../adapters/system/log.js';
+import { onEnd } from '../adapters/system/signals.js';
 import type { RevealedEvent } from '../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../application/replay.js';
 import type { Call, CommandSpec } from './command.js';
@@ -45,7 +46,7 @@ export const replay: CommandSpec = {
     const servers = await findStores(values, log);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
-    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    onEnd(interrupt, () => process.exit(1));
     process.stdout.once('error', interrupt);
     const kernel = await openKernel(servers, values, services, log);
     try {

@@ -1,12 +1,38 @@
-/** Writes an `Answer` of a route as an HTTP response. */
+/** What routes answer, and how it is written as an HTTP response. */
 import type { Context } from 'koa';
-import { isRejection } from '../../domain/shared/decider.js';
+import type { Position } from '../../application/ports.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
 import { openSse, SSE_HEADERS } from '../relay/sse.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
-import type { Answer, Reply } from './route.js';
 
+export interface Reply {
+  readonly status: number;
+  /** JSON. */
+  readonly body?: unknown;
+  /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
+  readonly text?: string | Uint8Array;
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
+  /** The place in the log this answer reflects. */
+  readonly position?: Position;
+  /** The read models did not catch up in time; told as `Consistency: pending`. */
+  readonly consistency?: 'pending';
+}
+
+/** A stream of server-sent events; the sink is the connection, its headers already on their way. */
+export interface Streaming {
+  stream(sink: Sink): void;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+export interface Lasting {
+  lasting(): Promise<Answer>;
+}
+
+/** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
+export type Answer = Reply | Problem | Rejection | Streaming;
 /** `opened` is told of every stream that begins. */
 export function writeAnswer(
   ctx: Context,

@@ -9,10 +9,10 @@ import { writeAnswer, writeProblem } from './answer.js';
 import type { Crowd } from './crowd.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
-import { malformed } from './malformed.js';
+import { hostOf, malformed } from './malformed.js';
 import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
-import type { RequestDeps } from './request.js';
+import { type RequestDeps, singleHeaders } from './request.js';
 import type { Route } from './route.js';
 import { noRoom } from './shares.js';
 
@@ -63,6 +63,8 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const preflight = ctx.method === 'OPTIONS';
     const crowded = crowdedOut(ctx.req.socket);
     const unreadable = malformed(ctx);
+    const host = hostOf(ctx.req);
+    if (host !== undefined) ctx.req.headers.host = host;
     const foreign = unreadable ? undefined : policy.guard?.(addressed(ctx));
     const refused = unreadable ?? foreign ?? crowded;
     // Nothing may read a target that can't be read.
@@ -126,9 +128,9 @@ function unrouted(ctx: Ctx & { matched?: readonly { methods: readonly string[] }
   return problem(405, `${ctx.method} is not possible here`, { headers: { Allow: allow } });
 }
 
-const addressed = ({ req: { headers, socket } }: Ctx): Addressed => ({
-  host: headers.host,
-  origin: headers.origin,
+const addressed = ({ method, req: { headers, socket } }: Ctx): Addressed => ({
+  method,
+  headers: singleHeaders(headers),
   localAddress: socket.localAddress,
 });
 

@@ -4,12 +4,13 @@ import type { Held } from '../../application/room.js';
 import { REQUEST_MS, within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { networkOf } from '../system/client-address.js';
+import type { Answer } from './answer.js';
 import { createBodyReader } from './body.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
-import type { Answer, Route } from './route.js';
+import type { Route } from './route.js';
 import { noRoom } from './shares.js';
 import { bodyValidator, queryValidator } from './validate.js';
 
@@ -23,8 +24,8 @@ export type Endpoint = (
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.shares;
   const checkQuery = route.query && queryValidator(route.query);
-  const checkBody = route.body && bodyValidator(route.body, route.strictBody);
-  const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
+  const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
+  const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
   // Admission and handler together: the client sends its body in between.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
@@ -68,7 +69,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const invalid = checkBody?.(read.json);
         if (invalid) return refusal ?? refuse(invalid);
         request.bytes = read.bytes;
-        request.body = route.rawBody ? read.bytes : read.json;
+        request.body = route.body === 'bytes' ? read.bytes : read.json;
       }
       const answering = refusal
         ? repeated!(request).then((told) => told ?? refusal)

@@ -1,4 +1,4 @@
-/** Requests that the parser lets through although they can't be understood. */
+/** Requests that the parser lets through although they can't be understood, or mean somebody else than their header says. */
 import type { Context } from 'koa';
 import { type Problem, problem } from './problem.js';
 
@@ -13,6 +13,14 @@ export function malformed(ctx: Context): Problem | undefined {
   if (headers.host === undefined) return httpVersion === '1.0' ? undefined : NO_HOST;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length > 1 ? SEVERAL_HOSTS : undefined;
+}
+
+/**
+ * The host that a request is for. An absolute target names it, as for a proxy, and what the header says does not count
+ * then (RFC 9112, 3.2.2).
+ */
+export function hostOf({ url = '', headers }: Context['req']): string | undefined {
+  return /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? headers.host;
 }
 
 /** An absolute target may be no URL; koa only finds out when it is asked for a part of it. */

@@ -31,10 +31,27 @@ export interface Keyring {
 
 const linkName = (id: string): string => `secret ${id}`;
 
-/** All that a secret opens, by itself and by links. */
+/** A link can't be opened, and keys are wrapped under its secret: one line for a person, with what can be done. */
+export class DamagedLink extends Unavailable {
+  constructor(db: Db, id: string, subject: string) {
+    const lost = 'those keys are lost: delete the row, and what they sealed is shown as erased';
+    const nothing = 'only the former secret itself, configured again, opens this installation';
+    super(
+      `the row ${id} of ${db.databaseName}.${SECRETS} is damaged: it holds a former secret, and keys are wrapped under ` +
+        `that still, of ${subject} for one; put the row back from a backup. Without one ` +
+        (subject === INSTALLATION ? nothing : lost),
+    );
+  }
+}
+
+/**
+ * All that a secret opens, by itself and by links. Rejects with `DamagedLink`; one that nothing is wrapped under any
+ * more is no loss.
+ */
 export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
   const current = wrappingUnder(secret);
   const known = new Map([[current.id, current]]);
+  const damaged: string[] = [];
   const links = await db
     .collection<SecretRow>(SECRETS)
     .find({ under: { $exists: true } })
@@ -42,9 +59,26 @@ export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
   // A map is walked in the order in which it grows: what a link opens may open further ones.
   for (const wrapping of known.values())
     for (const { _id, under, wrapped } of links)
-      if (under === wrapping.id && wrapped && !known.has(_id))
-        known.set(_id, wrappingUnder(wrapping.unwrap(linkName(_id), wrapped.buffer).toString()));
+      if (under === wrapping.id && !known.has(_id)) {
+        const former = linked(wrapping, _id, wrapped);
+        if (former) known.set(_id, former);
+        else damaged.push(_id);
+      }
+  const [id] = damaged.filter((each) => !known.has(each));
+  if (id === undefined) return { current, known };
+  // It may be the one that others of before are opened by.
+  const closed = links.flatMap((each) => (known.has(each._id) ? [] : [each._id]));
+  const key = await db.collection<KeyRow>(KEYS).findOne({ under: { $in: closed } });
+  if (key) throw new DamagedLink(db, id, key._id);
   return { current, known };
+}
+
+function linked(wrapping: Wrapping, id: string, wrapped: Binary | undefined): Wrapping | undefined {
+  try {
+    return wrapped && wrappingUnder(wrapping.unwrap(linkName(id), wrapped.buffer).toString());
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the installation was ever under a secret of this name: before it wraps anything a link or its key says so. */

@@ -1,5 +1,6 @@
-/** An orderly end of the process: on the first signal step by step, on the second at once. */
+/** An orderly end of the process: on the first signal step by step, on a later one at once. */
 import type { Log } from '../../application/ports.js';
+import { onEnd, type Signals } from './signals.js';
 
 export interface Step {
   readonly name: string;
@@ -26,25 +27,22 @@ export interface ShutdownOptions {
   readonly host?: SignalHost;
   /** For all steps together. */
   readonly graceMs?: number;
+  /** Ms that never go back. */
+  readonly now?: () => number;
 }
 
-export interface SignalHost {
-  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+export interface SignalHost extends Signals {
   exit(code: number): void;
 }
 
-/**
- * Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. The returned
- * function starts the same without a signal.
- */
-export function shutdownOn({ steps, log, host = process, graceMs = 10_000 }: ShutdownOptions): () => void {
-  let asked = false;
+/** Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. */
+export function shutdownOn(options: ShutdownOptions): void {
+  const { steps, log, host = process, graceMs = 10_000, now } = options;
+  const insisted = () => {
+    log.warn({}, 'stopping at once');
+    host.exit(1);
+  };
   const stop = () => {
-    if (asked) {
-      log.warn({}, 'stopping at once');
-      return host.exit(1);
-    }
-    asked = true;
     log.info({}, 'stopping');
     const late = setTimeout(() => {
       log.error({ graceMs }, 'stopping took too long');
@@ -56,9 +54,7 @@ export function shutdownOn({ steps, log, host = process, graceMs = 10_000 }: Shu
       host.exit(failed ? 1 : 0);
     });
   };
-  host.on('SIGINT', stop);
-  host.on('SIGTERM', stop);
-  return stop;
+  onEnd(stop, insisted, { host, ...(now && { now }) });
 }
 
 async function runAll(steps: Iterable<Step>, log: Log): Promise<boolean> {

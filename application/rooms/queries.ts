@@ -1,7 +1,7 @@
 /** Reads a room: the rows of the read model, their secrets opened on the way out. */
-import type { Envelope } from '../../domain/rooms/messages.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
-import { isOpen, notFound, roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import type { Streams } from '../streams.js';

@@ -1,17 +1,20 @@
 /** What all commands of the log service share: how they end when they fail, are interrupted, or lose their reader. */
+import { onEnd } from '../../adapters/system/signals.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
-import { connectionOptions } from './connection.js';
+import { connectionOptions, Refused } from './connection.js';
 
 /** The command failed; it has said why. */
 export const FAILED = 1;
+/** What was asked for makes no sense, whether this program has found that out or the service. */
+const WRONG_USAGE = 2;
 /** All was sent, but the service did not take every record. */
 export const SOME_REJECTED = 3;
 /** Ended by Ctrl-C, as shells count it. */
 export const INTERRUPTED = 130;
 
 export const EXIT_CODES =
-  `\n\nExit codes: 0 done (also when the reader of a pipe has read enough), ${FAILED} failed, 2 wrong usage, ` +
+  `\n\nExit codes: 0 done (also when the reader of a pipe has read enough), ${FAILED} failed, ${WRONG_USAGE} wrong usage, ` +
   `${SOME_REJECTED} (import) some records were rejected, ${INTERRUPTED} interrupted.`;
 
 /** `stop` is aborted by Ctrl-C and by a reader that has gone. */
@@ -31,14 +34,14 @@ async function runStoppably(work: (stop: AbortSignal) => Promise<number>): Promi
   const stop = new AbortController();
   let ended: number | undefined;
   const end = (code: number) => {
-    // Who asks twice does not want to wait.
-    if (ended === INTERRUPTED) process.exit(INTERRUPTED);
     ended = code;
     stop.abort();
   };
-  const interrupt = () => end(INTERRUPTED);
   const readerGone = () => end(0);
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const unwatch = onEnd(
+    () => end(INTERRUPTED),
+    () => process.exit(INTERRUPTED),
+  );
   process.stdout.once('error', readerGone);
   try {
     const code = await work(stop.signal);
@@ -47,9 +50,9 @@ async function runStoppably(work: (stop: AbortSignal) => Promise<number>): Promi
     if (ended !== undefined) return ended;
     if (!(error instanceof Failed)) throw error;
     process.stderr.write(`annals: ${error.message}\n`);
-    return FAILED;
+    return error instanceof Refused && error.status === 400 ? WRONG_USAGE : FAILED;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    unwatch();
     process.stdout.off('error', readerGone);
   }
 }

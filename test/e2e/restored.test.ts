@@ -54,6 +54,8 @@ describe('a log restored from a backup', function () {
     await eve.burn();
     await state(ada);
     expect(await found('lost')).to.deep.equal([20, null]);
+    // What was served before is kept for a while, and it is what the restored log says is served.
+    expect((await logs().ask('POST', '/api/reindex')).status).to.equal(200);
     expect(await server.stop()).to.equal(0);
 
     rmSync(log, { recursive: true });

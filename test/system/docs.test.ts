@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { extractMermaidBlocks, validate } from '@probelabs/maid';
 import { expect } from 'chai';
 import { createMetrics } from '../../adapters/system/metrics.js';
 
@@ -32,7 +33,20 @@ describe('the pages about the code', () => {
     const missing = pages.filter(({ path }) => !/README/.test(path) && !index.includes(`(${path.slice(5)})`));
     expect(missing.map(({ path }) => path)).to.deep.equal([]);
     expect(wrong((text) => (text.split('\n').length > 130 ? ['is long'] : []))).to.deep.equal([]);
-    expect(wrong((text) => (text.includes('```mermaid') ? [] : ['has no picture']))).to.deep.equal([]);
+  });
+
+  it('have pictures that can be drawn', () => {
+    const undrawn = (text: string) => {
+      const pictures = extractMermaidBlocks(text).map(({ content }) => validate(content));
+      const known = pictures.filter(({ type }) => type !== 'unknown');
+      const errors = pictures.flatMap((picture) =>
+        picture.errors.map(({ line, message }) => `${line}: ${message}`),
+      );
+      return known.length === pictures.length && pictures.length > 0
+        ? errors
+        : ['has no picture of a known kind'];
+    };
+    expect(wrong(undrawn)).to.deep.equal([]);
   });
 
   it('name only files that exist', () => {
@@ -81,11 +95,22 @@ describe('the comments', () => {
     ).to.deep.equal([]);
   });
 
+  it('cite only files that exist', () => {
+    const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
+    const cited = (text: string) =>
+      [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(/\b[\w./-]+\.ts\b/g) ?? []);
+    const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
+    expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
+    expect(wrong((text) => cited(text).filter((name) => !isThere(name)), sources)).to.deep.equal([]);
+  });
+
   it('cite nothing that is not in the repository', () => {
     const elsewhere = /\(?(?:answers-[a-z]+|design,? section \d+)/g;
     expect(wrong((text) => text.match(elsewhere) ?? [], sources)).to.deep.equal([]);
   });
 });
+
+const COMMENT = /\/\*.*?\*\/|^\s*\/\/.*?$/gms;
 
 const UNITS: { readonly [unit: string]: number } = {
   '': 1,

@@ -6,6 +6,7 @@ import { createClientAddress, isLoopback, networkOf } from '../../adapters/syste
 import { createLog, type LogOptions } from '../../adapters/system/log.js';
 import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { keepLines } from '../http/toy.js';
+import { heldTime } from '../support/held-time.js';
 
 describe('the log', () => {
   function logTo(options: Partial<LogOptions> = {}) {
@@ -141,8 +142,8 @@ describe('stopping', () => {
   function stopping(steps: readonly Step[], graceMs?: number) {
     const host = new Host();
     const { log, lines } = keepLines();
-    const stop = shutdownOn({ steps, log, host, ...(graceMs === undefined ? {} : { graceMs }) });
-    return { host, lines, stop };
+    shutdownOn({ steps, log, host, ...(graceMs === undefined ? {} : { graceMs }) });
+    return { host, lines };
   }
 
   it('runs the steps one after the other and ends with 0', async () => {
@@ -185,16 +186,29 @@ describe('stopping', () => {
     expect(lines.find(({ level }) => level === 'error')?.fields).to.include({ step: 'http' });
   });
 
-  it('ends at once when the signal comes again', async () => {
-    const { host } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }]);
-    host.emit('SIGINT');
-    host.emit('SIGINT');
+  it('ends at once when the signal comes again, but not for one that comes several times at once', async () => {
+    const time = heldTime();
+    const host = new Host();
+    const { log, lines } = keepLines();
+    let runs = 0;
+    const run = () => {
+      runs++;
+      return new Promise<never>(() => {});
+    };
+    shutdownOn({ steps: [{ name: 'stuck', run }], log, host, now: time.now });
+    for (const ms of [0, 0, 3, 996]) {
+      time.pass(ms);
+      for (const signal of ['SIGINT', 'SIGTERM']) host.emit(signal);
+    }
+    expect([runs, host.codes, lines.map(({ message }) => message)]).to.deep.equal([1, [], ['stopping']]);
+    time.pass(1);
+    host.emit('SIGTERM');
     expect(await host.exited).to.equal(1);
   });
 
   it('does not wait for ever', async () => {
-    const { host, stop } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }], 20);
-    stop();
+    const { host } = stopping([{ name: 'stuck', run: () => new Promise<never>(() => {}) }], 20);
+    host.emit('SIGTERM');
     expect(await host.exited).to.equal(1);
   });
 });

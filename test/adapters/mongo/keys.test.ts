@@ -224,6 +224,51 @@ describe('the key database', function () {
     expect(await rejection(open(db, { given: NEW }))).to.be.instanceOf(WrongSecret);
   });
 
+  it('names a damaged link that keys need, with what to do, and passes one that none needs', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const { keys: running } = await open(db, { given: OLD });
+    await rotation(db, { given: OLD, next: NEW });
+    const secrets = db.collection<{ _id: string }>('secrets');
+    const { _id = '' } = (await secrets.findOne()) ?? {};
+    await secrets.updateOne({ _id }, { $set: { wrapped: new Binary(randomBytes(60)) } });
+    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+
+    await running.create('room:behind', randomBytes(32));
+    const refused = await rejection(open(db, { given: NEW }));
+    expect(refused)
+      .to.be.instanceOf(Unavailable)
+      .with.property('message')
+      .that.matches(
+        new RegExp(
+          `^the row ${_id} of ${db.databaseName}.secrets is damaged: .* room:behind .*backup.*[^\n]$`,
+        ),
+      )
+      .and.includes('delete the row, and what they sealed is shown as erased');
+    await secrets.deleteOne({ _id });
+    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+    const { keys } = await open(db, { given: NEW });
+    // As of a secret that nobody ever had: nothing will ever open it.
+    expect(await rejection(keys.read('room:behind'))).to.be.instanceOf(Unopenable);
+  });
+
+  it('never says that a link may be deleted which the key of the installation needs', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const installation = (await rowsOf(db).findOne({ _id: INSTALLATION }))!;
+    await rotation(db, { given: OLD, next: NEW });
+    // As it is when the rotation is killed before it comes to any key.
+    await rowsOf(db).replaceOne(
+      { _id: INSTALLATION },
+      { wrapped: installation.wrapped!, under: installation.under! },
+    );
+    await db.collection('secrets').updateMany({}, { $unset: { wrapped: true } });
+    expect(await rejection(open(db, { given: NEW })))
+      .to.have.property('message')
+      .that.includes('of installation for one')
+      .and.includes('the former secret itself, configured again')
+      .and.not.includes('delete');
+    expect((await open(db, { given: OLD })).installation.toString('hex')).to.equal(before[0]);
+  });
+
   it('goes from a kept secret to a configured one, and keeps the kept one no longer', async () => {
     const db = freshDatabase();
     const kept = inFile();

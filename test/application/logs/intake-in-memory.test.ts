@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest.js';
 import { type EventLog, type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports.js';
-import { requestStream } from '../../../domain/logs/batch.js';
+import { requestStream } from '../../../domain/logs/keeping.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { recordText } from '../../support/logs.js';
 import {

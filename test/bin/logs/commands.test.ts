@@ -179,18 +179,22 @@ describe('annals logs', () => {
 
     it('says in one line what is wrong, and exits with it', async () => {
       service.respond = (_, response) => json(response, 400, { error: 'field must not be empty' });
-      const [refused, gone, ...wrong] = await Promise.all([
+      const [refused, counted, followed, gone, ...wrong] = await Promise.all([
         logs(['query', '--level', 'x']),
+        logs(['aggregate', '--by', 'time', '--interval', 'often']),
+        logs(['tail', '-n', '0', '--level', 'x']),
         run(['logs', 'query', '--url', 'http://127.0.0.1:9']),
         logs(['query', '--field', 'novalue']),
         logs(['query', '--limit', '0']),
         run(['logs', 'query', '--url', 'nonsense']),
       ]);
-      expect(refused).to.deep.equal({
-        code: 1,
-        stdout: '',
-        stderr: 'annals: the log service refused: field must not be empty (400)\n',
-      });
+      for (const each of [refused, counted, followed]) {
+        expect(each).to.deep.equal({
+          code: 2,
+          stdout: '',
+          stderr: 'annals: the log service refused: field must not be empty (400)\n',
+        });
+      }
       expect(wrong.map(({ code }) => code)).to.deep.equal([2, 2, 2]);
       expect(gone.code).to.equal(1);
       expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
