@@ -281,4 +281,6 @@ export interface Checkpoints {
     lease: Pick<Lease, 'name' | 'fence'>,
   ): Promise<boolean>;
   forget(name: string): Promise<void>;
+  /** Of everything that is kept here, windows of the live feed too: how far into the log it has come. */
+  all(): Promise<ReadonlyMap<string, Position>>;
 }

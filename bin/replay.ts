@@ -1,6 +1,7 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
 import { createLog } from '../adapters/system/log.js';
+import { safe } from '../adapters/system/safe-text.js';
 import { onEnd } from '../adapters/system/signals.js';
 import type { RevealedEvent } from '../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../application/replay.js';
@@ -53,7 +54,7 @@ export const replay: CommandSpec = {
       const shown =
         format === 'table'
           ? tablePrinter(process.stdout.columns)
-          : (event: RevealedEvent) => `${JSON.stringify(plain(event))}\n`;
+          : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
       const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
       for await (const page of found) {
         for (const piece of pieces(page, shown)) await print(piece, interrupted.signal);

@@ -86,6 +86,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     served: Served,
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
+    await forgetAhead();
     const openOne = async (projection: ReadModel) => {
       while (!(await isMade(projection, options))) {
         await pause(ELSEWHERE_MS, options.signal);
@@ -95,6 +96,17 @@ export function createLifecycle(ports: LifecyclePorts) {
       if (state) served.adopt({ ...state, revision });
     };
     await Promise.all(projections.map(openOne));
+  }
+
+  /**
+   * Forgets how far everything is that is ahead of a log that was restored from a backup: also what is of services
+   * that are not opened here, for once the log has grown past it nobody could tell any more.
+   */
+  async function forgetAhead(): Promise<void> {
+    const all = await checkpoints.all();
+    // In this order: the log may grow in between, and with it what is known of it.
+    const last = await head();
+    for (const [name, position] of all) if (position > last) await checkpoints.forget(name);
   }
 
   /** Makes what there must be before anybody reads; false while another process is at it. */

@@ -86,4 +86,4 @@ function writeReply(ctx: Context, { status, body, text, headers, position, consi
 }
 
 /** Whole seconds, rounded up: a client that waits that long is not refused again. */
-const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));
+export const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));

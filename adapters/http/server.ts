@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
 import type { After } from '../system/after.js';
+import { networkOf } from '../system/client-address.js';
 import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
 import { inOrder } from './in-order.js';
@@ -12,7 +13,7 @@ import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
-import { createShares, type Shares } from './shares.js';
+import { createShares, noRoom, type Shares } from './shares.js';
 import { boundUnread } from './unread.js';
 
 export interface ListenOptions extends Omit<AppDeps, 'shares'> {
@@ -68,7 +69,11 @@ export async function listen(
   /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
   let closing = false;
-  const bounded = boundUnread();
+  const bounded = boundUnread({
+    room: shares.unread,
+    whose: ({ req: { socket, headers } }) =>
+      networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
+  });
   const server = createServer(
     // A client that trickles its header has this long; what becomes of its body is watched as it comes.
     {
@@ -99,14 +104,15 @@ export async function listen(
       silent.delete(socket);
     });
   });
+  const refuse = createRefusal(policy);
   if (upgrade) {
     server.on('upgrade', (request, socket, head) => {
       silent.delete(request.socket);
-      crowd?.busy(request.socket);
-      upgrade(request, socket, head);
+      const lack = crowd?.busy(request.socket);
+      if (lack) refuse.write(socket, noRoom(lack));
+      else upgrade(request, socket, head);
     });
   }
-  const refuse = createRefusal(policy);
   server.on('clientError', refuse.broken);
   server.on('connect', (_request, socket) => refuse.tunnel(socket));
   // An expectation we don't know is none of ours to meet: answered as if it were not there.

@@ -1,7 +1,7 @@
 /** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
 import picocolors from 'picocolors';
+import { safe } from '../../adapters/system/safe-text.js';
 import { parseExact } from '../../domain/logs/json.js';
-import { safe } from '../safe.js';
 
 export interface Entry {
   readonly id: string;

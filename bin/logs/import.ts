@@ -2,8 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
+import { safe } from '../../adapters/system/safe-text.js';
 import { Failed } from '../failure.js';
-import { safe } from '../safe.js';
 import { type Connection, connectionOf, Refused } from './connection.js';
 import { wholeNumber } from './filters.js';
 import { batchesOf, type Line } from './lines.js';

@@ -1,10 +1,12 @@
 /** How many connections there may be, and which of them goes when there are more. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { createCrowd, mostConnections } from '../../adapters/http/crowd.js';
 import { networkOf } from '../../adapters/system/client-address.js';
 import { createRoom, type Room } from '../../application/room.js';
+import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const PROXY = '127.0.0.9';
@@ -116,6 +118,30 @@ describe('connections', () => {
     answer();
     await Promise.all(waiting);
     await ask(await come(toys), '/toys');
+  });
+
+  it('that would change their protocol are told the same', async () => {
+    const connections = createRoom('connections', 3);
+    const upgraded: Duplex[] = [];
+    const upgrade = (_: unknown, socket: Duplex) => {
+      upgraded.push(socket);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: toys\r\nConnection: Upgrade\r\n\r\n');
+    };
+    const upgrading = await serveToys([], {}, { crowd: createCrowd(connections, networkOf), upgrade });
+    const change = async () => {
+      const client = await come(upgrading);
+      client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: toys\r\n\r\n');
+      const [told] = await once(client, 'data');
+      return String(told);
+    };
+    for (let nth = 0; nth < 2; nth++) expect(await change()).to.match(/^HTTP\/1\.1 101 /);
+    const told = await change();
+    expect(told).to.match(/^HTTP\/1\.1 429 /);
+    expect(told).to.match(/^retry-after: 1\r$/im);
+    expect(upgraded).to.have.length(2);
+    for (const socket of upgraded) socket.destroy();
+    await eventually(() => connections.used() === 0);
+    await upgrading.close();
   });
 
   it('of a proxy, which are of many callers, are all there may be', async () => {

@@ -252,6 +252,7 @@ describe('a build', () => {
 
     it('is made anew, and told of, where that is ahead of the log', async () => {
       serve('toys_contents_v1_a');
+      builds.collections.set('toys_contents_v1_a', [101n]);
       save('toys_contents_v1_a', 101n);
       const ahead: unknown[] = [];
       const known = await open({ onAhead: (each: unknown) => ahead.push(each) });
@@ -267,6 +268,15 @@ describe('a build', () => {
 
       serve('toys_contents_v1_b');
       expect((await open())?.collection).to.equal('toys_contents_v1_b');
+    });
+
+    it('leaves no checkpoint ahead of the log, whosever it is: the log will grow past it', async () => {
+      serve('toys_contents_v1_a');
+      save('toys_contents_v1_a', 100n);
+      save('rooms_state_v1_b', 101n);
+      save('reaction:rooms.erase', 100n);
+      await open();
+      expect([...checkpoints.kept.keys()]).to.deep.equal(['toys_contents_v1_a', 'reaction:rooms.erase']);
     });
 
     it('is waited for while another process is at it, and what goes wrong is not', async () => {

@@ -47,7 +47,7 @@ describe('in memory, ingest', () => {
     expect(await stored(['logs.batch-api-2026-03-01-12'])).to.deep.equal(['a']);
     expect(await stored(['logs.audit-api-2026-03-01-12'])).to.deep.equal(['b']);
     expect(ingest.told.map(([, events]) => events)).to.deep.equal([1, 1]);
-    expect(ingest.waits).to.deep.equal([['logs', ingested.position]]);
+    expect(ingest.waits).to.deep.equal([['logs.records', ingested.position]]);
   });
 
   it('says of each batch which service and release took it, and on whose request', async () => {
