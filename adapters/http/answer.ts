@@ -3,14 +3,19 @@ import type { Context } from 'koa';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
 import { openSse, SSE_HEADERS } from '../relay/sse.js';
+import type { Conversing, Opening } from '../socket/conversation.js';
+import { openSocket } from '../socket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 import type { Answer, Reply } from './route.js';
 
+/** What the way of a request gives. */
+export type Given = Exclude<Answer, Conversing> | Opening;
+
 /** `opened` is told of every stream that begins. */
 export function writeAnswer(
   ctx: Context,
-  answer: Answer,
+  answer: Given,
   policy: ServicePolicy,
   opened?: (sink: Sink) => void,
 ): void {
@@ -26,6 +31,9 @@ export function writeAnswer(
     const sink = openSse(ctx.res, answer.headers);
     opened?.(sink);
     answer.stream(sink);
+  } else if ('converse' in answer) {
+    ctx.respond = false;
+    openSocket(ctx.req, ctx.res, answer, opened);
   } else writeReply(ctx, answer);
 }
 

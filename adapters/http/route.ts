@@ -4,6 +4,8 @@ import type { Room } from '../../application/room.js';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
+import type { Conversing } from '../socket/conversation.js';
+import type { Vocabulary } from '../socket/vocabulary.js';
 import type { Limit } from './limit.js';
 import type { Problem } from './problem.js';
 
@@ -44,6 +46,8 @@ export interface Route<Caller = unknown, Body = unknown, Query = unknown> {
   nameOf?(caller: Caller): string;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
   readonly answerMs?: number;
+  /** Makes the route a WebSocket: it answers with `Conversing`. */
+  readonly socket?: SocketSpec;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
@@ -65,6 +69,14 @@ export interface RouteQuota {
   /** The rejection of one too many, `<service>/<reason>`. */
   readonly rejected: string;
   readonly description: string;
+}
+
+/** What is said over a WebSocket, either way; a closed list each. */
+export interface SocketSpec {
+  readonly says: Vocabulary;
+  readonly hears: Vocabulary;
+  /** Messages a client may send in a second. */
+  readonly perSecond: number;
 }
 
 export interface AnswerDoc {
@@ -132,4 +144,4 @@ export interface Lasting {
 }
 
 /** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
-export type Answer = Reply | Problem | Rejection | Streaming;
+export type Answer = Reply | Problem | Rejection | Streaming | Conversing;

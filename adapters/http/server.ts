@@ -1,8 +1,8 @@
 /** Listens for a service's requests, and stops without dropping what is under way. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
+import { asRequest, attach } from '../socket/upgrade.js';
 import type { After } from '../system/after.js';
 import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
@@ -21,8 +21,6 @@ export interface ListenOptions extends Omit<AppDeps, 'shares'> {
   readonly port: number;
   /** What it shares with other ports; without, it has rooms of its own. */
   readonly shares?: Shares;
-  /** Takes WebSocket upgrades; without it they are answered as the ordinary requests they also are. */
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 export interface Listening {
@@ -53,7 +51,7 @@ function letRestPass(request: IncomingMessage, after?: After) {
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
-  { host, port, upgrade, shares = createShares(), ...deps }: ListenOptions,
+  { host, port, shares = createShares(), ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
   const opened = (sink: Sink) => {
@@ -69,6 +67,17 @@ export async function listen(
   const silent = new Set<Socket>();
   let closing = false;
   const bounded = boundUnread();
+  const take = inOrder((request, response) => {
+    silent.delete(request.socket);
+    attach(request, response);
+    // Before the next of its requests begins.
+    response.prependOnceListener('close', () => crowd?.idle(request.socket));
+    if (closing) response.setHeader('Connection', 'close');
+    bounded(response);
+    // Before node lets it pass by itself, unheard.
+    response.once('prefinish', () => letRestPass(request, deps.after));
+    void respond(request, response);
+  });
   const server = createServer(
     // A client that trickles its header has this long; what becomes of its body is watched as it comes.
     {
@@ -79,16 +88,7 @@ export async function listen(
       // What lacks a Host gets the answer of our own that every other mistake gets.
       requireHostHeader: false,
     },
-    inOrder((request, response) => {
-      silent.delete(request.socket);
-      // Before the next of its requests begins.
-      response.prependOnceListener('close', () => crowd?.idle(request.socket));
-      if (closing) response.setHeader('Connection', 'close');
-      bounded(response);
-      // Before node lets it pass by itself, unheard.
-      response.once('prefinish', () => letRestPass(request, deps.after));
-      void respond(request, response);
-    }),
+    take,
   );
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -99,13 +99,8 @@ export async function listen(
       silent.delete(socket);
     });
   });
-  if (upgrade) {
-    server.on('upgrade', (request, socket, head) => {
-      silent.delete(request.socket);
-      crowd?.busy(request.socket);
-      upgrade(request, socket, head);
-    });
-  }
+  // Where nobody listens for upgrades, node takes them for the ordinary requests that they also are.
+  if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(take));
   const refuse = createRefusal(policy);
   server.on('clientError', refuse.broken);
   server.on('connect', (_request, socket) => refuse.tunnel(socket));
