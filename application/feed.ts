@@ -1,7 +1,10 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
 import type { Catalog } from '../domain/shared/catalog.js';
+import type { ProjectionSwitched } from '../domain/shared/served.js';
+import type { LiveEvent } from './live-event.js';
 import { pause } from './pause.js';
-import type { Follow, Log, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+import type { Follow, Log, Position, RecordedEvent, Reveal } from './ports.js';
+import { isOf } from './recorded.js';
 import type { Streams } from './streams.js';
 import type { CachingVault } from './vault.js';
 import { createWindow, type Window, type WindowStart, type Windows } from './window.js';
@@ -19,9 +22,9 @@ export interface FeedOptions {
   readonly streams: Streams;
   readonly vault: CachingVault;
   /** Fans an event out to the clients of its service. Must not wait for anything. */
-  readonly publish: (service: string, event: RevealedEvent) => void;
+  readonly publish: (service: string, event: LiveEvent) => void;
   /** Another build of a read model is served from this event on. */
-  readonly switched: (event: RecordedEvent) => void;
+  readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -54,11 +57,11 @@ export function runFeed(options: FeedOptions): Feed {
   const serviceOf = ({ stream }: RecordedEvent) => stream.slice(0, stream.indexOf('.'));
 
   /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
-  async function opened(event: RecordedEvent): Promise<RevealedEvent | undefined> {
+  async function opened(event: RecordedEvent): Promise<LiveEvent | undefined> {
     const service = serviceOf(event);
     const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
-    if (catalog.events[event.type]?.sealed?.large) return { ...event, erased: false };
+    if (catalog.events[event.type]?.sealed?.large) return event;
     let inVain = false;
     while (!signal.aborted) {
       try {
@@ -75,17 +78,17 @@ export function runFeed(options: FeedOptions): Feed {
     return undefined;
   }
 
-  function tell(event: RecordedEvent, revealed: RevealedEvent | undefined) {
+  function tell(event: RecordedEvent, live: LiveEvent | undefined) {
     const service = serviceOf(event);
     // No client is ever given it, so that nobody's window need hold it.
-    if (event.type === 'ProjectionSwitched') switched(event);
+    if (isOf<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
     else windows.get(service)?.pass(event);
-    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data as never);
+    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
     if (erased !== undefined) {
       vault.forget(erased);
       for (const stream of [erased, event.stream]) streams.forget(stream);
     }
-    if (revealed) publish(service, revealed);
+    if (live) publish(service, live);
   }
 
   /** Keys come from another server: they are asked for together, and the events told in their order. */

@@ -1,6 +1,6 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DomainEvent, isRejection, type Rejection } from '../domain/shared/decider.js';
+import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../domain/shared/decider.js';
 import { createLine } from './line.js';
 import { factSeed, newEvent } from './new-event.js';
 import {
@@ -148,7 +148,7 @@ export function createHandle(options: HandleOptions): Handle {
     const result: AppendOutcome = await log.append(stream, expected, events);
     if (result.outcome === 'conflict') return 'conflict';
     if (result.outcome === 'deleted') return goneOf(kind);
-    const state = decided.reduce(kind.decider.evolve, loaded.state);
+    const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;
     noteCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
     streams.remember(stream, { ...loaded, state, revision, position });

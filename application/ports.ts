@@ -1,5 +1,5 @@
 /** What the application needs of the outside world, in its own words; adapters provide it, `bin` connects them. */
-import type { Catalog } from '../domain/shared/catalog.js';
+import type { Catalog, Sealed } from '../domain/shared/catalog.js';
 import type { DomainEvent, Rejection } from '../domain/shared/decider.js';
 
 /** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
@@ -27,21 +27,24 @@ export interface Quota {
   refund(): Promise<void>;
 }
 
-/** An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. */
-export interface RecordedEvent {
+/** Where an event stands in the log, and since when. */
+export interface Recorded {
   readonly id: string;
   readonly stream: string;
   /** Counted from 0 within the stream. */
   readonly revision: number;
   readonly position: Position;
-  /** The catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`). */
-  readonly type: string;
   readonly version: number;
   /** Unix ms at which the store took it. */
   readonly recordedAt: number;
-  readonly data: { readonly [key: string]: unknown };
   readonly metadata: EventMetadata;
 }
+
+/**
+ * An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. `type` is the
+ * catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`).
+ */
+export type RecordedEvent<E extends DomainEvent = DomainEvent> = Recorded & Sealed<E>;
 
 export interface EventMetadata {
   readonly $correlationId?: string;
@@ -55,8 +58,7 @@ export interface EventMetadata {
 }
 
 /** A recorded event with its secret opened, or replaced by the declared fallback (`erased` is then true). */
-export type RevealedEvent<E extends DomainEvent = DomainEvent> = Omit<RecordedEvent, 'type' | 'data'> &
-  E & { readonly erased: boolean };
+export type RevealedEvent<E extends DomainEvent = DomainEvent> = Recorded & E & { readonly erased: boolean };
 
 /** An event on its way into the log. */
 export interface NewEvent {
@@ -151,7 +153,7 @@ export type Digester = (text: string) => Uint8Array;
 /** Opens the secrets of recorded events by their catalog. */
 export type Reveal = <E extends DomainEvent>(
   catalog: Catalog,
-  event: RecordedEvent,
+  event: RecordedEvent<E>,
 ) => Promise<RevealedEvent<E>>;
 
 /** Values that look random to everyone without the installation's own key, and come out the same again for the
@@ -279,4 +281,6 @@ export interface Checkpoints {
     lease: Pick<Lease, 'name' | 'fence'>,
   ): Promise<boolean>;
   forget(name: string): Promise<void>;
+  /** Of everything that is kept here, windows of the live feed too: how far into the log it has come. */
+  all(): Promise<ReadonlyMap<string, Position>>;
 }

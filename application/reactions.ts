@@ -1,18 +1,24 @@
 /** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
+import type { DomainEvent } from '../domain/shared/decider.js';
+import { handlerOf, type On } from '../domain/shared/on.js';
 import { keepLeading } from './leading.js';
 import { pause } from './pause.js';
 import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from './ports.js';
 
-export interface Reaction {
+/** `Event`: those that it follows. */
+export interface Reaction<Event extends DomainEvent> {
   /** `<service>.<what>`, for example `rooms.erase`. */
   readonly name: string;
-  /** By event type. Must do no harm when done again; a rejection is tried again until it succeeds. */
-  readonly on: { readonly [type: string]: (event: RecordedEvent) => Promise<void> };
+  /** Must do no harm when done again; a rejection is tried again until it succeeds. */
+  readonly on: On<RecordedEvent<Event>, Promise<void>>;
 }
+
+/** As it is run: by whoever knows no event. */
+export type AnyReaction = Reaction<DomainEvent>;
 
 export interface ReactionOptions {
   readonly service: string;
-  readonly reaction: Reaction;
+  readonly reaction: AnyReaction;
   readonly follow: Follow;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
@@ -73,7 +79,7 @@ async function react(
   stop: AbortSignal,
 ): Promise<boolean> {
   const { reaction, reacted, logger } = options;
-  const work = reaction.on[event.type];
+  const work = handlerOf(reaction.on, event);
   if (!work) return false;
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
     stop.throwIfAborted();

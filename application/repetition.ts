@@ -1,11 +1,15 @@
 /** Commands that come again with their `Idempotency-Key`: found in the log, and answered as their first run was. */
+import type { Sealed } from '../domain/shared/catalog.js';
 import type { DomainEvent, Rejection } from '../domain/shared/decider.js';
 import type { Clock, CommandContext, Position } from './ports.js';
 import type { Aggregate, KeyedCommand, Streams } from './streams.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
-  /** What the command wrote, now or when it ran first; nothing where it was already so. */
-  readonly events: readonly Event[];
+  /**
+   * What the command wrote; nothing where it was already so. Where it ran before, secrets may be erased since; those
+   * of a blind kind are sealed then.
+   */
+  readonly events: readonly (Event | Sealed<Event>)[];
   /** The state just after the command: for a repeated one as it was then, read from the log when it is asked for. */
   readonly state: () => Promise<State>;
   readonly position: Position;

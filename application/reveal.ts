@@ -43,7 +43,7 @@ export function createReveal(vault: CachingVault, told: Told): Reveal {
     const sealing = catalog.events[event.type]?.sealed;
     if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
     const secret = await vault
-      .open(sealing.subject(event.data as never), event.data.secret)
+      .open(sealing.subject(event.data), event.data.secret)
       .catch((error) => unopenable(error, told, event));
     return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
   };

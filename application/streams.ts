@@ -1,21 +1,34 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
 import { LRUCache } from 'lru-cache';
-import type { Catalog } from '../domain/shared/catalog.js';
-import type { Decider, DomainEvent, Rejection } from '../domain/shared/decider.js';
+import type { Catalog, Sealed } from '../domain/shared/catalog.js';
+import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../domain/shared/decider.js';
 import { heldBytes } from './held-bytes.js';
 import { pagesOf } from './pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
+import { takenFor } from './recorded.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
-export interface Aggregate<State, Command, Event extends DomainEvent> {
+export type Aggregate<State, Command, Event extends DomainEvent> =
+  | Seeing<State, Command, Event>
+  | Blind<State, Command, Event>;
+
+interface Kind<State> {
   readonly catalog: Catalog;
-  readonly decider: Decider<State, Command, Event>;
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
   readonly keeps?: number;
-  /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
-  readonly blind?: true;
   /** Where what its streams are about comes to an end. */
   readonly ends?: Ending<State>;
+}
+
+export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State> {
+  readonly decider: Decider<State, Command, Event>;
+  readonly blind?: never;
+}
+
+/** Its rules look at no secret: events are folded as they stand in the log, unopened. */
+export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State> {
+  readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
+  readonly blind: true;
 }
 
 export interface Ending<State> {
@@ -68,12 +81,12 @@ export interface Streams {
     stream: string,
     revision: number,
   ): Promise<Loaded<S>>;
-  /** What a command wrote, secrets opened (but of a blind kind); empty when the log keeps it no longer. */
+  /** What a command wrote, secrets opened but of a blind kind; empty when the log keeps it no longer. */
   written<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     command: KeyedCommand,
-  ): Promise<readonly RevealedEvent<E>[]>;
+  ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
   /** Remembers what an append of this process made of a stream. */
   remember<S>(stream: string, loaded: Loaded<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
@@ -106,8 +119,15 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
 
   const reading = new Map<string, Set<News>>();
 
-  const open = <S, C, E extends DomainEvent>({ catalog, blind }: Aggregate<S, C, E>, event: RecordedEvent) =>
-    blind ? ({ ...event, erased: false } as unknown as RevealedEvent<E>) : reveal<E>(catalog, event);
+  function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>) {
+    if (kind.blind) {
+      const evolve = evolveOf(kind.decider);
+      return (state: S, event: RecordedEvent) => evolve(state, takenFor<E>(event));
+    }
+    const { catalog, decider } = kind;
+    const evolve = evolveOf(decider);
+    return async (state: S, event: RecordedEvent) => evolve(state, await reveal(catalog, takenFor<E>(event)));
+  }
 
   async function fold<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
@@ -115,8 +135,9 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     events: readonly RecordedEvent[],
   ): Promise<Loaded<S>> {
     let { state, revision, position } = base;
+    const evolve = folding(kind);
     for (const event of events) {
-      state = kind.decider.evolve(state, await open(kind, event));
+      state = await evolve(state, event);
       ({ revision, position } = event);
       noteCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
     }
@@ -201,11 +222,17 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
       return loaded;
     },
 
-    async written(kind, stream, { first, last }) {
+    async written<S, C, E extends DomainEvent>(
+      kind: Aggregate<S, C, E>,
+      stream: string,
+      { first, last }: KeyedCommand,
+    ) {
       const events = await log.read(stream, { from: first, limit: last - first + 1 });
       if (typeof events === 'string') return [];
       const wanted = events.filter(({ revision }) => revision >= first && revision <= last);
-      return Promise.all(wanted.map((event) => open(kind, event)));
+      return kind.blind
+        ? wanted.map(takenFor<E>)
+        : Promise.all(wanted.map((event) => reveal(kind.catalog, takenFor<E>(event))));
     },
 
     observe({ stream, revision }) {

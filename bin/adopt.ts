@@ -1,7 +1,7 @@
 /** Goes over to another build of a read model, on every node, once the log has said so. */
 import { pause } from '../application/pause.js';
 import type { Log, RecordedEvent } from '../application/ports.js';
-import { buildIn } from '../domain/shared/served.js';
+import type { ProjectionSwitched } from '../domain/shared/served.js';
 import { built } from '../projections/catch-up.js';
 import type { ReadModel } from '../projections/projection.js';
 import type { Kernel } from './kernel.js';
@@ -16,11 +16,11 @@ const RETRY_MS = 1000;
 export async function adopt(
   kernel: Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served'>,
   projections: readonly ReadModel[],
-  event: RecordedEvent,
+  event: RecordedEvent<ProjectionSwitched>,
   logger: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  const build = buildIn(event.data);
+  const build = event.data;
   const { collection } = build;
   const { served } = kernel;
   const projection = projections.find(

@@ -69,11 +69,12 @@ export async function begin(
   metrics.clock(kernel.clock.ahead);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
-  await Promise.all([
-    kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead }),
-    // Before anything is stamped with a time. Whatever can't be undone asks again.
-    kernel.clock.compare().catch((err) => log.warn({ err }, 'the event store did not say what time it is')),
-  ]);
+  // Before anything is written: a log that was restored may lack no more than that.
+  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
+  // Before anything is stamped with a time. Whatever can't be undone asks again.
+  await kernel.clock
+    .compare()
+    .catch((err) => log.warn({ err }, 'the event store did not say what time it is'));
   const context = { kernel, values, release, metrics, logger: log, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const urls = new Map<string, string>();
@@ -145,7 +146,7 @@ const NO_SECRET =
   'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
 
 const AHEAD =
-  'the read model is ahead of the log, as after a backup of the log was restored: building it anew before it is served';
+  'the read model is ahead of the log, or may be, as after a backup of the log was restored: building it anew before it is served';
 
 const sinceStart = () => Math.round(performance.now());
 

@@ -32,7 +32,7 @@ import { connectAlerting } from './logs/alerting.js';
 import { startSearcher } from './logs/searching.js';
 import type { Service } from './service.js';
 
-export const logs: Service = {
+export const logs: Service<typeof catalog> = {
   name: 'logs',
   catalog,
   projections: [records, alertHistory],
@@ -108,6 +108,7 @@ export const logs: Service = {
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,
+      password: admission.mode.basic,
       host: values.host,
       appUrl: values['logs.appUrl'],
       origins: values['logs.allowedOrigins'],

@@ -12,12 +12,13 @@ import { eraseReaction } from '../application/rooms/reactions.js';
 import { createShownRooms } from '../application/rooms/shown.js';
 import { createSweep, SWEEP_EVERY_MS } from '../application/rooms/sweep.js';
 import { catalog } from '../domain/rooms/catalog.js';
+import { handlerOf } from '../domain/shared/on.js';
 import { state } from '../projections/rooms/state.js';
 import { relayed, type Service } from './service.js';
 
 const HOUR_MS = 3_600_000;
 
-export const rooms: Service = {
+export const rooms: Service<typeof catalog> = {
   name: 'rooms',
   catalog,
   projections: [state],
@@ -50,9 +51,8 @@ export const rooms: Service = {
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       publish(event) {
-        const { roomId } = event.data as { roomId?: unknown };
-        if (catalog.events[event.type]?.erases) shown.forget(String(roomId));
-        relay.publish(event as Parameters<typeof relay.publish>[0]);
+        handlerOf(shown.on, event)?.(event);
+        relay.publish(event);
       },
       reactions: [eraseReaction(ports)],
       periodic: [

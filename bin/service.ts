@@ -3,21 +3,23 @@ import type { ServicePolicy } from '../adapters/http/policy.js';
 import type { Route } from '../adapters/http/route.js';
 import type { Relay } from '../adapters/relay/relay.js';
 import type { Metrics } from '../adapters/system/metrics.js';
-import type { Log, Position, RevealedEvent } from '../application/ports.js';
-import type { Reaction } from '../application/reactions.js';
+import type { LiveEvent } from '../application/live-event.js';
+import type { Log, Position } from '../application/ports.js';
+import type { AnyReaction } from '../application/reactions.js';
 import type { Catalog } from '../domain/shared/catalog.js';
+import type { DomainEvent } from '../domain/shared/decider.js';
 import type { ProjectorGroup, ReadModel } from '../projections/projection.js';
 import type { Projector } from '../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { AnnalsValues } from './settings.js';
 
-export interface Service {
+export interface Service<C extends Catalog = Catalog> {
   /** Its one word. */
   readonly name: string;
-  readonly catalog: Catalog;
+  readonly catalog: C;
   readonly projections: readonly ReadModel[];
   port(values: AnnalsValues): number;
-  connect(context: ServiceContext): RunningService;
+  connect(context: ServiceContext): RunningService<C>;
 }
 
 export interface ServiceContext {
@@ -34,14 +36,14 @@ export interface ServiceContext {
   readonly horizon: Position;
 }
 
-export interface RunningService {
+export interface RunningService<C extends Catalog = Catalog> {
   readonly policy: ServicePolicy;
   /** For the start-up output: how callers sign in, or that everybody may do what. */
   readonly signIn: string;
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
-  publish(event: RevealedEvent): void;
-  readonly reactions: readonly Reaction[];
+  publish(event: LiveEvent<C>): void;
+  readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
   /** What its relay keeps for clients that come back, in bytes. */
   kept(): number;
@@ -59,7 +61,9 @@ export interface Periodic {
 }
 
 /** The relay's part of a running service. */
-export const relayed = <State>(relay: Relay<State>): Pick<RunningService, 'publish' | 'kept' | 'close'> => ({
+export const relayed = <State, Event extends DomainEvent>(
+  relay: Relay<State, Event>,
+): Pick<Relay<State, Event>, 'publish' | 'kept' | 'close'> => ({
   publish: relay.publish,
   kept: relay.kept,
   close: relay.close,

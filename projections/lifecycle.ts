@@ -86,6 +86,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     served: Served,
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
+    await forgetAhead();
     const openOne = async (projection: ReadModel) => {
       while (!(await isMade(projection, options))) {
         await pause(ELSEWHERE_MS, options.signal);
@@ -97,18 +98,29 @@ export function createLifecycle(ports: LifecyclePorts) {
     await Promise.all(projections.map(openOne));
   }
 
+  /**
+   * Forgets how far everything is that is ahead of a log that was restored from a backup: also what is of services
+   * that are not opened here, for once the log has grown past it nobody could tell any more.
+   */
+  async function forgetAhead(): Promise<void> {
+    const all = await checkpoints.all();
+    // In this order: the log may grow in between, and with it what is known of it.
+    const last = await head();
+    for (const [name, position] of all) if (position > last) await checkpoints.forget(name);
+  }
+
   /** Makes what there must be before anybody reads; false while another process is at it. */
   async function isMade(
     projection: ReadModel,
     { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<boolean> {
     const { state } = await current(projection);
-    const isAhead = state && (await positionOf(state.collection)) === 'ahead';
-    const onBegun = () => isAhead && onAhead?.(projection);
+    const isOfBefore = state && (await isOfAnotherLog(state.collection));
+    const onBegun = () => isOfBefore && onAhead?.(projection);
     const building = { signal, onBegun, ...(onProgress && { onProgress }) };
     try {
       if (!state) await serveEmpty(projection);
-      else if (isAhead || state.version !== projection.version) await rebuild(projection, building);
+      else if (isOfBefore || state.version !== projection.version) await rebuild(projection, building);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
@@ -181,6 +193,7 @@ export function createLifecycle(ports: LifecyclePorts) {
             builds.scan(projection, state.collection),
             builds.scan(projection, collection),
             until,
+            head,
           );
           const before = differences && new Set(differences.map(({ id }) => id));
           differences = before ? found.filter(({ id }) => before.has(id)) : found;
@@ -238,6 +251,15 @@ export function createLifecycle(ports: LifecyclePorts) {
     const position = await checkpoints.read(collection);
     // In this order: the log may grow in between, and the build with it.
     return position !== undefined && position > (await head()) ? 'ahead' : position;
+  }
+
+  /**
+   * Whether a build holds what the log, restored from a backup, knows nothing of. One without a checkpoint that has
+   * rows may: it was served until another one was, and its rows take what comes now for done.
+   */
+  async function isOfAnotherLog(collection: string): Promise<boolean> {
+    const position = await positionOf(collection);
+    return position === 'ahead' || (position === undefined && (await builds.count(collection)) > 0);
   }
 
   /** The build that some process is making now, by what every process can see of it. */

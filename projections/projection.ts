@@ -7,6 +7,8 @@ import {
   type UpdateFilter,
 } from 'mongodb';
 import type { Lease, Position, RecordedEvent, Vault } from '../application/ports.js';
+import type { DomainEvent } from '../domain/shared/decider.js';
+import { handlerOf, type On } from '../domain/shared/on.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -43,21 +45,22 @@ export type RowChange =
   /** Deletes all rows that match; only for rows that an event after it never touches again. */
   | { readonly purge: { readonly [field: string]: unknown } };
 
-export interface Projection {
+/** `Event`: those that it says something of, every one of them. */
+export interface Projection<Event extends DomainEvent> {
   /** `<service>.<question>`, for example `rooms.state`. */
   readonly name: string;
   /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
   readonly apart?: Apart;
-  /** By event type (`$streamDeleted` included). Secrets arrive sealed and are stored sealed. */
-  readonly on: { readonly [type: string]: (event: RecordedEvent) => readonly RowChange[] };
+  /** Secrets arrive sealed and are stored sealed. */
+  readonly on: On<RecordedEvent<Event>, readonly RowChange[]>;
 }
 
 /** Every build of every projection has it: the remains of removed rows go after a day. */
 export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 };
 
-export const serviceOf = ({ name }: Pick<Projection, 'name'>): string => name.slice(0, name.indexOf('.'));
+export const serviceOf = ({ name }: Pick<ReadModel, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
 export const collectionName = (model: ReadModel, run: string): string =>
@@ -70,8 +73,8 @@ export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll(
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 
 /** The changes an event asks for, as writes that do nothing when they were done before. */
-export function writesOf(projection: Projection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
-  return (projection.on[event.type]?.(event) ?? []).map((change) => guarded(change, event));
+export function writesOf({ on }: AnyProjection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
+  return (handlerOf(on, event)?.(event) ?? []).map((change) => guarded(change, event));
 }
 
 /** One change as a write that does nothing when it was done before. */
@@ -121,7 +124,10 @@ export interface OwnProjection {
   scan(build: Build): AsyncIterable<Row>;
 }
 
-export type ReadModel = Projection | OwnProjection;
+/** As it is run: by whoever knows no event. */
+export type AnyProjection = Projection<DomainEvent>;
+
+export type ReadModel = AnyProjection | OwnProjection;
 
 /** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
 export type Apart = true;

@@ -11,7 +11,8 @@ import type {
   Position,
   RecordedEvent,
 } from '../application/ports.js';
-import { buildIn } from '../domain/shared/served.js';
+import { isOf } from '../application/recorded.js';
+import type { ProjectionSwitched } from '../domain/shared/served.js';
 import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import {
   type Apply,
@@ -55,6 +56,8 @@ const CHECKPOINT_EVERY_MS = 50;
 const GATHER_MS = 20;
 const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 5000 };
+
+type Switch = RecordedEvent<ProjectionSwitched>;
 
 interface Target {
   readonly projection: ReadModel;
@@ -175,7 +178,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
     let done = 0;
     for (const [index, event] of events.entries()) {
-      const switched = event.type === 'ProjectionSwitched' && newerBuild(event, targets);
+      if (!isOf<ProjectionSwitched>('ProjectionSwitched', event)) continue;
+      const switched = newerBuild(event, targets);
       if (!switched) continue;
       await write(events.slice(done, index + 1), targets);
       done = index + 1;
@@ -202,8 +206,8 @@ export function runProjector(options: ProjectorOptions): Projector {
     reached(target.projection.name, position);
   }
 
-  function newerBuild(event: RecordedEvent, targets: readonly Target[]): Target | undefined {
-    const build = buildIn(event.data);
+  function newerBuild(event: Switch, targets: readonly Target[]): Target | undefined {
+    const build = event.data;
     // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
     return targets.find(
       ({ projection, revision }) =>
@@ -214,8 +218,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
-  async function switchTo(from: Target, event: RecordedEvent, stop: AbortSignal) {
-    const build = buildIn(event.data);
+  async function switchTo(from: Target, event: Switch, stop: AbortSignal) {
+    const build = event.data;
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });

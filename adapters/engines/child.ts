@@ -2,9 +2,22 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from './lock.js';
+import { StoreDamaged } from './store-file.js';
 
 /** What the child tells its parent. */
-export type ChildMessage = { readonly ready: { url: string; port: number } } | { readonly failed: string };
+export type ChildMessage = { readonly ready: Ready } | Failure;
+export interface Failure {
+  readonly failed: string;
+  /** By what is stored. */
+  readonly isDamaged?: boolean;
+}
+export interface Ready {
+  readonly url: string;
+  readonly port: number;
+  /** Nobody has ever stored anything in it. */
+  readonly isNew: boolean;
+}
+
 /** What the parent tells the child: first the secret that clients must show, and once to stop. */
 export type ParentMessage = { readonly secret: string } | 'stop';
 
@@ -58,8 +71,9 @@ try {
   process.on('disconnect', stop);
   // The parent may have gone while the store was opened.
   if (!process.connected) stop();
-  await tell({ ready: { url: engine.url, port: engine.port } });
+  await tell({ ready: { url: engine.url, port: engine.port, isNew: engine.isNew } });
 } catch (error) {
-  await tell({ failed: error instanceof Error ? error.message : String(error) });
+  const failed = error instanceof Error ? error.message : String(error);
+  await tell({ failed, isDamaged: error instanceof StoreDamaged });
   process.exit(1);
 }

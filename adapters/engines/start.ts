@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '../../application/ports.js';
 import { maskCredentials } from '../system/mask.js';
 import { closeTree } from '../system/private-files.js';
-import type { ChildMessage, ParentMessage } from './child.js';
+import type { ChildMessage, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
 import { checkStores, markStores, StoreDamaged } from './store-file.js';
@@ -60,7 +60,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
     ] as const;
     try {
       const [eventStore, mongo] = await Promise.all(starting);
-      markStores(dataDir);
+      markStores(dataDir, { eventstore: eventStore.isNew, mongo: mongo.isNew });
       const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
       writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
       return [eventStore, mongo, runtime] as const;
@@ -80,8 +80,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   };
 }
 
-interface Engine {
-  readonly url: string;
+interface Engine extends Pick<Ready, 'url' | 'isNew'> {
   stop(): Promise<void>;
 }
 
@@ -118,7 +117,7 @@ async function startEngine(
   logger.info({ engine: kind, url, directory, pid: child.pid }, 'engine started');
 
   return {
-    url: first.url,
+    ...first,
     async stop() {
       stopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -153,11 +152,7 @@ function launch(kind: string, directory: string, port: number, secret: string): 
 /** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
 const tell = (child: ChildProcess, message: ParentMessage) => child.send(message, () => {});
 
-async function ready(
-  child: ChildProcess,
-  kind: string,
-  directory: string,
-): Promise<{ url: string; port: number }> {
+async function ready(child: ChildProcess, kind: string, directory: string): Promise<Ready> {
   const died = once(child, 'exit').then(([code, signal]): [ChildMessage] => [
     { failed: `it died at start (${signal ?? code})` },
   ]);
@@ -165,6 +160,7 @@ async function ready(
   if ('ready' in message) return message.ready;
   await died;
   const what = `the ${kind} engine did not start: ${message.failed}`;
+  if (message.isDamaged) throw new StoreDamaged(what);
   // Reading what is not there ends a process in the kernel, in so many ways.
   const damaged = DAMAGED.has(child.signalCode) || message.failed.includes('MDB_');
   if (!damaged) throw new Error(what);

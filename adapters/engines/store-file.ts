@@ -28,11 +28,30 @@ export function checkStores(dataDir: string): void {
   }
 }
 
-/** Both stores are there. */
-export function markStores(dataDir: string): void {
+/**
+ * Both stores are there; `isNew` says of each, by the name of its directory, whether it was ever used. Throws
+ * `StoreDamaged` where one was and the other was not: none is used before both are marked.
+ */
+export function markStores(dataDir: string, isNew: { readonly [name: string]: boolean }): void {
   const mark = join(dataDir, MARK);
-  if (!existsSync(mark))
-    writePrivately(mark, 'The stores in this directory were made: an empty one is a loss.\n');
+  if (existsSync(mark)) return;
+  const lost = Object.keys(isNew).find((name) => isNew[name]);
+  const used = Object.keys(isNew).find((name) => !isNew[name]);
+  if (lost !== undefined && used !== undefined)
+    throw new StoreDamaged(
+      `${join(dataDir, lost)} holds nothing, but ${join(dataDir, used)} was in use: restore both from a backup, ` +
+        'or begin anew on another data directory',
+    );
+  writePrivately(mark, 'The stores in this directory were made: an empty one is a loss.\n');
+}
+
+/** Throws `StoreDamaged` when there is a key of which `isOurs` says no: another engine would read anything into it. */
+export function checkKind(environment: RootDatabase, file: string, isOurs: (key: Buffer) => boolean): void {
+  // Ours lie together: of others there is one at an end.
+  for (const reverse of [false, true])
+    for (const key of environment.getKeys({ reverse, limit: 1 }))
+      if (!Buffer.isBuffer(key) || !isOurs(key))
+        throw new StoreDamaged(`${file} holds something else: restore it from a backup`);
 }
 
 /**

@@ -3,7 +3,8 @@ import { type JSONEventData, jsonEvent, type ResolvedEvent } from '@eventstore/d
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
 import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
+import { entryOf } from '../../domain/shared/on.js';
 
 export interface Codec {
   /**
@@ -57,7 +58,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     if (stored.type.startsWith('$'))
       return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
     const [, service = '', type = '', number = ''] = /^([a-z]+)\.(\w+)\.v(\d+)$/.exec(stored.type) ?? [];
-    const spec = byService.get(service)?.events[type];
+    const spec = entryOf(byService.get(service)?.events ?? {}, type);
     const version = Number(number);
     if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};
@@ -65,7 +66,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
       ...common,
       type: event.type,
       version,
-      data: event.data as RecordedEvent['data'],
+      data: event.data,
       metadata,
     }));
   };
@@ -76,8 +77,8 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
 const isRecord = (value: unknown): value is { [key: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
-async function seal(vault: Vault, spec: EventSpec, data: object & { secret?: object }) {
-  const sealed = await vault.seal(spec.sealed!.subject(data as never), data.secret ?? {});
+async function seal(vault: Vault, spec: EventSpec, data: EventData & { readonly secret?: object }) {
+  const sealed = await vault.seal(spec.sealed!.subject(data), data.secret ?? {});
   return sealed === undefined ? undefined : { ...data, secret: sealed };
 }
 

@@ -1,13 +1,40 @@
-/** Writes an `Answer` of a route as an HTTP response. */
+/** What routes answer, and how it is written as an HTTP response. */
 import type { Context } from 'koa';
-import { isRejection } from '../../domain/shared/decider.js';
+import type { Position } from '../../application/ports.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
 import { openSse, SSE_HEADERS } from '../relay/sse.js';
 import type { Conversing, Opening } from '../socket/conversation.js';
 import { openSocket } from '../socket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
-import type { Answer, Reply } from './route.js';
+
+export interface Reply {
+  readonly status: number;
+  /** JSON. */
+  readonly body?: unknown;
+  /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
+  readonly text?: string | Uint8Array;
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
+  /** The place in the log this answer reflects. */
+  readonly position?: Position;
+  /** The read models did not catch up in time; told as `Consistency: pending`. */
+  readonly consistency?: 'pending';
+}
+
+/** A stream of server-sent events; the sink is the connection, its headers already on their way. */
+export interface Streaming {
+  stream(sink: Sink): void;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+export interface Lasting {
+  lasting(): Promise<Answer>;
+}
+
+/** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
+export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
 
 /** What the way of a request gives. */
 export type Given = Exclude<Answer, Conversing> | Opening;
@@ -68,4 +95,4 @@ function writeReply(ctx: Context, { status, body, text, headers, position, consi
 }
 
 /** Whole seconds, rounded up: a client that waits that long is not refused again. */
-const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));
+export const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));

@@ -12,7 +12,7 @@ import { requestIdOf } from './headers.js';
 import { hostOf, malformed } from './malformed.js';
 import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
-import type { RequestDeps } from './request.js';
+import { type RequestDeps, singleHeaders } from './request.js';
 import type { Route } from './route.js';
 import { noRoom } from './shares.js';
 
@@ -128,9 +128,9 @@ function unrouted(ctx: Ctx & { matched?: readonly { methods: readonly string[] }
   return problem(405, `${ctx.method} is not possible here`, { headers: { Allow: allow } });
 }
 
-const addressed = ({ req: { headers, socket } }: Ctx): Addressed => ({
-  host: headers.host,
-  origin: headers.origin,
+const addressed = ({ method, req: { headers, socket } }: Ctx): Addressed => ({
+  method,
+  headers: singleHeaders(headers),
   localAddress: socket.localAddress,
 });
 

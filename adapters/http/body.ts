@@ -36,11 +36,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A reader for the bodies of one route; `after` is the time that they have to come in. */
 export function createBodyReader(
-  route: Pick<Route, 'rawBody' | 'anyContentType' | 'bodyLimit' | 'room'>,
+  route: Pick<Route, 'body' | 'anyContentType' | 'bodyLimit' | 'room'>,
   after?: After,
 ): ReadBody {
   const limit = route.bodyLimit ?? DEFAULT_LIMIT;
-  const anyType = route.rawBody || route.anyContentType;
+  const raw = route.body === 'bytes';
+  const anyType = raw || route.anyContentType;
   const take: Take = (held, bytes) => {
     const lack = held.take(bytes * BODY_COST);
     // A room of its own is a queue of the route's, and a full queue is 429 like any limit of it.
@@ -51,7 +52,7 @@ export function createBodyReader(
   return async (ctx, held) => {
     const { headers } = ctx.req;
     if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'])) {
-      return { bytes: NOTHING, json: route.rawBody ? undefined : {} };
+      return { bytes: NOTHING, json: raw ? undefined : {} };
     }
     const type = headers['content-type'];
     if (!anyType && type !== undefined && !JSON_TYPE.test(type)) {
@@ -69,7 +70,7 @@ export function createBodyReader(
       take(held, bytes),
     );
     if (!Buffer.isBuffer(bytes)) return bytes;
-    return route.rawBody ? { bytes, json: undefined } : parse(bytes);
+    return raw ? { bytes, json: undefined } : parse(bytes);
   };
 }
 

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { type OpenApiDocument, openapi } from './openapi.js';
 import type { ServicePolicy } from './policy.js';
 import { problem } from './problem.js';
-import type { Route } from './route.js';
+import { type Route, route } from './route.js';
 
 const require = createRequire(import.meta.url);
 const gzipped = promisify(gzip);
@@ -78,12 +78,12 @@ export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]):
 }
 
 /** The page names its assets with their version, so that they may be kept for ever. */
-const asset: Route = {
+const asset = route({
   method: 'GET',
   path: '/docs/:asset',
   summary: 'A part of the page',
   answers: { 200: { description: 'The part' }, 404: { description: 'The page has no such part' } },
-  async handle({ params: { asset: name = '' }, headers }) {
+  async handle({ params: { asset: name }, headers }) {
     const part = await partOf(name);
     if (!part) return problem(404, 'Not found');
     const packed = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
@@ -99,7 +99,7 @@ const asset: Route = {
       },
     };
   },
-};
+});
 
 interface Part {
   readonly plain: Buffer;

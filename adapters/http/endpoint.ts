@@ -28,12 +28,12 @@ export type Endpoint = (
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.shares;
   const checkQuery = route.query && queryValidator(route.query);
-  const checkBody = route.body && bodyValidator(route.body, route.strictBody);
+  const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
+  const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
   const conversation = route.socket && {
     perSecond: route.socket.perSecond,
     read: createReader(route.socket.says),
   };
-  const readBody = route.body || route.rawBody ? createBodyReader(route, deps.after) : undefined;
   // Admission and handler together: the client sends its body in between.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
@@ -79,7 +79,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const invalid = checkBody?.(read.json);
         if (invalid) return refusal ?? refuse(invalid);
         request.bytes = read.bytes;
-        request.body = route.rawBody ? read.bytes : read.json;
+        request.body = route.body === 'bytes' ? read.bytes : read.json;
       }
       const answering = refusal
         ? repeated!(request).then((told) => told ?? refusal)
@@ -90,8 +90,9 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       if ('converse' in given) {
         const { read, perSecond } = conversation!;
         const { log } = request;
-        const opening = { ...given, options: { read, perSecond, log, after: deps.after, clock: deps.clock } };
-        return beginStream(ctx.req.socket, network) ?? opening;
+        const { after, clock } = deps;
+        const options = { read, perSecond, place: requests.hold(network), log, after, clock };
+        return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }
       // Of a stream that is only asked about, there are but headers.
       return ('stream' in given && ctx.method !== 'HEAD' && beginStream(ctx.res, network)) || given;

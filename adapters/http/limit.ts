@@ -11,11 +11,16 @@ export interface Limit {
   refund(address: string): Promise<void>;
 }
 
-/** What one caller's commands count towards. */
-export const quotaOf = (
-  { perNetwork, rejected }: { readonly perNetwork: Limit; readonly rejected: string },
-  address: string,
-): Quota => ({
+/** How often a route lets something be done: so many from one network, in so long; one too many is 429. */
+export interface RouteQuota {
+  readonly perNetwork: Limit;
+  /** The rejection of one too many, `<service>/<reason>`. */
+  readonly rejected: string;
+  readonly description: string;
+}
+
+/** What the commands of one caller count towards. */
+export const quotaOf = ({ perNetwork, rejected }: RouteQuota, address: string): Quota => ({
   async spend() {
     const retryAfterMs = await perNetwork.spend(address);
     return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', retryAfterMs };

@@ -1,5 +1,6 @@
 /** Keeps the pages of other sites from talking to a service of this machine that asks nobody who they are. */
 import { isLoopback } from '../system/client-address.js';
+import { unasked } from './cross-site.js';
 import type { Guard } from './policy.js';
 import { problem } from './problem.js';
 
@@ -17,15 +18,20 @@ const FOREIGN_ORIGIN = problem(403, 'Pages of that origin may not call this serv
 
 /**
  * Refuses with 403 a `Host` that is neither of this machine, nor the address listened on, nor that of `appUrl` (a
- * name on the web can be made to point here), and an `Origin` that is neither of this machine nor listed.
+ * name on the web can be made to point here), an `Origin` that is neither of this machine nor listed, and what a page
+ * of another site embeds.
  */
 export function meantFor({ host, appUrl, origins = [] }: Expected): Guard {
   const isNamed = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
   const anyOrigin = origins.includes('*');
-  return ({ host: asked, origin, localAddress }) => {
+  return (request) => {
+    const { headers, localAddress } = request;
+    const { host: asked, origin } = headers;
     const name = hostNameOf(asked);
     if (!isLocalName(name) && !isNamed(name) && name !== localAddress) return FOREIGN_HOST;
-    if (origin === undefined || anyOrigin || origins.includes(origin)) return undefined;
+    if (anyOrigin) return undefined;
+    if (origin === undefined) return unasked(request);
+    if (origins.includes(origin)) return undefined;
     return isLocalName(hostNameOf(/^https?:\/\/(.*)$/i.exec(origin)?.[1])) ? undefined : FOREIGN_ORIGIN;
   };
 }

@@ -93,13 +93,13 @@ function queryParameters(query: JsonSchema | undefined) {
   }));
 }
 
-function requestBody({ body, rawBody, rawTypes = ['*/*'], examples = {} }: Route) {
+function requestBody({ body, bodyTypes = ['*/*'], examples = {} }: Route) {
   const of = (type: string, schema: JsonSchema) => [
     type,
     { schema, ...(type in examples ? { example: examples[type] } : {}) },
   ];
-  if (rawBody) {
-    const content = rawTypes.map((type) => of(type, type === 'application/json' ? {} : { type: 'string' }));
+  if (body === 'bytes') {
+    const content = bodyTypes.map((type) => of(type, type === 'application/json' ? {} : { type: 'string' }));
     return { requestBody: { content: Object.fromEntries(content) } };
   }
   if (!body) return {};
@@ -110,7 +110,7 @@ function requestBody({ body, rawBody, rawTypes = ['*/*'], examples = {} }: Route
 
 /** The errors of the kernel follow from what a route takes; those of its rules it names itself. */
 function responses(route: Route, { guard }: ServicePolicy) {
-  const takesBody = route.body || route.rawBody;
+  const takesBody = route.body;
   const kernel = [
     // A header that is wrong is refused everywhere.
     '400',

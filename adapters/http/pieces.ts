@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
 /** Each costs the same, a byte or 64 KB: a megabyte of single bytes holds everybody up for seconds. */
-const AT_ONCE = 1000;
+const AT_ONCE = 500;
 /** What many small writes of a client make, short lines among them, stays far below. */
-const FEW = 10_000;
+const FEW = 2000;
 const LEAST_BYTES = 16;
 
 export interface Pieces {

@@ -7,9 +7,9 @@ import type { Problem } from './problem.js';
 
 /** What a request says about the page that made it and about whom it is meant for. */
 export interface Addressed {
-  /** The `Host` header. */
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
+  readonly method: string;
+  /** Lower-case names, as node gives them. */
+  readonly headers: { readonly [name: string]: string | undefined };
   /** The address of this machine that the request came in on. */
   readonly localAddress: string | undefined;
 }

@@ -1,8 +1,8 @@
-/** Answers what is not HTTP: it reaches no route, and gets the JSON and the headers of its service all the same. */
+/** Answers what is not HTTP, or no longer: it reaches no route, and gets the JSON and the headers of its service all the same. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorBodyOf, JSON_TYPE } from './answer.js';
+import { errorBodyOf, JSON_TYPE, retryAfter } from './answer.js';
 import type { ServicePolicy } from './policy.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 
@@ -17,8 +17,10 @@ const CLIENT_ERRORS: { readonly [code: string]: Problem } = {
 export function createRefusal(policy: ServicePolicy) {
   function write(socket: Duplex, refused: Problem) {
     const body = JSON.stringify(errorBodyOf(refused, policy));
+    const { retryAfterMs } = refused;
     const headers = {
       Connection: 'close',
+      ...(retryAfterMs !== undefined && { 'Retry-After': retryAfter(retryAfterMs) }),
       'X-Request-Id': randomUUID(),
       ...policy.headers,
       ...policy.cors({ origin: undefined, path: '', preflight: false }),
@@ -31,6 +33,8 @@ export function createRefusal(policy: ServicePolicy) {
   }
 
   return {
+    /** Ends a connection that is nobody else's to answer, such as one to be upgraded. */
+    write,
     broken(error: NodeJS.ErrnoException, socket: Duplex) {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
       write(socket, CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP);

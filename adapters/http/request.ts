@@ -4,10 +4,10 @@ import type { Context } from 'koa';
 import type { Clock, CommandContext, Derivation, Log, Position } from '../../application/ports.js';
 import type { After } from '../system/after.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
-import { quotaOf } from './limit.js';
+import { quotaOf, type RouteQuota } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
-import type { Request, Route } from './route.js';
+import type { Request } from './route.js';
 import type { Shares } from './shares.js';
 
 export interface RequestDeps {
@@ -24,9 +24,11 @@ export interface RequestDeps {
   readonly clock?: Clock;
 }
 
+type Query = { readonly [name: string]: unknown };
+
 /** Body and bytes come later than the rest: `admit` runs in between. */
-export interface PendingRequest extends Request {
-  query: unknown;
+export interface PendingRequest extends Request<unknown, Query> {
+  query: Query;
   body: unknown;
   /** The body as it came, for telling a repeated request from another one. */
   bytes: Buffer;
@@ -39,7 +41,7 @@ export function createRequest(
   params: Request['params'],
   requestId: string,
   { service, derivation, log, clientAddress }: RequestDeps,
-  { quota, socket }: Pick<Route, 'quota' | 'socket'>,
+  { quota, socket }: { readonly quota?: RouteQuota; readonly socket?: object },
 ): PendingRequest | Problem {
   const { req, method, path } = ctx;
   const headers = singleHeaders(req.headers);
@@ -108,7 +110,7 @@ const NO_BYTES = Buffer.alloc(0);
 const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
 
 /** Only `Set-Cookie` comes as a list, and that is none of a request's. */
-const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
+export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
   headers as Request['headers'];
 
 function defined(values: { idempotencyKey: string | undefined; ifPosition: Position | undefined }) {

@@ -2,16 +2,15 @@
 import type { Admission, Admitted, OpenRoom } from '../../application/rooms/admission.js';
 import type { Done, RoomCommands } from '../../application/rooms/commands.js';
 import type { RoomQueries } from '../../application/rooms/queries.js';
-import type { Envelope } from '../../domain/rooms/messages.js';
-import type { SigningPublicKey } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { DataOf } from '../../domain/shared/schema.js';
 import type { Relay } from '../relay/relay.js';
 import { connected, type EndedRooms, expired } from '../relay/rooms.js';
 import { frame, type Sink } from '../relay/sink.js';
-import { JSON_TYPE } from './answer.js';
+import { type Answer, JSON_TYPE } from './answer.js';
 import type { Limit } from './limit.js';
 import * as schemas from './rooms/schemas.js';
-import type { Answer, Request, Route } from './route.js';
+import { type Admit, type Method, type Request, type Route, route } from './route.js';
 
 export interface RoomsDeps {
   readonly admission: Admission;
@@ -23,10 +22,13 @@ export interface RoomsDeps {
   readonly maxTtlMs: number;
 }
 
-interface Newcomer {
-  readonly participantName?: string;
-  readonly signingPublicKey: SigningPublicKey;
-}
+type Newcomer = Omit<DataOf<typeof schemas.joinBody>, 'inviteToken'>;
+
+/** What a request says of the room that it is about. */
+type InRoom = Pick<
+  Request<unknown, unknown, { readonly roomId: string }>,
+  'params' | 'bearer' | 'ifPosition'
+>;
 
 const GONE = { description: 'There is no such room, or not any more' };
 
@@ -36,11 +38,11 @@ const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
 
-  const open = ({ params, ifPosition }: Request) => admission.open(params.roomId ?? '', ifPosition);
-  const admit = ({ params, bearer, ifPosition }: Request) =>
-    admission.admit(params.roomId ?? '', bearer, ifPosition);
+  const open: Admit<OpenRoom, InRoom> = ({ params, ifPosition }) => admission.open(params.roomId, ifPosition);
+  const admit: Admit<Admitted, InRoom> = ({ params, bearer, ifPosition }) =>
+    admission.admit(params.roomId, bearer, ifPosition);
 
-  const create: Route<unknown, Newcomer & { ttlMs: number }> = {
+  const create = route({
     method: 'POST',
     path: '/rooms',
     summary: 'Create a room and enter it',
@@ -58,9 +60,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
       return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
     },
-  };
+  });
 
-  const invite: Route<Admitted, { inviteToken: string }> = {
+  const invite = route({
     method: 'POST',
     path: '/rooms/:roomId/invites',
     summary: 'Make an invite that one person can come in with',
@@ -75,9 +77,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     admit,
     handle: async ({ body, context }, caller) =>
       answer(200, await commands.invite(caller, body.inviteToken, as(caller, context))),
-  };
+  });
 
-  const join: Route<OpenRoom, Newcomer & { inviteToken: string }> = {
+  const join = route({
     method: 'POST',
     path: '/rooms/:roomId/join',
     summary: 'Enter a room with an invite, which is spent by it',
@@ -91,9 +93,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     admit: open,
     handle: async ({ body, address, context }, { roomId }) =>
       answer(201, await commands.join(roomId, body.inviteToken, newcomer(body), context(GUEST, address))),
-  };
+  });
 
-  const state: Route<Admitted, unknown, { after?: string }> = {
+  const state = route({
     method: 'GET',
     path: '/rooms/:roomId/state',
     summary: 'Who is in the room, and its messages, oldest first',
@@ -112,9 +114,9 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       const { json, ...reflected } = found;
       return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
     },
-  };
+  });
 
-  const post: Route<Admitted, Envelope> = {
+  const post = route({
     method: 'POST',
     path: '/rooms/:roomId/messages',
     summary: 'Post an encrypted, signed message',
@@ -135,26 +137,30 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
         ? done
         : { status: 201, body: { message: done.body }, position: done.position };
     },
-  };
+  });
 
-  const burn: Omit<Route<Admitted>, 'method' | 'path' | 'summary'> = {
-    security: 'session',
-    body: schemas.burnBody,
-    answers: {
-      200: { description: 'Nobody can read it any more', schema: schemas.success },
-      404: GONE,
-    },
-    admit,
-    async repeated({ params, bearer, context }) {
-      const done = await commands.burned(params.roomId ?? '', context(GUEST, bearer ?? ''));
-      return done && answer(200, done);
-    },
-    async handle({ bearer, context }, { roomId, participant: { id } }) {
-      return answer(200, await commands.burn(roomId, id, context(id, bearer ?? '')));
-    },
-  };
+  const burn = (method: Method, path: '/rooms/:roomId/burn' | '/rooms/:roomId') =>
+    route({
+      method,
+      path,
+      summary: 'Burn the room',
+      security: 'session',
+      body: schemas.burnBody,
+      answers: {
+        200: { description: 'Nobody can read it any more', schema: schemas.success },
+        404: GONE,
+      },
+      admit,
+      async repeated({ params, bearer, context }) {
+        const done = await commands.burned(params.roomId, context(GUEST, bearer ?? ''));
+        return done && answer(200, done);
+      },
+      async handle({ bearer, context }, { roomId, participant: { id } }) {
+        return answer(200, await commands.burn(roomId, id, context(id, bearer ?? '')));
+      },
+    });
 
-  const events: Route<Admitted, unknown, { token?: string }> = {
+  const events = route({
     method: 'GET',
     path: '/rooms/:roomId/events',
     summary: 'What happens in the room, as server-sent events',
@@ -172,15 +178,15 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     },
     answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: GONE },
     admit: ({ params, bearer, query, ifPosition }) => {
-      const token = (query as { token?: unknown }).token;
+      const { token } = query;
       return admission.admit(
-        params.roomId ?? '',
+        params.roomId,
         bearer ?? (typeof token === 'string' ? token : undefined),
         ifPosition,
       );
     },
     handle: ({ cursor }, caller) => ({ stream: (sink) => connect(caller, cursor, sink) }),
-  };
+  });
 
   function connect({ roomId, participant, room }: Admitted, after: bigint | undefined, sink: Sink) {
     const last = relay.state().get(roomId);
@@ -199,20 +205,20 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     join,
     state,
     post,
-    { method: 'POST', path: '/rooms/:roomId/burn', summary: 'Burn the room', ...burn },
-    { method: 'DELETE', path: '/rooms/:roomId', summary: 'Burn the room', ...burn },
+    burn('POST', '/rooms/:roomId/burn'),
+    burn('DELETE', '/rooms/:roomId'),
     events,
     health,
   ];
 }
 
-const health: Route = {
+const health = route({
   method: 'GET',
   path: '/health',
   summary: 'Says OK',
   answers: { 200: { description: 'OK', type: 'text/plain' } },
   handle: () => ({ status: 200, text: 'OK' }),
-};
+});
 
 const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
   signingPublicKey,

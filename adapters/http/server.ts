@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Sink } from '../relay/sink.js';
 import { asRequest, attach } from '../socket/upgrade.js';
 import type { After } from '../system/after.js';
+import { networkOf } from '../system/client-address.js';
 import { urlOf } from '../system/url.js';
 import { type AppDeps, createApp } from './app.js';
 import { inOrder } from './in-order.js';
@@ -66,7 +67,11 @@ export async function listen(
   /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
   let closing = false;
-  const bounded = boundUnread();
+  const bounded = boundUnread({
+    room: shares.unread,
+    whose: ({ req: { socket, headers } }) =>
+      networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
+  });
   const take = inOrder((request, response) => {
     silent.delete(request.socket);
     attach(request, response);
@@ -99,9 +104,9 @@ export async function listen(
       silent.delete(socket);
     });
   });
+  const refuse = createRefusal(policy);
   // Where nobody listens for upgrades, node takes them for the ordinary requests that they also are.
   if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(take));
-  const refuse = createRefusal(policy);
   server.on('clientError', refuse.broken);
   server.on('connect', (_request, socket) => refuse.tunnel(socket));
   // An expectation we don't know is none of ours to meet: answered as if it were not there.

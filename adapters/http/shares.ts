@@ -15,12 +15,15 @@ export interface Shares {
   readonly bodies: Room;
   /** Event streams that are open. */
   readonly streams: Room;
+  /** Answers that wait to be read, in bytes. */
+  readonly unread: Room;
 }
 
 /** What a node does in about a second: who would wait for longer is told to come back. */
 const REQUESTS = 4000;
 /** Bodies of the largest usual kind, 64 KiB: a hundred and more. */
 const BODY_BYTES = 32 * 1024 * 1024;
+const UNREAD_BYTES = 256 * 1024 * 1024;
 
 /** Of the connections: the others are for those who ask something. */
 const STREAMS = 0.75;
@@ -30,6 +33,7 @@ export const createShares = (connections = Number.POSITIVE_INFINITY): Shares => 
   requests: createRoom('requests', REQUESTS),
   bodies: createRoom('bodies', BODY_BYTES),
   streams: createRoom('streams', Math.ceil(connections * STREAMS)),
+  unread: createRoom('unread', UNREAD_BYTES),
 });
 
 /** What a body costs while it is worked on, as a multiple of its bytes: itself, its text, and what becomes of that. */

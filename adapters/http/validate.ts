@@ -35,13 +35,14 @@ export function queryValidator(schema: JsonSchema): Validate {
 }
 
 /** The `limit` of a list: an integer of at least 1, where more than the maximum counts as the maximum. */
-export const listLimit = ({ initial, max }: { initial: number; max: number }): JsonSchema => ({
-  type: 'integer',
-  minimum: 1,
-  default: initial,
-  'x-clamp': max,
-  description: `More than ${max} counts as ${max}`,
-});
+export const listLimit = ({ initial, max }: { initial: number; max: number }) =>
+  ({
+    type: 'integer',
+    minimum: 1,
+    default: initial,
+    'x-clamp': max,
+    description: `More than ${max} counts as ${max}`,
+  }) as const;
 
 function validator(where: FieldError['where'], check: ValidateFunction): Validate {
   return (value) => {

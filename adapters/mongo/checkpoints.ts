@@ -8,6 +8,8 @@ interface CheckpointRow {
   /** The lease under which it was moved there. Fences are counted for each lease. */
   readonly lease?: string;
   readonly fence: Long;
+  /** Of a window of the live feed, which stands here too: this is further on than its position. */
+  readonly from?: Long;
 }
 
 const DUPLICATE_KEY = 11000;
@@ -43,6 +45,11 @@ export function createCheckpoints(db: Db): Checkpoints {
 
     async forget(name) {
       await rows.deleteOne({ _id: name });
+    },
+
+    async all() {
+      const found = await rows.find({}).toArray();
+      return new Map(found.map(({ _id, position, from }) => [_id, (from ?? position).toBigInt()]));
     },
   };
 }

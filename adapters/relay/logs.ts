@@ -1,10 +1,11 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
+import type { LiveEvent } from '../../application/live-event.js';
 import type { Batch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import { nextTurn } from '../../application/turns.js';
-import type { SealedBatch } from '../../domain/logs/batch.js';
+import type { logs } from '../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from './connections.js';
@@ -13,7 +14,7 @@ import { type Frame, frameOf, type Sink } from './sink.js';
 
 export interface Tail {
   /** Takes the batches of the service in log order; does not wait. */
-  publish(event: Batch): void;
+  publish(event: LiveEvent<typeof logs>): void;
   /** Streams what comes, and what came after `after` first; one `RESET` if that is too long ago. */
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
   /** How many streams are open. */
@@ -68,10 +69,10 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
 
   return {
     publish(event) {
-      const { type, position } = event;
+      const { position } = event;
       if (position <= connections.latest()) return;
-      if (type !== 'RecordsIngested') return connections.pass(position);
-      const bytes = OVERHEAD + (event.data as SealedBatch).secret.length;
+      if (event.type !== 'RecordsIngested') return connections.pass(position);
+      const bytes = OVERHEAD + event.data.secret.length;
       connections.publish({ position, bytes, event });
     },
 

@@ -1,7 +1,8 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
 import type { Clock, Position, RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
-import type { Audience, Delivery, Message } from './audience.js';
+import type { ProjectionSwitched } from '../../domain/shared/served.js';
+import { type Audience, type Delivery, hear, type Message } from './audience.js';
 import { createConnections, type RelayObserver } from './connections.js';
 import { inSequence, keep, type Told, told } from './kept.js';
 import { createRing, RING_BYTES } from './ring.js';
@@ -22,8 +23,8 @@ export interface Connect<State> {
 }
 
 export interface Relay<State, Event extends DomainEvent = DomainEvent> {
-  /** Takes the events of the service in log order; one seen before does nothing. */
-  publish(event: RevealedEvent<Event>): void;
+  /** Takes the events of the service in log order, opened; one seen before does nothing. */
+  publish(event: RevealedEvent<Event | ProjectionSwitched>): void;
   connect(options: Connect<State>, sink: Sink): void;
   /**
    * Tells something that is in no log (a signal, somebody typing) to the streams under these keys that are open now.
@@ -73,9 +74,9 @@ export function createRelay<State, Event extends DomainEvent>({
     publish(event) {
       const { position } = event;
       if (position <= connections.latest()) return;
-      const before = state;
-      state = audience.evolve(before, event);
-      const deliveries = audience.deliver(event, state, before);
+      const heard = hear(audience, state, event);
+      state = heard.state;
+      const { deliveries } = heard;
       if (deliveries.length === 0) return connections.pass(position);
       const item = keep(deliveries, position);
       connections.publish(

@@ -1,8 +1,9 @@
 /** Who in the rooms is told what: streams are connected under their room's id, and end with the room. */
+
+import type { RevealedEvent } from '../../application/ports.js';
 import { iso, messageView, participantView } from '../../application/rooms/views.js';
-import type { MessagePosted } from '../../domain/rooms/messages.js';
-import type { RoomEvent } from '../../domain/rooms/room.js';
-import type { Audience, Message } from './audience.js';
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
+import type { Audience, Delivery, Message } from './audience.js';
 
 /**
  * Rooms that have ended and are being erased, with what their streams were told: for a client that was admitted
@@ -10,8 +11,7 @@ import type { Audience, Message } from './audience.js';
  */
 export type EndedRooms = ReadonlyMap<string, Message>;
 
-const BURNED: Message = { type: 'ROOM_BURNED' };
-const EXPIRED: Message = { type: 'ROOM_EXPIRED' };
+const burned = (roomId: string): Message => ({ type: 'ROOM_BURNED', payload: { roomId } });
 
 export const connected = (roomId: string, participantId: string, expiresAt: number): Message => ({
   type: 'CONNECTED',
@@ -19,42 +19,59 @@ export const connected = (roomId: string, participantId: string, expiresAt: numb
 });
 
 /** Told at the very moment, however late the log hears of it. */
-export const expired = (roomId: string): Message => ({ ...EXPIRED, payload: { roomId } });
+export const expired = (roomId: string): Message => ({ type: 'ROOM_EXPIRED', payload: { roomId } });
 
-export const rooms: Audience<EndedRooms, RoomEvent | MessagePosted> = {
+export const rooms: Audience<EndedRooms, RoomsEvent> = {
   initialState: new Map(),
+  on: {
+    RoomCreated: {},
+    InviteCreated: {},
+    InviteRedeemed: {},
 
-  evolve(ended, event) {
-    const { roomId } = event.data;
-    if (event.type === 'RoomBurned') return new Map(ended).set(roomId, { ...BURNED, payload: { roomId } });
-    if (event.type === 'RoomExpired') return new Map(ended).set(roomId, expired(roomId));
-    if (event.type !== 'RoomErased' || !ended.has(roomId)) return ended;
-    const left = new Map(ended);
-    left.delete(roomId);
-    return left;
-  },
+    ParticipantJoined: {
+      deliver({ data, erased }, ended) {
+        const { roomId, participantId: id, joinedAt, secret } = data;
+        if (erased || ended.has(roomId)) return [];
+        const payload = participantView({ id, joinedAt, ...secret });
+        return [{ to: [roomId], frame: { type: 'PARTICIPANT_JOINED', payload } }];
+      },
+    },
 
-  deliver(event, ended) {
-    const { roomId } = event.data;
-    const to = [roomId];
-    const last = ended.get(roomId);
-    if (event.type === 'RoomBurned' || event.type === 'RoomExpired') {
-      return last ? [{ to, frame: last, ends: true }] : [];
-    }
-    if (last) return [];
-    if (event.type === 'MessagePosted') {
-      const { messageId: id, secret, senderId, createdAt, expiresAt } = event.data;
-      const { envelope } = secret;
-      if (!envelope) return [];
-      const payload = messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
-      return [{ to, frame: { type: 'NEW_MESSAGE', payload } }];
-    }
-    if (event.type === 'ParticipantJoined' && !event.erased) {
-      const { participantId: id, joinedAt, secret } = event.data;
-      return [
-        { to, frame: { type: 'PARTICIPANT_JOINED', payload: participantView({ id, joinedAt, ...secret }) } },
-      ];
-    }
-    return [];
+    MessagePosted: {
+      deliver({ data }, ended) {
+        const { roomId, messageId: id, secret, senderId, createdAt, expiresAt } = data;
+        const { envelope } = secret;
+        if (!envelope || ended.has(roomId)) return [];
+        const payload = messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
+        return [{ to: [roomId], frame: { type: 'NEW_MESSAGE', payload } }];
+      },
+    },
+
+    RoomBurned: {
+      evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, burned(roomId)),
+      deliver: lastWords,
+    },
+
+    RoomExpired: {
+      evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, expired(roomId)),
+      deliver: lastWords,
+    },
+
+    RoomErased: {
+      evolve(ended, { data: { roomId } }) {
+        if (!ended.has(roomId)) return ended;
+        const left = new Map(ended);
+        left.delete(roomId);
+        return left;
+      },
+    },
   },
 };
+
+function lastWords(
+  { data: { roomId } }: RevealedEvent<RoomsEvent<'RoomBurned' | 'RoomExpired'>>,
+  ended: EndedRooms,
+): readonly Delivery[] {
+  const frame = ended.get(roomId);
+  return frame ? [{ to: [roomId], frame, ends: true }] : [];
+}

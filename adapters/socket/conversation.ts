@@ -1,6 +1,7 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
 import type { RawData, WebSocket } from 'ws';
 import type { Clock, Log } from '../../application/ports.js';
+import type { Held } from '../../application/room.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
@@ -34,6 +35,8 @@ export interface Opening extends Conversing {
 
 export interface ConversationOptions {
   readonly read: Read;
+  /** Among what is under way for its network: a message that is being answered takes a place. */
+  readonly place: Pick<Held, 'take' | 'give'>;
   /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
   readonly perSecond: number;
   readonly log: Log;
@@ -54,7 +57,7 @@ export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012 } a
 export function hold(
   socket: WebSocket,
   begin: (close: Speaker['close']) => Conversation,
-  { read, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
+  { read, place, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
 ): void {
   const waiting: RawData[] = [];
   const isTooMuch = createRate(perSecond, clock);
@@ -86,8 +89,17 @@ export function hold(
     const rate = isTooMuch();
     if (rate === 'again') return socket.close(CLOSE.policy, 'Too many messages');
     const found = rate ? ({ why: 'too-many' } as const) : read(String(data));
-    if ('why' in found) conversation.misunderstood(found);
-    else return conversation.said(found.message);
+    if ('why' in found) return conversation.misunderstood(found);
+    if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
+    const over = () => place.give(1);
+    try {
+      const answered = conversation.said(found.message);
+      if (answered) return answered.finally(over);
+    } catch (error) {
+      over();
+      throw error;
+    }
+    over();
   }
 
   const isOpen = () => socket.readyState === socket.OPEN;

@@ -1,5 +1,6 @@
 /** What may be said over a WebSocket: a closed list of message types, each with its members. */
 import type { JsonSchema } from '../../domain/shared/catalog.js';
+import type { DataOf } from '../../domain/shared/schema.js';
 import type { FieldError } from '../http/invalid.js';
 import { messageValidator, type Validate } from '../http/validate.js';
 
@@ -12,13 +13,18 @@ export interface Message {
   readonly [member: string]: unknown;
 }
 
+/** The messages of a vocabulary that is written `as const`. */
+export type Said<V extends Vocabulary> = {
+  readonly [type in keyof V & string]: { readonly type: type } & DataOf<V[type]>;
+}[keyof V & string];
+
 /** Why a message was not understood. */
 export type Misunderstanding =
   /** No JSON object, or one whose `type` is no text. */
   | { readonly why: 'unreadable' }
   | { readonly why: 'unknown-type'; readonly type: string }
   | { readonly why: 'wrong'; readonly type: string; readonly error: FieldError }
-  /** More in a second than may be said. */
+  /** More than may be said in a second, or than is taken now. */
   | { readonly why: 'too-many' };
 
 export type Read = (text: string) => { readonly message: Message } | Misunderstanding;

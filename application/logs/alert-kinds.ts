@@ -1,11 +1,10 @@
 /** The streams of alerting, as the kernel takes them: the policy, and one per rule. */
 import { type AlertCommand, type AlertEvent, type AlertState, alert } from '../../domain/logs/alert.js';
-import { alertEvents } from '../../domain/logs/alert-events.js';
+import { alertEvents, POLICY_STREAM } from '../../domain/logs/alert-events.js';
 import {
   type AlertPolicy,
   type AlertPolicyChanged,
   type ChangeAlertPolicy,
-  POLICY_STREAM,
   policy,
 } from '../../domain/logs/policy.js';
 import type { Aggregate, Streams } from '../streams.js';

@@ -1,5 +1,6 @@
 /** Alerts go out to the webhook: once the log has them, after crashes too, and the log is told of the outcome. */
-import { type AlertRaised, alertStream, type Details } from '../../domain/logs/alert.js';
+import { alertStream, type Details } from '../../domain/logs/alert.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
@@ -41,11 +42,12 @@ export const alertPayload = (
   ...(alertId === undefined ? {} : { alertId }),
 });
 
-export function deliveryReaction(ports: DeliveryPorts): Reaction {
+type AlertRaised = LogsEvent<'AlertRaised'>;
+
+export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
   const { handle, streams, derivation, clock } = ports;
 
-  async function announce({ id, data, metadata }: RecordedEvent) {
-    const raised = data as AlertRaised['data'];
+  async function announce({ id, data: raised, metadata }: RecordedEvent<AlertRaised>) {
     const { rule, alertId } = raised;
     const { state } = await streams.refresh(alertKind, alertStream(rule));
     // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.

@@ -1,5 +1,6 @@
 /** Looks at the rules of the alert policy: on one node by the clock, and on any node the moment the policy changes. */
-import { alertStream, RULES } from '../../domain/logs/alert.js';
+import { alertStream } from '../../domain/logs/alert.js';
+import { RULES } from '../../domain/logs/alert-events.js';
 import { type Counted, verdicts, windowOf } from '../../domain/logs/alert-rules.js';
 import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { isRejection } from '../../domain/shared/decider.js';

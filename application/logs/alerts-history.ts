@@ -1,5 +1,6 @@
 /** Looks back on alerts, newest first, page by page. */
-import { alertStream, type Details, RULES } from '../../domain/logs/alert.js';
+import { alertStream, type Details } from '../../domain/logs/alert.js';
+import { RULES } from '../../domain/logs/alert-events.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Rows, Settled } from '../ports.js';
 

@@ -1,6 +1,7 @@
 /** What people do with alerts: read and change the policy, and ask how things stand. */
-import { alertStream, RULES } from '../../domain/logs/alert.js';
-import { type AlertPolicy, type ChangeAlertPolicy, POLICY_STREAM } from '../../domain/logs/policy.js';
+import { alertStream } from '../../domain/logs/alert.js';
+import { POLICY_STREAM, RULES } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy, ChangeAlertPolicy } from '../../domain/logs/policy.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
 import { pause } from '../pause.js';

@@ -1,19 +1,29 @@
 /** Opens batches as they stand in the log. */
-import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import {
+  type BatchSecret,
+  type RecordsIngested,
+  type SealedBatch,
+  textsOf,
+} from '../../domain/logs/batch.js';
+import { keepingSubject } from '../../domain/logs/keeping.js';
 import { idOf } from '../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import type { RevealedEvent, Vault } from '../ports.js';
+import type { RecordedEvent, Vault } from '../ports.js';
 
-/** An event of the live feed, its records still sealed. */
-export type Batch = Pick<RevealedEvent, 'type' | 'position' | 'data'>;
+/** An event of the log, its records still sealed. */
+export type Batch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
+
+/** The JSON texts of the records of a batch, in their places; undefined once their key is destroyed. */
+export async function textsIn(vault: Vault, data: SealedBatch): Promise<readonly string[] | undefined> {
+  const secret = await vault.open(keepingSubject(data), data.secret);
+  return secret && textsOf(secret as BatchSecret);
+}
 
 /** The records of a batch in their places; none once their key is destroyed. */
-export async function recordsOf(vault: Vault, event: Batch): Promise<readonly PlacedRecord[]> {
-  const data = event.data as SealedBatch;
-  const secret = await vault.open(keepingSubject(data), data.secret);
-  if (!secret) return [];
-  return textsOf(secret as RecordsIngested['data']['secret']).map((text, place) => ({
+export async function recordsOf(vault: Vault, { data, position }: Batch): Promise<readonly PlacedRecord[]> {
+  const texts = (await textsIn(vault, data)) ?? [];
+  return texts.map((text, place) => ({
     ...readRecord(text, data.producerId, data.receivedAt),
-    id: idOf(event.position, place),
+    id: idOf(position, place),
   }));
 }

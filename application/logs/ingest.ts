@@ -1,12 +1,6 @@
 /** Takes records in: reads a body, seals its batches into the log, and answers when they are flushed and visible. */
-import {
-  batchesOf,
-  batchStream,
-  type Ingestion,
-  keepingSubject,
-  type Source,
-  type ToldRequest,
-} from '../../domain/logs/batch.js';
+import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../domain/logs/batch.js';
+import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { newEvent } from '../new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  keepingSubject,
   type RecordsIngested,
   type RecordText,
   requestBatches,
-  requestStream,
   type ToldRequest,
 } from '../../domain/logs/batch.js';
+import { keepingSubject, requestStream } from '../../domain/logs/keeping.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { newEvent, type Origin } from '../new-event.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
+import { isOf } from '../recorded.js';
 import { misusedKey } from '../repetition.js';
 import { RETRY_MS } from '../within.js';
 
@@ -75,7 +75,7 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     const first = found === 'missing' ? undefined : found[0];
     if (begun === 'taken' && !first) throw new Unavailable(`${stream} is not to be read`);
     if (first && first.metadata.fingerprint !== context.fingerprint) return misusedKey('logs');
-    const told = first ? (first.data as unknown as RecordsIngested['data']) : undefined;
+    const told = first && isOf<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
     const receivedAt = told?.receivedAt ?? now;
     const batches = told ? requestBatches({ ...given, receivedAt }, request) : mine;
     const positions = [

@@ -1,7 +1,7 @@
 /** Lets go what need not be kept: states it as a fact, and makes it unreadable wherever it still lies. */
-import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/batch.js';
-import { logs } from '../../domain/logs/catalog.js';
+import { type LogsEvent, logs } from '../../domain/logs/catalog.js';
 import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
+import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/keeping.js';
 import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
@@ -48,11 +48,14 @@ export interface EraseDeps {
 }
 
 /** What has expired is destroyed in the log, too: first its key, then its streams. */
-export const eraseReaction = ({ vault, log, requestStreams }: EraseDeps): Reaction => ({
+export const eraseReaction = ({
+  vault,
+  log,
+  requestStreams,
+}: EraseDeps): Reaction<LogsEvent<'BatchesErased'>> => ({
   name: 'logs.erase',
   on: {
-    async BatchesErased({ data }) {
-      const keeping = data as unknown as Keeping;
+    async BatchesErased({ data: keeping }) {
       await vault.destroy(keepingSubject(keeping));
       for (const stream of streamsOf(keeping)) {
         const found = await log.read(stream, { limit: 1 });

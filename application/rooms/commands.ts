@@ -1,6 +1,7 @@
 /** What people do with rooms, one intention each. */
-import { type Envelope, KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
-import { roomStream, type SigningPublicKey } from '../../domain/rooms/room.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
+import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../handle.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';

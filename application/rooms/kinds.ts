@@ -8,7 +8,7 @@ import {
   type PostMessage,
 } from '../../domain/rooms/messages.js';
 import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate } from '../streams.js';
+import type { Aggregate, Blind } from '../streams.js';
 
 /** Of a room that has ended everybody is told that there is none, whatever it was, and whatever they ask. */
 export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {
@@ -20,7 +20,7 @@ export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {
     at: ({ expiresAt }) => expiresAt,
   },
 };
-export const messagesKind: Aggregate<MessagesState, PostMessage, MessagePosted> = {
+export const messagesKind: Blind<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
   keeps: KEPT_MESSAGES,

@@ -1,4 +1,5 @@
 /** What must follow the end of a room: its key destroyed, its messages ended for ever, and the log told of it. */
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection } from '../../domain/shared/decider.js';
@@ -15,10 +16,11 @@ export interface ErasePorts {
   readonly clock: Clock;
 }
 
+type Ended = RoomsEvent<'RoomBurned' | 'RoomExpired'>;
+
 /** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
-export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction {
-  async function erase({ id, data, metadata }: RecordedEvent) {
-    const roomId = String(data.roomId);
+export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction<Ended> {
+  async function erase({ id, data: { roomId }, metadata }: RecordedEvent<Ended>) {
     const stream = roomStream(roomId);
     await vault.destroy(stream);
     await log.tombstone(messagesStream(roomId));

@@ -1,9 +1,12 @@
 /** Rooms as they were shown last: while nothing happens in one, its next reader is shown the same, unread and unopened. */
 import { LRUCache } from 'lru-cache';
+import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
+import type { Erasing } from '../../domain/shared/catalog.js';
+import type { On } from '../../domain/shared/on.js';
 import { heldBytes } from '../held-bytes.js';
-import type { Cache, Position } from '../ports.js';
+import type { Cache, Position, RevealedEvent } from '../ports.js';
 import type { Streams } from '../streams.js';
 import { messagesKind, roomKind } from './kinds.js';
 
@@ -26,6 +29,8 @@ export interface Shown {
   readonly reflects: Position;
 }
 
+type Ended = RoomsEvent<Erasing<typeof catalog>>;
+
 const SHOWN_BYTES = 12 * 1024 * 1024;
 
 export interface ShownRooms {
@@ -37,8 +42,8 @@ export interface ShownRooms {
   fits(messages: readonly { readonly secret: string }[]): boolean;
   /** To be called at once with the content it shows. */
   keep(roomId: string, shown: Shown): void;
-  /** The room has ended: nothing of what was said in it stays in memory. */
-  forget(roomId: string): void;
+  /** Of a room that has ended nothing of what was said in it stays in memory. */
+  readonly on: On<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
@@ -56,13 +61,15 @@ export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = S
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 
+  const forget = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
+
   return {
     content,
     last: (roomId) => rooms.get(roomId),
     fits: (messages) =>
       messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + heldBytes(secret), 0) <= limitBytes / 2,
     keep: (roomId, shown) => void rooms.set(roomId, shown),
-    forget: (roomId) => void rooms.delete(roomId),
+    on: { RoomBurned: forget, RoomExpired: forget, RoomErased: forget },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
   };
 }

@@ -1,6 +1,6 @@
 /** What clients are shown of rooms: times in ISO 8601, public keys ready to be imported for verifying. */
-import type { Envelope } from '../../domain/rooms/messages.js';
-import type { Participant, SigningPublicKey } from '../../domain/rooms/room.js';
+import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
+import type { Participant } from '../../domain/rooms/room.js';
 
 export interface ParticipantView {
   readonly id: string;

@@ -1,75 +1,64 @@
 /** What the log may hold about alerts; the service's catalog takes these in. */
-import type { Catalog, JsonSchema } from '../shared/catalog.js';
-import { RULES } from './alert.js';
-import { LIMITS, POLICY_STREAM } from './policy.js';
+import { event } from '../shared/catalog.js';
+import { object, type Properties } from '../shared/schema.js';
+import { LIMITS, type NumberSetting } from './policy-limits.js';
+
+export const RULES = ['error_threshold', 'no_logs'] as const;
+
+export const POLICY_STREAM = 'logs.policy-main';
 
 const text = { type: 'string' } as const;
 const integer = { type: 'integer' } as const;
 const instant = { type: 'integer', minimum: 0 } as const;
 const rule = { enum: RULES } as const;
 
-const object = (
-  properties: { [name: string]: JsonSchema },
-  optional: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-  additionalProperties: false,
-});
+/** An object that has no other members. */
+const closed = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
+  needed: Needed,
+  optional?: Optional,
+) => ({ ...object(needed, optional), additionalProperties: false }) as const;
 
-const delivery = { rule, alertId: text, at: instant, attempts: instant, status: integer };
+const numberSettings = Object.fromEntries(Object.keys(LIMITS).map((key) => [key, integer])) as {
+  readonly [setting in NumberSetting]: typeof integer;
+};
 
-export const alertEvents: Catalog['events'] = {
-  AlertPolicyChanged: {
-    versions: [
+const delivery = { rule, alertId: text, at: instant, attempts: instant } as const;
+/** Of the receiver's last answer. */
+const status = integer;
+
+export const alertEvents = {
+  /** Holds what changed and nothing else. A URL is a secret: who has it can post to its owner. */
+  AlertPolicyChanged: event(
+    closed({
+      settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
+      secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
+    }),
+    { sealed: { subject: () => POLICY_STREAM, erased: { webhookUrl: null } } },
+  ),
+  AlertRaised: event(
+    closed(
       {
-        schema: object({
-          settings: object(
-            {
-              enabled: { type: 'boolean' },
-              ...Object.fromEntries(Object.keys(LIMITS).map((key) => [key, integer])),
-            },
-            ['enabled', ...Object.keys(LIMITS)],
-          ),
-          secret: object({ webhookUrl: { type: ['string', 'null'] } }, ['webhookUrl']),
-        }),
+        rule,
+        alertId: text,
+        severity: { enum: ['critical', 'warning'] },
+        raisedAt: instant,
+        /** For people: thresholds and what was counted. */
+        details: { type: 'object', additionalProperties: { type: ['number', 'string', 'null'] } },
       },
-    ],
-    sealed: { subject: () => POLICY_STREAM, erased: { webhookUrl: null } },
-  },
-  AlertRaised: {
-    versions: [
       {
-        schema: object(
-          {
-            rule,
-            alertId: text,
-            severity: { enum: ['critical', 'warning'] },
-            raisedAt: instant,
-            details: {
-              type: 'object',
-              additionalProperties: { type: ['number', 'string', 'null'] },
-            },
-            repeats: text,
-          },
-          ['repeats'],
-        ),
+        /** The alert before this one, where its trouble just goes on. */
+        repeats: text,
       },
-    ],
-  },
-  AlertResolved: {
-    versions: [
-      {
-        schema: object({
-          rule,
-          alertId: text,
-          resolvedAt: instant,
-          reason: { enum: ['recovered', 'disabled'] },
-        }),
-      },
-    ],
-  },
-  WebhookDelivered: { versions: [{ schema: object(delivery, ['status']) }] },
-  WebhookFailed: { versions: [{ schema: object({ ...delivery, reason: text }, ['status']) }] },
+    ),
+  ),
+  AlertResolved: event(
+    closed({
+      rule,
+      alertId: text,
+      resolvedAt: instant,
+      reason: { enum: ['recovered', 'disabled'] },
+    }),
+  ),
+  WebhookDelivered: event(closed(delivery, { status })),
+  WebhookFailed: event(closed({ ...delivery, reason: text }, { status })),
 };

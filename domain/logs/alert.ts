@@ -1,18 +1,17 @@
 /** Alerts of one rule: raised at most once per cooldown, resolved when the trouble is over, delivered once. */
-import type { Decider, DomainEvent } from '../shared/decider.js';
+import type { Decider } from '../shared/decider.js';
+import type { LogsEvent } from './catalog.js';
 
-export const RULES = ['error_threshold', 'no_logs'] as const;
-export type Rule = (typeof RULES)[number];
+type Raised = LogsEvent<'AlertRaised'>['data'];
 
-export type Severity = 'critical' | 'warning';
+export type Rule = Raised['rule'];
+export type Severity = Raised['severity'];
+export type Details = Raised['details'];
 
 /** What a rule found when it looked. */
 export type Verdict =
   | { readonly breached: true; readonly severity: Severity; readonly details: Details }
-  | { readonly breached: false; readonly reason: AlertResolved['data']['reason'] };
-
-/** For people: thresholds and what was counted. */
-export type Details = { readonly [name: string]: number | string | null };
+  | { readonly breached: false; readonly reason: LogsEvent<'AlertResolved'>['data']['reason'] };
 
 export interface AlertState {
   /** The alert that was raised last, if it is not resolved. */
@@ -49,34 +48,7 @@ export interface RecordDelivery {
 
 export type AlertCommand = JudgeRule | RecordDelivery;
 
-export type AlertRaised = DomainEvent<
-  'AlertRaised',
-  {
-    readonly rule: Rule;
-    readonly alertId: string;
-    readonly severity: Severity;
-    readonly raisedAt: number;
-    readonly details: Details;
-    /** The alert before this one, where its trouble just goes on. */
-    readonly repeats?: string;
-  }
->;
-
-export type AlertResolved = DomainEvent<
-  'AlertResolved',
-  {
-    readonly rule: Rule;
-    readonly alertId: string;
-    readonly resolvedAt: number;
-    readonly reason: 'recovered' | 'disabled';
-  }
->;
-
-type Delivery = Omit<RecordDelivery, 'type' | 'failure'>;
-export type WebhookDelivered = DomainEvent<'WebhookDelivered', Delivery>;
-export type WebhookFailed = DomainEvent<'WebhookFailed', Delivery & { readonly reason: string }>;
-
-export type AlertEvent = AlertRaised | AlertResolved | WebhookDelivered | WebhookFailed;
+export type AlertEvent = LogsEvent<'AlertRaised' | 'AlertResolved' | 'WebhookDelivered' | 'WebhookFailed'>;
 
 export const alertStream = (rule: Rule): string => `logs.alert-${rule}`;
 
@@ -84,25 +56,21 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
   initialState: { undelivered: [] },
   decide: (command, state) =>
     command.type === 'JudgeRule' ? judge(command, state) : recordDelivery(command, state),
-  evolve(state, event) {
-    const { alertId } = event.data;
-    switch (event.type) {
-      case 'AlertRaised':
-        return {
-          active: alertId,
-          lastRaisedAt: event.data.raisedAt,
-          undelivered: [...state.undelivered, alertId],
-        };
-      case 'AlertResolved':
-        return { ...state, active: undefined };
-      case 'WebhookDelivered':
-      case 'WebhookFailed':
-        return { ...state, undelivered: state.undelivered.filter((id) => id !== alertId) };
-      default:
-        return state;
-    }
+  evolve: {
+    AlertRaised: ({ undelivered }, { alertId, raisedAt }) => ({
+      active: alertId,
+      lastRaisedAt: raisedAt,
+      undelivered: [...undelivered, alertId],
+    }),
+    AlertResolved: (state) => ({ ...state, active: undefined }),
+    WebhookDelivered: told,
+    WebhookFailed: told,
   },
 };
+
+function told(state: AlertState, { alertId }: { readonly alertId: string }): AlertState {
+  return { ...state, undelivered: state.undelivered.filter((id) => id !== alertId) };
+}
 
 function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: AlertState): AlertEvent[] {
   const { active, lastRaisedAt } = state;

@@ -1,56 +1,28 @@
-/** Batches of records on their way into the log: in which stream, under whose key, how large at most. */
-import type { DomainEvent } from '../shared/decider.js';
+/** Batches of records on their way into the log: how a request is cut, and how large one is at most. */
+import type { Sealed } from '../shared/catalog.js';
+import type { LogsEvent } from './catalog.js';
 import { dayName } from './instant.js';
-import type { JsonObject } from './json.js';
 
-/** Whose records, and which of them: audit records are kept longer, so they stand apart. */
-export interface Keeping {
-  readonly producerId: string;
-  /** `20261121`, UTC, of the receipt. */
-  readonly day: string;
-  readonly audit: boolean;
-}
+export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
-export type RecordsIngested = DomainEvent<
-  'RecordsIngested',
-  Keeping & {
-    readonly count: number;
-    /** Unix ms. */
-    readonly receivedAt: number;
-    /** Lines of the request that were no records; said with its first batch. */
-    readonly rejected: number;
-    /** How far a file was read with this batch. */
-    readonly source?: Source;
-    /** What its request was answered: with the first event of a request that had an `Idempotency-Key`. */
-    readonly request?: ToldRequest;
-    readonly secret: BatchSecret;
-  }
->;
+type Batch = RecordsIngested['data'];
 
 /** NDJSON, every record as `exactText` writes it. Older batches have `records`, parsed. */
-export type BatchSecret = { readonly lines: string } | { readonly records: readonly JsonObject[] };
+export type BatchSecret = Batch['secret'];
+
+/** A batch as it stands in the log. */
+export type SealedBatch = Sealed<RecordsIngested>['data'];
+
+/** Of a request as a whole, whatever its records: what it was answered. */
+export type ToldRequest = NonNullable<Batch['request']>;
+
+/** How far a file was read. */
+export type Source = NonNullable<Batch['source']>;
 
 /** The JSON texts of the records of a batch, in their places. */
 export function textsOf(secret: BatchSecret): readonly string[] {
   if ('records' in secret) return secret.records.map((record) => JSON.stringify(record));
   return secret.lines === '' ? [] : secret.lines.split('\n');
-}
-
-/** Of a request as a whole, whatever its records. */
-export interface ToldRequest {
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly errors: readonly { readonly line: number; readonly error: string }[];
-}
-
-/** A batch as it stands in the log. */
-export type SealedBatch = Omit<RecordsIngested['data'], 'secret'> & { readonly secret: string };
-
-export interface Source {
-  /** Derived from the file's identity. */
-  readonly id: string;
-  /** Bytes of the file that are in the log once this batch is. */
-  readonly offset: number;
 }
 
 /** A record on its way into the log. */
@@ -73,32 +45,6 @@ export interface Ingestion {
 /** The stored size of a batch stays under this many bytes, before compression. */
 export const BATCH_BYTES = 512 * 1024;
 const BATCH_RECORDS = 10_000;
-
-/** `logs.batch-api-2026-11-21-09`; audit records: `logs.audit-api-...`. */
-export const batchStream = ({ producerId, audit }: Keeping, receivedAt: number): string => {
-  const hour = new Date(receivedAt).toISOString().slice(0, 13).replace('T', '-');
-  return `${nameOf(producerId, audit)}-${hour}`;
-};
-
-/** Where a request with an `Idempotency-Key` stands, its audit records apart: they are kept longer. */
-export const requestStream = (commandId: string, audit: boolean): string =>
-  `logs.${audit ? 'audit-' : ''}request-${commandId}`;
-
-export const isRequestStream = (stream: string): boolean => /^logs\.(?:audit-)?request-/.test(stream);
-
-/** All the streams that requests without a key share: one for every hour. */
-export const streamsOf = (keeping: Keeping): string[] =>
-  Array.from({ length: 24 }, (_, hour) => batchStream(keeping, startOf(keeping.day) + hour * 3_600_000));
-
-/** The subject whose key seals them: `logs.batch-api-20261121`. */
-export const keepingSubject = ({ producerId, day, audit }: Keeping): string =>
-  `${nameOf(producerId, audit)}-${day}`;
-
-const nameOf = (producerId: string, audit: boolean) =>
-  `logs.${audit ? 'audit' : 'batch'}-${producerId.replaceAll(/[^\w.-]/g, (sign) => `~${sign.charCodeAt(0)}`)}`;
-
-export const startOf = (day: string): number =>
-  Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)));
 
 /** The batches of one request: audit records apart from the others, none larger than an append may be. */
 export function batchesOf({ records, rejected, source, ...common }: Ingestion): RecordsIngested[] {

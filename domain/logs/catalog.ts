@@ -1,118 +1,61 @@
 /** All events of the log service. */
-import type { Catalog } from '../shared/catalog.js';
+import { type Catalog, type EventOf, event } from '../shared/catalog.js';
+import { object, oneOf } from '../shared/schema.js';
 import { alertEvents } from './alert-events.js';
-import { keepingSubject, type RecordsIngested } from './batch.js';
-import type { BatchesErased } from './retention.js';
+import { keeping, keepingSubject } from './keeping.js';
 
 const instant = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const text = { type: 'string', minLength: 1 } as const;
-const day = { type: 'string', pattern: '^\\d{8}$' } as const;
-const keeping = { producerId: text, day, audit: { type: 'boolean' } } as const;
 
-export const logs: Catalog = {
+const rebuilt = {
+  startedAt: instant,
+  finishedAt: instant,
+  recordsInserted: count,
+  /** Were in the index before and are not any more: expired or erased meanwhile. */
+  recordsSkipped: count,
+  entriesDeleted: count,
+} as const;
+
+export const logs = {
   service: 'logs',
   events: {
     ...alertEvents,
-    RecordsIngested: {
-      versions: [
+    RecordsIngested: event(
+      object(
         {
-          schema: {
-            type: 'object',
-            required: ['producerId', 'day', 'audit', 'count', 'receivedAt', 'rejected', 'secret'],
-            properties: {
-              ...keeping,
-              count,
-              receivedAt: instant,
-              rejected: count,
-              source: {
-                type: 'object',
-                required: ['id', 'offset'],
-                properties: { id: text, offset: count },
-              },
-              request: {
-                type: 'object',
-                required: ['accepted', 'rejected', 'errors'],
-                properties: {
-                  accepted: count,
-                  rejected: count,
-                  errors: {
-                    type: 'array',
-                    items: {
-                      type: 'object',
-                      required: ['line', 'error'],
-                      properties: { line: count, error: text },
-                    },
-                  },
-                },
-              },
-              secret: {
-                type: 'object',
-                anyOf: [{ required: ['lines'] }, { required: ['records'] }],
-                properties: { lines: { type: 'string' }, records: { type: 'array', minItems: 1 } },
-              },
-            },
-          },
+          ...keeping.properties,
+          count,
+          receivedAt: instant,
+          /** Lines of the request that were no records; said with its first batch. */
+          rejected: count,
+          secret: oneOf(
+            object({ lines: { type: 'string' } }),
+            object({ records: { type: 'array', minItems: 1 } }),
+          ),
         },
-      ],
-      sealed: {
-        subject: (data: RecordsIngested['data']) => keepingSubject(data),
-        erased: { lines: '' },
-        large: true,
-      },
-    },
-    RecordsExpired: {
-      versions: [
         {
-          schema: {
-            type: 'object',
-            required: ['before', 'auditBefore'],
-            properties: { before: instant, auditBefore: instant },
-          },
+          /** How far a file was read: bytes of it that are in the log once this batch is; `id` is its identity. */
+          source: object({ id: text, offset: count }),
+          /** With the first event of a request that had an `Idempotency-Key`. */
+          request: object({
+            accepted: count,
+            rejected: count,
+            errors: { type: 'array', items: object({ line: count, error: text }) },
+          }),
         },
-      ],
-    },
-    RebuildBegun: {
-      versions: [
-        {
-          schema: {
-            type: 'object',
-            required: ['id', 'startedAt'],
-            properties: { id: text, startedAt: instant },
-          },
-        },
-      ],
-    },
-    RebuildFinished: {
-      versions: [
-        {
-          schema: {
-            type: 'object',
-            required: [
-              'id',
-              'startedAt',
-              'finishedAt',
-              'recordsInserted',
-              'recordsSkipped',
-              'entriesDeleted',
-            ],
-            properties: {
-              id: text,
-              startedAt: instant,
-              finishedAt: instant,
-              recordsInserted: count,
-              recordsSkipped: count,
-              entriesDeleted: count,
-            },
-          },
-        },
-      ],
-    },
-    BatchesErased: {
-      versions: [
-        { schema: { type: 'object', required: ['producerId', 'day', 'audit'], properties: keeping } },
-      ],
-      erases: (data: BatchesErased['data']) => keepingSubject(data),
-    },
+      ),
+      { sealed: { subject: keepingSubject, erased: { lines: '' }, large: true } },
+    ),
+    /** Records of days before these go, by their own instant or by their receipt. */
+    RecordsExpired: event(object({ before: instant, auditBefore: instant })),
+    BatchesErased: event(keeping, { erases: keepingSubject }),
+    RebuildBegun: event(object({ id: text, startedAt: instant })),
+    RebuildFinished: event(object({ id: text, ...rebuilt })),
   },
-};
+} as const satisfies Catalog;
+
+type Logs = typeof logs;
+
+/** The events of the logs: all of them, or those that are named. */
+export type LogsEvent<Type extends keyof Logs['events'] = keyof Logs['events']> = EventOf<Logs, Type>;

@@ -1,30 +1,15 @@
 /** The alert policy: what is watched, how often, and where alerts are sent. */
-import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
-
-/** The whole numbers of the policy, with what they begin with and how far they may go. */
-export const LIMITS = {
-  intervalMs: { initial: 30_000, min: 1000, max: 86_400_000 },
-  windowMinutes: { initial: 5, min: 1, max: 43_200 },
-  errorThreshold: { initial: 20, min: 1, max: 1_000_000_000 },
-  /** 0 turns the rule off. */
-  noLogsThresholdMinutes: { initial: 0, min: 0, max: 43_200 },
-  cooldownMs: { initial: 300_000, min: 0, max: 2_592_000_000 },
-  webhookTimeoutMs: { initial: 5000, min: 10, max: 60_000 },
-  webhookRetryAttempts: { initial: 3, min: 0, max: 10 },
-  webhookBackoffMs: { initial: 250, min: 0, max: 60_000 },
-} as const;
+import type { Decider, Rejection } from '../shared/decider.js';
+import type { LogsEvent } from './catalog.js';
+import { LIMITS, type NumberSetting } from './policy-limits.js';
 
 const URL_LENGTH = 2048;
-
-type NumberSetting = keyof typeof LIMITS;
 
 export type AlertPolicy = {
   readonly enabled: boolean;
   /** Null when there is none; alerting is then disabled. */
   readonly webhookUrl: string | null;
 } & { readonly [setting in NumberSetting]: number };
-
-type Settings = Partial<Omit<AlertPolicy, 'webhookUrl'>>;
 
 export interface ChangeAlertPolicy {
   readonly type: 'ChangeAlertPolicy';
@@ -36,13 +21,7 @@ export interface ChangeAlertPolicy {
   readonly noted?: boolean;
 }
 
-/** Holds what changed and nothing else. A URL is a secret: who has it can post to its owner. */
-export type AlertPolicyChanged = DomainEvent<
-  'AlertPolicyChanged',
-  { readonly settings: Settings; readonly secret: { readonly webhookUrl?: string | null } }
->;
-
-export const POLICY_STREAM = 'logs.policy-main';
+export type AlertPolicyChanged = LogsEvent<'AlertPolicyChanged'>;
 
 const initialState: AlertPolicy = {
   enabled: false,
@@ -65,9 +44,11 @@ export const policy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged>
     if (asked.enabled && next.webhookUrl === null) return invalid('enabled needs a webhookUrl');
     return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null }, noted);
   },
-  evolve(state, { data: { settings, secret } }) {
-    const next = { ...state, ...settings, ...secret };
-    return { ...next, enabled: next.enabled && next.webhookUrl !== null };
+  evolve: {
+    AlertPolicyChanged(state, { settings, secret }) {
+      const next = { ...state, ...settings, ...secret };
+      return { ...next, enabled: next.enabled && next.webhookUrl !== null };
+    },
   },
 };
 

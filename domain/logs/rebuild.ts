@@ -1,22 +1,14 @@
 /** A rebuild of the record index that was asked for: that it was begun, and what came of it. Stream `logs.reindex-<id>`. */
-import type { Decider, DomainEvent } from '../shared/decider.js';
+import type { Decider } from '../shared/decider.js';
+import type { LogsEvent } from './catalog.js';
 
-export interface Rebuilt {
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly recordsInserted: number;
-  /** Were in the index before and are not any more: expired or erased meanwhile. */
-  readonly recordsSkipped: number;
-  readonly entriesDeleted: number;
-}
+export type Rebuilt = Omit<LogsEvent<'RebuildFinished'>['data'], 'id'>;
 
 export type RebuildCommand =
   | { readonly type: 'BeginRebuild'; readonly id: string; readonly startedAt: number }
   | ({ readonly type: 'FinishRebuild'; readonly id: string } & Rebuilt);
 
-export type RebuildBegun = DomainEvent<'RebuildBegun', { readonly id: string; readonly startedAt: number }>;
-export type RebuildFinished = DomainEvent<'RebuildFinished', { readonly id: string } & Rebuilt>;
-export type RebuildEvent = RebuildBegun | RebuildFinished;
+export type RebuildEvent = LogsEvent<'RebuildBegun' | 'RebuildFinished'>;
 
 export interface RebuildState {
   readonly begun: boolean;
@@ -37,9 +29,8 @@ export const rebuild: Decider<RebuildState, RebuildCommand, RebuildEvent> = {
     return rebuilt ? [] : [{ type: 'RebuildFinished', data }];
   },
 
-  evolve(state, event) {
-    if (event.type === 'RebuildBegun') return { ...state, begun: true };
-    const { id: _, ...rebuilt } = event.data;
-    return { ...state, rebuilt };
+  evolve: {
+    RebuildBegun: (state) => ({ ...state, begun: true }),
+    RebuildFinished: (state, { id: _, ...rebuilt }) => ({ ...state, rebuilt }),
   },
 };

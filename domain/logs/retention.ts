@@ -1,6 +1,7 @@
 /** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
-import type { Decider, DomainEvent } from '../shared/decider.js';
-import type { Keeping } from './batch.js';
+import type { Decider } from '../shared/decider.js';
+import type { LogsEvent } from './catalog.js';
+import type { Keeping } from './keeping.js';
 
 export interface ExpireRecords {
   readonly type: 'ExpireRecords';
@@ -12,20 +13,13 @@ export interface ExpireRecords {
   readonly ended: readonly Keeping[];
 }
 
-export type RecordsExpired = DomainEvent<
-  'RecordsExpired',
-  { readonly before: number; readonly auditBefore: number }
->;
-export type BatchesErased = DomainEvent<'BatchesErased', Keeping>;
+export type RetentionEvent = LogsEvent<'RecordsExpired' | 'BatchesErased'>;
 
-export interface RetentionState {
-  readonly before: number;
-  readonly auditBefore: number;
-}
+export type RetentionState = LogsEvent<'RecordsExpired'>['data'];
 
 export const RETENTION_STREAM = 'logs.retention-main';
 
-export const retention: Decider<RetentionState, ExpireRecords, RecordsExpired | BatchesErased> = {
+export const retention: Decider<RetentionState, ExpireRecords, RetentionEvent> = {
   initialState: { before: 0, auditBefore: 0 },
 
   decide({ before, auditBefore, ended }, state) {
@@ -37,9 +31,9 @@ export const retention: Decider<RetentionState, ExpireRecords, RecordsExpired | 
     if (next.before === state.before && next.auditBefore === state.auditBefore) return [];
     return [
       { type: 'RecordsExpired', data: next },
-      ...ended.map((keeping): BatchesErased => ({ type: 'BatchesErased', data: keeping })),
+      ...ended.map((data) => ({ type: 'BatchesErased', data }) as const),
     ];
   },
 
-  evolve: (state, event) => (event.type === 'RecordsExpired' ? event.data : state),
+  evolve: { RecordsExpired: (_, expired) => expired, BatchesErased: (state) => state },
 };

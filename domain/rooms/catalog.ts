@@ -1,69 +1,73 @@
 /** Every event of the room service: its versions, schemas, and what of it is sealed under the room's key. */
-import type { Catalog, EventSpec, JsonSchema, Sealing } from '../shared/catalog.js';
-import { roomStream } from './room.js';
+import { type Catalog, type EventOf, event } from '../shared/catalog.js';
+import { type DataOf, object, oneOf } from '../shared/schema.js';
 
 /** The subject whose key seals all that is said in a room, and that it is who says it. */
-export const roomSubject = ({ roomId }: { roomId: string }): string => roomStream(roomId);
+export const roomSubject = ({ roomId }: { readonly roomId: string }): string => `rooms.room-${roomId}`;
+
+/** Who gave no name, or whose name is erased. */
+export const NAMELESS = 'Unknown Guest';
 
 const id = { type: 'string', minLength: 1 } as const;
 const time = { type: 'integer', minimum: 0 } as const;
 const index = { type: 'integer', minimum: 0 } as const;
+const none = { type: 'null' } as const;
 
-const object = (properties: { [name: string]: JsonSchema }): JsonSchema => ({
-  type: 'object',
-  required: Object.keys(properties),
-  properties,
+/** A public P-256 key in JWK form; other members of what a client sends are never kept. */
+const signingPublicKey = object({ kty: { const: 'EC' }, crv: { const: 'P-256' }, x: id, y: id });
+export type SigningPublicKey = DataOf<typeof signingPublicKey>;
+
+/** End-to-end encrypted and signed; verifying it is the receivers' business. */
+const envelope = object({
+  keyVersion: index,
+  chainId: id,
+  messageIndex: index,
+  chainKeyNonce: id,
+  chainKeyCiphertext: id,
+  nonce: id,
+  ciphertext: id,
+  signature: id,
 });
+export type Envelope = DataOf<typeof envelope>;
 
-/** Version 1 of an event in a room. */
-const event = (
-  properties: { [name: string]: JsonSchema },
-  more: { sealed?: Sealing; erases?: EventSpec['erases'] } = {},
-): EventSpec => ({ versions: [{ schema: object({ roomId: id, ...properties }) }], ...more });
+const erases = roomSubject;
 
-const signingPublicKey = {
-  anyOf: [object({ kty: { const: 'EC' }, crv: { const: 'P-256' }, x: id, y: id }), { type: 'null' }],
-};
-
-const envelope = {
-  anyOf: [
-    object({
-      keyVersion: index,
-      chainId: id,
-      messageIndex: index,
-      chainKeyNonce: id,
-      chainKeyCiphertext: id,
-      nonce: id,
-      ciphertext: id,
-      signature: id,
-    }),
-    { type: 'null' },
-  ],
-};
-
-export const catalog: Catalog = {
+export const catalog = {
   service: 'rooms',
   events: {
-    RoomCreated: event({ createdAt: time, expiresAt: time }),
+    RoomCreated: event(object({ roomId: id, createdAt: time, expiresAt: time })),
     ParticipantJoined: event(
-      { participantId: id, joinedAt: time, tokenHash: id, secret: object({ name: id, signingPublicKey }) },
-      { sealed: { subject: roomSubject, erased: { name: 'Unknown Guest', signingPublicKey: null } } },
+      object({
+        roomId: id,
+        participantId: id,
+        joinedAt: time,
+        tokenHash: id,
+        secret: object({ name: id, signingPublicKey: oneOf(signingPublicKey, none) }),
+      }),
+      { sealed: { subject: roomSubject, erased: { name: NAMELESS, signingPublicKey: null } } },
     ),
-    InviteCreated: event({ inviteId: id, by: id, inviteHash: id, createdAt: time }),
-    InviteRedeemed: event({ inviteId: id, participantId: id, redeemedAt: time }),
-    RoomBurned: event({ by: id, burnedAt: time }, { erases: roomSubject }),
-    RoomExpired: event({ expiredAt: time }, { erases: roomSubject }),
-    RoomErased: event({ erasedAt: time }, { erases: roomSubject }),
+    InviteCreated: event(object({ roomId: id, inviteId: id, by: id, inviteHash: id, createdAt: time })),
+    InviteRedeemed: event(object({ roomId: id, inviteId: id, participantId: id, redeemedAt: time })),
+    RoomBurned: event(object({ roomId: id, by: id, burnedAt: time }), { erases }),
+    RoomExpired: event(object({ roomId: id, expiredAt: time }), { erases }),
+    /** The last step of burning and expiring: key destroyed, messages ended, nothing left to read. */
+    RoomErased: event(object({ roomId: id, erasedAt: time }), { erases }),
     MessagePosted: event(
-      {
+      object({
+        roomId: id,
         messageId: id,
         senderId: id,
         createdAt: time,
         expiresAt: time,
         digest: id,
-        secret: object({ envelope }),
-      },
+        secret: object({ envelope: oneOf(envelope, none) }),
+      }),
       { sealed: { subject: roomSubject, erased: { envelope: null } } },
     ),
   },
-};
+} as const satisfies Catalog;
+
+type Rooms = typeof catalog;
+
+/** The events of the rooms: all of them, or those that are named. */
+export type RoomsEvent<Type extends keyof Rooms['events'] = keyof Rooms['events']> = EventOf<Rooms, Type>;

@@ -1,22 +1,12 @@
 /** The messages of a room, the newest 1000. Stream `rooms.messages-<id>`; the server stays blind to what they say. */
-import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
+import type { Sealed } from '../shared/catalog.js';
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Envelope, RoomsEvent } from './catalog.js';
 
 export const KEPT_MESSAGES = 1000;
 const WINDOW_MS = 60_000;
 export const PER_PARTICIPANT = 40;
 export const PER_ROOM = 120;
-
-/** End-to-end encrypted and signed; verifying it is the receivers' business. */
-export interface Envelope {
-  readonly keyVersion: number;
-  readonly chainId: string;
-  readonly messageIndex: number;
-  readonly chainKeyNonce: string;
-  readonly chainKeyCiphertext: string;
-  readonly nonce: string;
-  readonly ciphertext: string;
-  readonly signature: string;
-}
 
 export interface MessagesState {
   /** Sender and envelope of the kept messages, as one digest each: an identical one is a replay. */
@@ -38,19 +28,7 @@ export interface PostMessage {
   readonly now: number;
 }
 
-export type MessagePosted = DomainEvent<
-  'MessagePosted',
-  {
-    roomId: string;
-    messageId: string;
-    senderId: string;
-    createdAt: number;
-    expiresAt: number;
-    digest: string;
-    /** The envelope is null once the room's key is destroyed. */
-    secret: { envelope: Envelope | null };
-  }
->;
+export type MessagePosted = RoomsEvent<'MessagePosted'>;
 
 export const messagesStream = (roomId: string): string => `rooms.messages-${roomId}`;
 
@@ -82,12 +60,18 @@ const untilFree = (posts: MessagesState['recent'], most: number, now: number): n
   return oldest ? oldest.at + WINDOW_MS - now : 0;
 };
 
-function evolve({ digests, recent }: MessagesState, { data }: MessagePosted): MessagesState {
-  const { digest, createdAt, senderId } = data;
-  return {
+/** The rules look at no secret, so that they fold messages as they stand in the log. */
+type Folded = MessagePosted | Sealed<MessagePosted>;
+
+const evolve: Evolve<MessagesState, Folded> = {
+  MessagePosted: ({ digests, recent }, { digest, createdAt, senderId }) => ({
     digests: [...digests.slice(1 - KEPT_MESSAGES), digest],
     recent: [...recent.filter(isWithin(createdAt)), { at: createdAt, by: senderId }],
-  };
-}
+  }),
+};
 
-export const messages: Decider<MessagesState, PostMessage, MessagePosted> = { initialState, decide, evolve };
+export const messages: Decider<MessagesState, PostMessage, MessagePosted, Folded> = {
+  initialState,
+  decide,
+  evolve,
+};

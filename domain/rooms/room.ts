@@ -1,19 +1,11 @@
 /** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`. */
-import type { Decider, DomainEvent, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { sameText, tidy } from '../shared/text.js';
+import { NAMELESS, type RoomsEvent, roomSubject, type SigningPublicKey } from './catalog.js';
 
 export const MAX_PARTICIPANTS = 16;
 export const MAX_INVITES = 64;
 export const NAME_LENGTH = 48;
-const NAMELESS = 'Unknown Guest';
-
-/** A public P-256 key in JWK form; other members of what a client sends are never kept. */
-export interface SigningPublicKey {
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  readonly x: string;
-  readonly y: string;
-}
 
 export interface Participant {
   readonly id: string;
@@ -57,39 +49,16 @@ export type RoomCommand =
 
 type Command<Type extends RoomCommand['type']> = Extract<RoomCommand, { type: Type }>;
 
-type In<More = unknown> = { roomId: string } & More;
-
-export type RoomCreated = DomainEvent<'RoomCreated', In<{ createdAt: number; expiresAt: number }>>;
-export type ParticipantJoined = DomainEvent<
-  'ParticipantJoined',
-  In<{
-    participantId: string;
-    joinedAt: number;
-    tokenHash: string;
-    secret: { name: string; signingPublicKey: SigningPublicKey | null };
-  }>
+/** What happens in a room; what is said there has a stream of its own. */
+export type RoomEvent = RoomsEvent<
+  | 'RoomCreated'
+  | 'ParticipantJoined'
+  | 'InviteCreated'
+  | 'InviteRedeemed'
+  | 'RoomBurned'
+  | 'RoomExpired'
+  | 'RoomErased'
 >;
-export type InviteCreated = DomainEvent<
-  'InviteCreated',
-  In<{ inviteId: string; by: string; inviteHash: string; createdAt: number }>
->;
-export type InviteRedeemed = DomainEvent<
-  'InviteRedeemed',
-  In<{ inviteId: string; participantId: string; redeemedAt: number }>
->;
-export type RoomBurned = DomainEvent<'RoomBurned', In<{ by: string; burnedAt: number }>>;
-export type RoomExpired = DomainEvent<'RoomExpired', In<{ expiredAt: number }>>;
-/** The last step of burning and expiring: key destroyed, messages ended, nothing left to read. */
-export type RoomErased = DomainEvent<'RoomErased', In<{ erasedAt: number }>>;
-
-export type RoomEvent =
-  | RoomCreated
-  | ParticipantJoined
-  | InviteCreated
-  | InviteRedeemed
-  | RoomBurned
-  | RoomExpired
-  | RoomErased;
 
 /** What is left of a room's people in memory once it has ended. */
 const nobody = { participants: [], invites: [] };
@@ -98,7 +67,7 @@ const initialState: RoomState = { status: 'none', erased: false, expiresAt: 0, .
 
 export const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'not-found' };
 
-export const roomStream = (roomId: string): string => `rooms.room-${roomId}`;
+export const roomStream = (roomId: string): string => roomSubject({ roomId });
 
 /** The participant whose session token has this hash. */
 export const participantWith = ({ participants }: RoomState, tokenHash: string): Participant | undefined =>
@@ -170,17 +139,17 @@ function join(command: Command<'JoinRoom'>, state: RoomState): readonly RoomEven
   ];
 }
 
-function joined(roomId: string, { participantId, tokenHash, name, signingPublicKey }: Newcomer, now: number) {
+function joined(
+  roomId: string,
+  { participantId, tokenHash, name, signingPublicKey }: Newcomer,
+  now: number,
+): RoomsEvent<'ParticipantJoined'> {
   const { x, y } = signingPublicKey;
   const secret = {
     name: tidy(name ?? '', NAME_LENGTH) || NAMELESS,
-    signingPublicKey: { kty: 'EC', crv: 'P-256', x, y } as const,
-  };
-  const event: ParticipantJoined = {
-    type: 'ParticipantJoined',
-    data: { roomId, participantId, joinedAt: now, tokenHash, secret },
-  };
-  return event;
+    signingPublicKey: { kty: 'EC', crv: 'P-256', x, y },
+  } as const;
+  return { type: 'ParticipantJoined', data: { roomId, participantId, joinedAt: now, tokenHash, secret } };
 }
 
 const expire = ({ roomId, now }: Command<'ExpireRoom'>, { status, expiresAt }: RoomState): RoomEvent[] =>
@@ -191,31 +160,21 @@ const erase = ({ roomId, now }: Command<'EraseRoom'>, { status, erased }: RoomSt
     ? [{ type: 'RoomErased', data: { roomId, erasedAt: now } }]
     : [];
 
-function evolve(state: RoomState, { type, data }: RoomEvent): RoomState {
-  switch (type) {
-    case 'RoomCreated':
-      return { ...state, status: 'open', expiresAt: data.expiresAt };
-    case 'ParticipantJoined': {
-      const { participantId: id, joinedAt, tokenHash, secret } = data;
-      return { ...state, participants: [...state.participants, { id, joinedAt, tokenHash, ...secret }] };
-    }
-    case 'InviteCreated': {
-      const made = { id: data.inviteId, tokenHash: data.inviteHash, used: false };
-      return { ...state, invites: [...state.invites, made] };
-    }
-    case 'InviteRedeemed': {
-      const spend = (each: Invite) => (each.id === data.inviteId ? { ...each, used: true } : each);
-      return { ...state, invites: state.invites.map(spend) };
-    }
-    case 'RoomBurned':
-      return { ...state, ...nobody, status: 'burned' };
-    case 'RoomExpired':
-      return { ...state, ...nobody, status: 'expired' };
-    case 'RoomErased':
-      return { ...state, erased: true };
-    default:
-      return state;
-  }
-}
+const evolve: Evolve<RoomState, RoomEvent> = {
+  RoomCreated: (state, { expiresAt }) => ({ ...state, status: 'open', expiresAt }),
+  ParticipantJoined(state, { participantId: id, joinedAt, tokenHash, secret }) {
+    return { ...state, participants: [...state.participants, { id, joinedAt, tokenHash, ...secret }] };
+  },
+  InviteCreated(state, { inviteId: id, inviteHash: tokenHash }) {
+    return { ...state, invites: [...state.invites, { id, tokenHash, used: false }] };
+  },
+  InviteRedeemed(state, { inviteId }) {
+    const spend = (each: Invite) => (each.id === inviteId ? { ...each, used: true } : each);
+    return { ...state, invites: state.invites.map(spend) };
+  },
+  RoomBurned: (state) => ({ ...state, ...nobody, status: 'burned' }),
+  RoomExpired: (state) => ({ ...state, ...nobody, status: 'expired' }),
+  RoomErased: (state) => ({ ...state, erased: true }),
+};
 
 export const room: Decider<RoomState, RoomCommand, RoomEvent> = { initialState, decide, evolve };

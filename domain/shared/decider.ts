@@ -1,4 +1,5 @@
 /** The shape of every rule in the house: a command and the state so far give events, or a reason why not. */
+import { entryOf } from './on.js';
 
 /**
  * How a refused command is to be understood; adapters translate it, for example to an HTTP status. The kind alone
@@ -33,21 +34,41 @@ export interface Rejection {
   readonly retryAfterMs?: number;
 }
 
-/** What happened: a past participle and JSON data only, times as Unix milliseconds. */
-export interface DomainEvent<Type extends string = string, Data extends object = object> {
+/** JSON only, times as Unix milliseconds. */
+export type EventData = { readonly [member: string]: unknown };
+
+/** What happened: a past participle, and its data. */
+export interface DomainEvent<Type extends string = string, Data extends EventData = EventData> {
   readonly type: Type;
   readonly data: Data;
 }
 
 /**
  * Pure rules over one stream. `decide` sees no clock, random source, key or database: they come in with the
- * command. An empty array means "already so". `evolve` is total: it never throws and never validates.
+ * command. An empty array means "already so". `Folded`: what the rules fold, where it is more than they decide.
  */
-export interface Decider<State, Command, Event extends DomainEvent> {
+export interface Decider<State, Command, Event extends DomainEvent, Folded extends DomainEvent = Event> {
   readonly initialState: State;
   decide(command: Command, state: State): readonly Event[] | Rejection;
-  evolve(state: State, event: Event): State;
+  readonly evolve: Evolve<State, Folded>;
 }
+
+/** What each event makes of the state, by its name: none is forgotten. Never throws and never validates. */
+export type Evolve<State, Event extends DomainEvent> = {
+  readonly [Type in Event['type']]: (
+    state: State,
+    data: Extract<Event, { readonly type: Type }>['data'],
+  ) => State;
+};
+
+/** Folds events by a decider's rules. Total: what they have no word for changes nothing. */
+export const evolveOf =
+  <State, Event extends DomainEvent>({ evolve }: { readonly evolve: Evolve<State, Event> }) =>
+  (state: State, { type, data }: Event): State => {
+    const rules: { readonly [type: string]: (state: State, data: Event['data']) => State } = evolve;
+    const rule = entryOf(rules, type);
+    return rule ? rule(state, data) : state;
+  };
 
 export const isRejection = (outcome: unknown): outcome is Rejection =>
   typeof outcome === 'object' && outcome !== null && 'rejected' in outcome;

@@ -1,7 +1,7 @@
 /** Takes out of a build of the record index what is no longer kept: by instant, and by receipt. */
 import type { RecordedEvent, Vault } from '../../application/ports.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { dayName } from '../../domain/logs/instant.js';
-import type { RecordsExpired } from '../../domain/logs/retention.js';
 import { type Build, longOf, type RowWrite } from '../projection.js';
 import { later } from './gathering.js';
 import { sealBlock } from './packing.js';
@@ -13,9 +13,11 @@ import { openTexts } from './sealing.js';
  * Days that are over go as whole collections; what a later day holds of a receipt that is over goes row by row, and
  * of blocks whose records are of many days, record by record.
  */
-export async function expire(build: Build, event: RecordedEvent): Promise<void> {
-  const expired = event.data as RecordsExpired['data'];
-  const untouched = { _at: { $lt: longOf(event.position) } };
+export async function expire(
+  build: Build,
+  { data: expired, position }: RecordedEvent<LogsEvent<'RecordsExpired'>>,
+): Promise<void> {
+  const untouched = { _at: { $lt: longOf(position) } };
   for (const name of await build.parts()) {
     const part = readPart(name);
     if (!part) continue;

@@ -1,6 +1,6 @@
 /** Counts by level and event, kept for every hour: what they answer need not be counted. */
 import type { Vault } from '../../application/ports.js';
-import { keepingSubject } from '../../domain/logs/batch.js';
+import { keepingSubject } from '../../domain/logs/keeping.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { LogRecord } from '../../domain/logs/record.js';
 import { longOf } from '../projection.js';

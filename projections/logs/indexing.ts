@@ -1,7 +1,10 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
+
+import { textsIn } from '../../application/logs/batches.js';
 import type { RecordedEvent } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
-import { keepingSubject, type RecordsIngested, type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import type { RecordsIngested } from '../../domain/logs/batch.js';
+import { keepingSubject } from '../../domain/logs/keeping.js';
 import { type LogRecord, readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
 import { type Gathering, isGathered, ownBlocks, type PlacedIn, resumeGathering } from './gathering.js';
@@ -24,7 +27,7 @@ const BYTES_REMEMBERED = 24 * 1024 * 1024;
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 export interface Indexing {
-  take(event: RecordedEvent): Promise<void>;
+  take(event: RecordedEvent<RecordsIngested>): Promise<void>;
   /** Writes all that was taken. */
   flush(): Promise<void>;
 }
@@ -47,18 +50,18 @@ export function startIndexing(build: Build): Indexing {
     for (const each of some) group(writes, part, each);
   };
 
-  async function take(event: RecordedEvent) {
-    const data = event.data as SealedBatch;
+  async function take(event: RecordedEvent<RecordsIngested>) {
+    const { data } = event;
     const { producerId, receivedAt, audit, day: received } = data;
     write(SOURCES, sourceWrites(event));
     write(REQUESTS, requestWrites(event));
     const subject = keepingSubject(data);
     keep(subject, event);
-    const secret = await vault.open(subject, data.secret);
-    if (!secret) return;
+    const texts = await textsIn(vault, data);
+    if (!texts) return;
     if (data.count > 0) receipts.set(subject, Math.max(receipts.get(subject) ?? 0, receivedAt));
     const all: PlacedIn[] = [];
-    for (const [place, line] of textsOf(secret as RecordsIngested['data']['secret']).entries()) {
+    for (const [place, line] of texts.entries()) {
       const record = readRecord(line, producerId, receivedAt);
       all.push({ record, line, place });
       const pause = breathe();
@@ -90,7 +93,7 @@ export function startIndexing(build: Build): Indexing {
   }
 
   /** That there are records of this producer and day, and in which collection. */
-  function keep(subject: string, event: RecordedEvent, part?: string) {
+  function keep(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
     const key = `${subject} ${part ?? ''}`;
     if (!keepings.has(key)) write(KEEPINGS, [keepingWrite(event, part)]);
     keepings.add(key);

@@ -1,6 +1,6 @@
 /** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
 import type { Db } from 'mongodb';
-import { type Keeping, keepingSubject } from '../../domain/logs/batch.js';
+import { type Keeping, keepingSubject } from '../../domain/logs/keeping.js';
 import { assertStands } from '../standing.js';
 import { HOURS, KEEPINGS, REQUESTS, SCATTERED_PARTS, SOURCES } from './parts.js';
 import type { BlockRow, HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';

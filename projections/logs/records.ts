@@ -1,5 +1,7 @@
 /** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
-import type { Vault } from '../../application/ports.js';
+import type { RecordedEvent, Vault } from '../../application/ports.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
+import { handlerOf, type On } from '../../domain/shared/on.js';
 import type { Apply, Build, OwnProjection, Row } from '../projection.js';
 import { wholeText } from './block.js';
 import { expire } from './expiry.js';
@@ -12,23 +14,27 @@ import { openTexts } from './sealing.js';
 
 export const records: OwnProjection = { name: 'logs.records', version: 4, atOnce: 128, open, scan };
 
+type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
+
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);
   await build.collection(REQUESTS).createIndexes(REQUEST_INDEXES);
   let indexing = startIndexing(build);
+  const on: On<RecordedEvent<Indexed>, Promise<void>> = {
+    RecordsIngested: (event) => indexing.take(event),
+    async RecordsExpired(event) {
+      await indexing.flush();
+      await expire(build, event);
+      indexing = startIndexing(build);
+    },
+    async BatchesErased(event) {
+      await indexing.flush();
+      await forgetRequests(build, event);
+    },
+  };
   return async (events) => {
     try {
-      for (const event of events) {
-        if (event.type === 'RecordsIngested') await indexing.take(event);
-        else if (event.type === 'RecordsExpired') {
-          await indexing.flush();
-          await expire(build, event);
-          indexing = startIndexing(build);
-        } else if (event.type === 'BatchesErased') {
-          await indexing.flush();
-          await forgetRequests(build, event);
-        }
-      }
+      for (const event of events) await handlerOf(on, event)?.(event);
       await indexing.flush();
     } catch (error) {
       // What is remembered may be ahead of the rows: begin again from them.
@@ -43,14 +49,15 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
     // Requests are forgotten by the clock, not by the log.
     if (part === REQUESTS) continue;
-    for await (const row of collection<Row>(part).find().sort({ _id: 1 })) {
-      const _id = `${part}/${row._id}`;
-      if (part === HOURS)
-        yield { ...(await readableHour(vault, row as unknown as HourRow)), _id, _at: row._at };
-      else if (readPart(part))
-        yield { ...(await readableBlock(vault, row as unknown as BlockRow)), _id, _at: row._at };
-      else yield { ...row, _id };
-    }
+    const rows = <Stored extends HourRow | BlockRow | Row>() =>
+      collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
+    const placed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
+    if (part === HOURS)
+      for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
+    else if (readPart(part))
+      for await (const row of rows<BlockRow>())
+        yield { ...(await readableBlock(vault, row)), ...placed(row) };
+    else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
 }
 

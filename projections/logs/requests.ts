@@ -1,32 +1,35 @@
 /** What else a batch says: whose day it is of, how far its file was read, which streams only it is in. */
 import type { UpdateFilter } from 'mongodb';
 import type { RecordedEvent } from '../../application/ports.js';
-import { isRequestStream, type Keeping, keepingSubject, type SealedBatch } from '../../domain/logs/batch.js';
+import type { RecordsIngested } from '../../domain/logs/batch.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
+import { isRequestStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { type Build, guarded, longOf, type Row, type RowUpdate, type RowWrite } from '../projection.js';
 import { REQUESTS } from './parts.js';
 import type { RequestRow } from './rows.js';
 
-export function sourceWrites(event: RecordedEvent): RowWrite[] {
-  const { source } = event.data as SealedBatch;
+type Batch = RecordedEvent<RecordsIngested>;
+
+export function sourceWrites(event: Batch): RowWrite[] {
+  const { source } = event.data;
   if (!source) return [];
   return [guarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
 }
 
 /** A request with a key has streams of its own: noted once for each, so that they can be ended. */
-export function requestWrites(event: RecordedEvent): RowWrite[] {
+export function requestWrites(event: Batch): RowWrite[] {
   if (event.revision > 0 || !isRequestStream(event.stream)) return [];
-  const $set = { subject: keepingSubject(event.data as SealedBatch) };
+  const $set = { subject: keepingSubject(event.data) };
   return [guarded({ put: event.stream, update: { $set } }, event)];
 }
 
 /** `part`: the collection that holds some of its records. */
-export function keepingWrite({ data, position }: RecordedEvent, part?: string): RowWrite {
-  const batch = data as SealedBatch;
-  const { producerId, audit, day: received } = batch;
+export function keepingWrite({ data, position }: Batch, part?: string): RowWrite {
+  const { producerId, audit, day: received } = data;
   const row = { _at: longOf(position), producerId, received, audit };
   const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };
   return {
-    updateOne: { filter: { _id: keepingSubject(batch) }, update: update as UpdateFilter<Row>, upsert: true },
+    updateOne: { filter: { _id: keepingSubject(data) }, update: update as UpdateFilter<Row>, upsert: true },
   };
 }
 
@@ -36,8 +39,11 @@ export const receiptWrite = ([subject, last]: readonly [subject: string, last: n
 });
 
 /** The streams of what was erased end in the days to come; their names are kept until then. */
-export async function forgetRequests(build: Build, event: RecordedEvent): Promise<void> {
-  const subject = keepingSubject(event.data as unknown as Keeping);
+export async function forgetRequests(
+  build: Build,
+  event: RecordedEvent<LogsEvent<'BatchesErased'>>,
+): Promise<void> {
+  const subject = keepingSubject(event.data);
   const filter = { subject, _at: { $lt: longOf(event.position) } };
   await build
     .collection<RequestRow>(REQUESTS)

@@ -3,6 +3,7 @@
  * and sorted by one key, so that reading a room is one query. Names, keys and envelopes stay sealed in the rows.
  */
 import type { RecordedEvent } from '../../application/ports.js';
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES } from '../../domain/rooms/messages.js';
 import type { Projection, RowChange } from '../projection.js';
 
@@ -10,23 +11,26 @@ import type { Projection, RowChange } from '../projection.js';
 const PER_ROW = 16;
 
 /** Sorts after the room's own row, and by age. */
-const bucketId = (roomId: unknown, revision: number): string =>
+const bucketId = (roomId: string, revision: number): string =>
   `${roomId}:${String(Math.floor(revision / PER_ROW)).padStart(8, '0')}`;
 
-export const state: Projection = {
+/** All but what is about invites: who may still come is nobody's to see. */
+type Shown = RoomsEvent<Exclude<RoomsEvent['type'], 'InviteCreated' | 'InviteRedeemed'>>;
+
+export const state: Projection<Shown> = {
   name: 'rooms.state',
   version: 1,
   indexes: [{ key: { room: 1 } }, { key: { expiresAt: 1 } }],
   on: {
     RoomCreated: ({ data: { roomId, createdAt, expiresAt } }) => [
       {
-        put: String(roomId),
+        put: roomId,
         update: { $set: { room: roomId, createdAt, expiresAt, participants: [] } },
       },
     ],
     ParticipantJoined: ({ data: { roomId, participantId, joinedAt, secret } }) => [
       {
-        patch: String(roomId),
+        patch: roomId,
         update: { $push: { participants: { id: participantId, joinedAt, secret } } },
       },
     ],
@@ -38,7 +42,9 @@ export const state: Projection = {
   },
 };
 
-function posted({ data, revision }: RecordedEvent): RowChange {
+type Posted = RecordedEvent<RoomsEvent<'MessagePosted'>>;
+
+function posted({ data, revision }: Posted): RowChange {
   const { roomId, messageId, senderId, createdAt, expiresAt, secret } = data;
   const message = { revision, id: messageId, senderId, createdAt, expiresAt, secret };
   return {
@@ -48,7 +54,7 @@ function posted({ data, revision }: RecordedEvent): RowChange {
 }
 
 /** The message that `$maxCount` has just let go goes here too, and with the last of them their row. */
-function evicted({ data: { roomId }, revision }: RecordedEvent): RowChange[] {
+function evicted({ data: { roomId }, revision }: Posted): RowChange[] {
   const old = revision - KEPT_MESSAGES;
   if (old < 0) return [];
   const row = bucketId(roomId, old);
@@ -56,6 +62,6 @@ function evicted({ data: { roomId }, revision }: RecordedEvent): RowChange[] {
   return [{ patch: row, update: { $pull: { messages: { revision: { $lte: old } } } } }];
 }
 
-function emptied({ data: { roomId } }: RecordedEvent): RowChange[] {
-  return [{ remove: String(roomId) }, { purge: { room: roomId } }];
+function emptied({ data: { roomId } }: RecordedEvent<Shown>): RowChange[] {
+  return [{ remove: roomId }, { purge: { room: roomId } }];
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { runFeed } from '../../application/feed.js';
+import type { LiveEvent } from '../../application/live-event.js';
 import { type Position, type Reveal, type RevealedEvent, Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/kernel.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
@@ -42,7 +43,7 @@ describe('the live feed', () => {
 
   /** Runs until the test is over; `told` resolves with an event as soon as it was told. */
   function follow(each: Kernel) {
-    const events: RevealedEvent[] = [];
+    const events: LiveEvent<typeof toys>[] = [];
     let woken = () => {};
     const feed = runFeed({
       ...each,
@@ -51,7 +52,7 @@ describe('the live feed', () => {
       windows: new Map([['toys', { horizon: begun, from: begun }]]),
       begun,
       publish(_, event) {
-        events.push(event);
+        events.push(event as LiveEvent<typeof toys>);
         woken();
       },
       switched: () => {},
@@ -59,7 +60,7 @@ describe('the live feed', () => {
       signal: stop.signal,
     });
     feeds.push(feed);
-    const told = async (type: string): Promise<RevealedEvent> => {
+    const told = async (type: string): Promise<LiveEvent<typeof toys>> => {
       for (;;) {
         const found = events.find((event) => event.stream === stream && event.type === type);
         if (found) return found;

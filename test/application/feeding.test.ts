@@ -1,7 +1,8 @@
 /** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
 import { expect } from 'chai';
 import { runFeed } from '../../application/feed.js';
-import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
+import type { LiveEvent } from '../../application/live-event.js';
+import { type RecordedEvent, Unavailable } from '../../application/ports.js';
 import type { WindowStart } from '../../application/window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { eventually } from '../support/condition.js';
@@ -34,7 +35,7 @@ describe('the live feed of a log', () => {
   function fixture(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
     const log = feed();
     const kernel = memoryKernel(memoryWorld(), [toys]);
-    const [told, switched, opened]: [RevealedEvent[], RecordedEvent[], string[]] = [[], [], []];
+    const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
     const start = () => {
       const one = runFeed({
@@ -68,10 +69,11 @@ describe('the live feed of a log', () => {
     const others = { ...eventAt(3n), stream: 'dolls.box-1' };
     log.give([eventAt(1n), ofGames(2n), others, eventAt(4n, '$streamDeleted'), eventAt(5n, 'OfTomorrow')]);
     await eventually(() => told.length === 3);
-    expect(told.map(({ type, position, erased }) => [type, position, erased])).to.deep.equal([
-      ['ToyPut', 1n, false],
+    const opening = told.map((event) => [event.type, event.position, 'erased' in event]);
+    expect(opening).to.deep.equal([
+      ['ToyPut', 1n, true],
       ['GamePut', 2n, false],
-      ['OfTomorrow', 5n, false],
+      ['OfTomorrow', 5n, true],
     ]);
     expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
   });

@@ -1,6 +1,8 @@
 /** Events on their way into the log: the same from the same command, and from no other. */
+
 import { expect } from 'chai';
 import { factSeed, newEvent } from '../../application/new-event.js';
+import type { EventData } from '../../domain/shared/decider.js';
 
 const origin = { service: 'toys', release: 'r1' };
 const put = { type: 'ToyPut', data: { box: '1', toy: 'bear', secret: { note: 'for Ada' } } };
@@ -47,7 +49,7 @@ describe('an event on its way into the log', () => {
   });
 
   it('is the very same fact only with the same data and request, and tells nothing of its secret', () => {
-    const seed = (data: object, fingerprint?: string) =>
+    const seed = (data: EventData, fingerprint?: string) =>
       factSeed({ type: 'ToyPut', data }, { ...context, ...(fingerprint ? { fingerprint } : {}) });
     expect(seed(put.data, 'f')).to.equal(seed({ ...put.data, secret: { note: 'for Bob' } }, 'f'));
     expect(seed(put.data, 'f')).not.to.equal(seed(put.data, 'g'));

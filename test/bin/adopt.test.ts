@@ -1,9 +1,12 @@
 /** Builds that another process has made: every node goes over to them, whatever is away just then. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type RecordedEvent, Unavailable } from '../../application/ports.js';
+import { takenFor } from '../../application/recorded.js';
 import { adopt } from '../../bin/adopt.js';
 import type { Kernel } from '../../bin/kernel.js';
+import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { servedStream } from '../../domain/shared/served.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { contents, startToys } from '../support/toys.js';
@@ -31,11 +34,11 @@ describe('a new build', () => {
   });
 
   /** Rebuilds on one node; gives the new build, and the event that says so. */
-  async function rebuilt(): Promise<[string, RecordedEvent]> {
+  async function rebuilt(): Promise<[string, RecordedEvent<ProjectionSwitched>]> {
     const collection = await kernels[0]!.lifecycle.rebuild(contents, { signal: stop.signal });
     const switches = await kernels[0]!.log.read(servedStream(contents.name));
     if (typeof switches === 'string') throw new Error(switches);
-    return [collection, switches.at(-1)!];
+    return [collection, takenFor(switches.at(-1)!)];
   }
 
   it('is read from by a node whose database was away when the log spoke of it', async () => {

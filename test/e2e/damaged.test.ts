@@ -1,6 +1,6 @@
 /** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDirectory } from '../../adapters/engines/lock.js';
@@ -61,6 +61,41 @@ describe('a damaged store', function () {
         lockDirectory(join(damaged, engine)).release();
       });
     }
+  }
+
+  it('is told from one of the other engine, which neither writes into', async () => {
+    const swap = () => {
+      const aside = join(damaged, 'aside');
+      renameSync(files.eventstore, aside);
+      renameSync(files.mongo, files.eventstore);
+      renameSync(aside, files.mongo);
+    };
+    swap();
+    const { code, stderr } = await serve(damaged);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: [^\n]*holds something else[^\n]*restore[^\n]*\n$/);
+    swap();
+    for (const [engine, file] of Object.entries(files))
+      expect(readFileSync(file).equals(readFileSync(file.replace(damaged, whole))), engine).to.equal(true);
+  });
+
+  for (const [engine, other] of [
+    ['eventstore', 'mongo'],
+    ['mongo', 'eventstore'],
+  ] as const) {
+    it(`keeps the program from starting when only that of ${other} was restored, each time`, async () => {
+      for (const name of [engine, 'stores']) rmSync(join(damaged, name), { recursive: true });
+      for (const time of ['first', 'second']) {
+        const { code, stderr } = await serve(damaged);
+        expect(code, time).to.equal(1);
+        expect(stderr, time)
+          .to.match(/^annals: [^\n]*holds nothing[^\n]*restore[^\n]*\n$/)
+          .and.include(join(damaged, engine));
+      }
+      cpSync(join(whole, engine), join(damaged, engine), { recursive: true });
+      const server = await startServer(damaged);
+      expect(await server.stop()).to.equal(0);
+    });
   }
 
   it('keeps the program from starting, and nothing running, when its address cannot be written', async () => {

@@ -1,33 +1,25 @@
 /** A guest book that everybody may sign once: its event and its rule. Stream `guestbook.book-<id>`. In `domain/`. */
-import type { Catalog } from '../../domain/shared/catalog.js';
-import type { Decider, DomainEvent } from '../../domain/shared/decider.js';
-
-/** As one signs it. */
-export interface Entry {
-  readonly name: string;
-  readonly text: string;
-}
-
-export type BookSigned = DomainEvent<'BookSigned', { bookId: string; signedAt: number; secret: Entry }>;
+import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
+import type { Decider } from '../../domain/shared/decider.js';
+import { type DataOf, object } from '../../domain/shared/schema.js';
 
 /** Its events are sealed under its own key. */
 export const bookStream = ({ bookId }: { readonly bookId: string }): string => `guestbook.book-${bookId}`;
 
 const text = { type: 'string' } as const;
-const object = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
-const signed = object({ bookId: text, signedAt: { type: 'integer' }, secret: object({ name: text, text }) });
+const entry = object({ name: text, text });
+export type Entry = DataOf<typeof entry>;
 
-export const catalog: Catalog = {
+export const catalog = {
   service: 'guestbook',
   events: {
-    BookSigned: {
-      versions: [{ schema: signed }],
+    BookSigned: event(object({ bookId: text, signedAt: { type: 'integer' }, secret: entry }), {
       sealed: { subject: bookStream, erased: { name: '', text: '' } },
-    },
+    }),
   },
-};
-
-export type SignBook = { readonly bookId: string; readonly now: number } & Entry;
+} as const satisfies Catalog;
+export type BookSigned = EventOf<typeof catalog>;
+type SignBook = { readonly bookId: string; readonly now: number } & Entry;
 
 /** The state: who has signed. */
 export const book: Decider<readonly string[], SignBook, BookSigned> = {
@@ -36,5 +28,5 @@ export const book: Decider<readonly string[], SignBook, BookSigned> = {
     names.includes(name)
       ? { rejected: 'guestbook/already-signed', kind: 'conflict' }
       : [{ type: 'BookSigned', data: { bookId, signedAt: now, secret: { name, text } } }],
-  evolve: (names, { data }) => [...names, data.secret.name],
+  evolve: { BookSigned: (names, { secret }) => [...names, secret.name] },
 };

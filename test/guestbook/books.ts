@@ -4,17 +4,8 @@ import type { Clock, CommandContext, Rows, Settled, Vault } from '../../applicat
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';
 
-export interface BookPorts {
-  readonly handle: Handle;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly rows: Rows;
-  readonly settled: Settled;
-}
-
-export type Books = ReturnType<typeof createBooks>;
-
-export function createBooks({ handle, vault, clock, rows, settled }: BookPorts) {
+type Ports = { handle: Handle; vault: Vault; clock: Clock; rows: Rows; settled: Settled };
+export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
   return {
     async sign(bookId: string, entry: Entry, context: CommandContext) {
       const stream = bookStream({ bookId });
@@ -23,7 +14,6 @@ export function createBooks({ handle, vault, clock, rows, settled }: BookPorts) 
       const outcome = await handle({ catalog, decider: book }, stream, command, context, keyed);
       return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
     },
-
     /** The newest hundred; `seen` is reflected. */
     async read(bookId: string, seen = 0n) {
       const stream = bookStream({ bookId });

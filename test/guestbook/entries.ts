@@ -1,7 +1,8 @@
 /** The entries of guest books: one row each, its name and text sealed as in the log. In `projections/`. */
 import type { Projection } from '../../projections/projection.js';
+import type { BookSigned } from './book.js';
 
-export const entries: Projection = {
+export const entries: Projection<BookSigned> = {
   name: 'guestbook.entries',
   version: 1,
   indexes: [{ key: { book: 1, revision: 1 } }],

@@ -1,59 +1,59 @@
 /** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/relay/`. */
 import { cors } from '../../adapters/http/cors.js';
 import type { ServicePolicy } from '../../adapters/http/policy.js';
-import type { Route } from '../../adapters/http/route.js';
+import { type Route, route } from '../../adapters/http/route.js';
 import type { Audience } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import type { BookSigned, Entry } from './book.js';
-import type { Books } from './books.js';
+import type { BookSigned } from './book.js';
+import type { createBooks } from './books.js';
 
-export const policy: ServicePolicy = {
-  service: 'guestbook',
-  title: 'Guest books',
-  version: '1',
-  cors: cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type', 'Idempotency-Key'] }),
-};
+const access = cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type'] });
+export const policy: ServicePolicy = { service: 'guestbook', title: 'Books', version: '1', cors: access };
 
 /** Streams are connected under their book's id. */
 export const audience: Audience<undefined, BookSigned> = {
   initialState: undefined,
-  evolve: () => undefined,
-  deliver: ({ erased, data: { bookId, secret } }) =>
-    erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+  on: {
+    BookSigned: {
+      deliver: ({ erased, data: { bookId, secret } }) =>
+        erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+    },
+  },
 };
 
+type Books = ReturnType<typeof createBooks>;
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
 export function bookRoutes(books: Books, relay: Relay<undefined, BookSigned>): readonly Route[] {
-  const sign: Route<unknown, Entry> = {
+  const sign = route({
     method: 'POST',
     path: '/books/:bookId/entries',
     summary: 'Sign a book',
     body: { type: 'object', required: ['name', 'text'], properties: { name: text, text } },
     answers: { 201: { description: 'Signed' }, 409: { description: 'That name has signed it before' } },
-    async handle({ params: { bookId = '' }, body, address, context }) {
+    async handle({ params: { bookId }, body, address, context }) {
       const done = await books.sign(bookId, body, context('guest', address));
       return isRejection(done) ? done : { status: 201, ...done };
     },
-  };
-  const read: Route = {
+  });
+  const read = route({
     method: 'GET',
     path: '/books/:bookId',
     summary: 'What is in it, the newest first',
     answers: { 200: { description: 'The book' } },
-    async handle({ params: { bookId = '' }, ifPosition }) {
+    async handle({ params: { bookId }, ifPosition }) {
       return { status: 200, ...(await books.read(bookId, ifPosition)) };
     },
-  };
-  const events: Route = {
+  });
+  const events = route({
     method: 'GET',
     path: '/books/:bookId/events',
     summary: 'What comes into it, as it comes',
     answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
-    handle: ({ params: { bookId = '' }, cursor: after }) => ({
+    handle: ({ params: { bookId }, cursor: after }) => ({
       stream: (sink) => relay.connect({ keys: [bookId], after }, sink),
     }),
-  };
+  });
   return [sign, read, events];
 }

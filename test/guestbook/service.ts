@@ -6,7 +6,7 @@ import { createBooks } from './books.js';
 import { entries } from './entries.js';
 import { audience, bookRoutes, policy } from './routes.js';
 
-export const guestbook: Service = {
+export const guestbook: Service<typeof catalog> = {
   name: 'guestbook',
   catalog,
   projections: [entries],

@@ -46,7 +46,7 @@ describe('bodies', () => {
         }),
         echo({
           path: '/raw',
-          rawBody: true,
+          body: 'bytes',
           bodyLimit: 1000,
           handle: ({ body }) => ({ status: 200, body: { bytes: (body as Buffer).toString('hex') } }),
         }),

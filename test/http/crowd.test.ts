@@ -2,9 +2,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { createCrowd, mostConnections } from '../../adapters/http/crowd.js';
 import { networkOf } from '../../adapters/system/client-address.js';
 import { createRoom, type Room } from '../../application/room.js';
+import { serveTalk } from '../socket/talk.js';
+import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const PROXY = '127.0.0.9';
@@ -116,6 +119,20 @@ describe('connections', () => {
     answer();
     await Promise.all(waiting);
     await ask(await come(toys), '/toys');
+  });
+
+  it('that would change their protocol are told the same', async () => {
+    const connections = createRoom('connections', 3);
+    const talk = await serveTalk({ crowd: createCrowd(connections, networkOf) });
+    for (let nth = 0; nth < 2; nth++) await talk.open();
+    const third = new WebSocket(`${talk.url.replace('http', 'ws')}/talk/a`).on('error', () => {});
+    const [, { statusCode, headers }] = await once(third, 'unexpected-response');
+    expect([statusCode, headers['retry-after']]).to.deep.equal([429, '1']);
+    third.terminate();
+    expect(talk.speakers).to.have.length(2);
+    for (const { sink } of talk.speakers) sink.cut();
+    await eventually(() => connections.used() === 0);
+    await talk.close();
   });
 
   it('of a proxy, which are of many callers, are all there may be', async () => {

@@ -26,7 +26,7 @@ describe('the OpenAPI document', () => {
       },
     }),
     echo({ path: '/toys/:toyId/parts/:partId', method: 'DELETE' }),
-    echo({ path: '/log', rawBody: true }),
+    echo({ path: '/log', body: 'bytes' }),
     echo({ path: '/health', method: 'GET', answers: { 200: { description: 'OK', type: 'text/plain' } } }),
   ];
 

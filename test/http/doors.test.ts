@@ -17,7 +17,7 @@ const asking =
 
 describe('an open log service', () => {
   async function opened(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
-    const policy = logsPolicy('1.0.0', { open: true, host: '127.0.0.1', ...access });
+    const policy = logsPolicy('1.0.0', { open: true, password: false, host: '127.0.0.1', ...access });
     const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], policy);
     await work(toys).finally(toys.close);
   }
@@ -75,6 +75,23 @@ describe('an open log service', () => {
       }
     }));
 
+  it('refuses what a page of another site embeds, and answers who follows a link', () =>
+    opened({}, async (toys) => {
+      const embedded = (mode: string, destination: string, site = 'cross-site') =>
+        asking(toys)({
+          host: 'localhost',
+          'sec-fetch-site': site,
+          'sec-fetch-mode': mode,
+          'sec-fetch-dest': destination,
+        });
+      for (const destination of ['image', 'script', 'empty', 'style'])
+        expect(await embedded('no-cors', destination), destination).to.equal(403);
+      expect(await embedded('navigate', 'iframe')).to.equal(403);
+      expect(await embedded('navigate', 'document')).to.equal(200);
+      for (const site of ['same-origin', 'same-site', 'none'])
+        expect(await embedded('no-cors', 'image', site), site).to.equal(200);
+    }));
+
   it('goes by the host of an absolute target, whatever the Host header says', () =>
     opened({}, async (toys) => {
       const status = async (path: string, host: string) =>
@@ -117,6 +134,57 @@ describe('an open log service', () => {
     opened({ open: false }, async (toys) => {
       expect(await asking(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
     }));
+});
+
+describe('a log service that takes a password', () => {
+  const headers = { host: 'logs.example', authorization: 'Basic YW5uOnBhc3Mtd29yZA==' };
+  const foreign = { ...headers, origin: 'https://evil.example' };
+  let toys: Toys;
+  before(async () => {
+    const origins = ['*', 'https://a.example'];
+    const policy = logsPolicy('1.0.0', {
+      open: false,
+      password: true,
+      host: 'x',
+      appUrl: 'https://app.example/logs',
+      origins,
+    });
+    const routes = [
+      echo({ path: '/toys', anyContentType: true, body: {} }),
+      echo({ method: 'GET', path: '/toys' }),
+    ];
+    toys = await serveToys(routes, policy);
+  });
+  after(() => toys.close());
+  const posting = (given: { [name: string]: string }) => asking(toys)(given, 'POST');
+
+  it('does nothing for a page of another origin whose browser adds it unasked', async () => {
+    for (const type of ['text/plain;charset=UTF-8', 'multipart/form-data; boundary=a', 'TEXT/PLAIN'])
+      expect(await posting({ ...foreign, 'content-type': type }), type).to.equal(403);
+    expect(await posting(foreign)).to.equal(403);
+    expect(await posting({ ...foreign, origin: 'null' })).to.equal(403);
+    const embedded = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'image',
+    };
+    expect(await asking(toys)({ ...headers, ...embedded })).to.equal(403);
+  });
+
+  it('takes what the browser asked about first, what its own pages and listed ones send, and all that is no page', async () => {
+    for (const given of [
+      { ...foreign, 'content-type': 'application/json' },
+      { ...foreign, 'content-type': 'application/x-ndjson' },
+      { ...headers, origin: 'http://logs.example' },
+      { ...headers, origin: 'https://app.example' },
+      { ...headers, origin: 'https://behind.example', 'sec-fetch-site': 'same-origin' },
+      { ...headers, origin: 'https://a.example' },
+      headers,
+      { ...foreign, authorization: 'Bearer token' },
+    ])
+      expect(await posting(given), JSON.stringify(given)).to.equal(200);
+    expect(await asking(toys)(foreign)).to.equal(200);
+  });
 });
 
 describe('the operations port', () => {

@@ -1,7 +1,7 @@
 /** What queries of records reflect, and that they end with whoever asked. */
 import { expect } from 'chai';
+import type { Answer } from '../../adapters/http/answer.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
-import type { Answer } from '../../adapters/http/route.js';
 import type { LogQueries } from '../../application/logs/queries.js';
 import type { Position, Settled } from '../../application/ports.js';
 import { echo, serveToys, type Toys } from './toy.js';

@@ -17,7 +17,7 @@ describe('a request that is overdue', () => {
   before(async () => {
     const slow = echo({
       path: '/slow',
-      rawBody: true,
+      body: 'bytes',
       room,
       handle: (request) => {
         signal = request.signal;

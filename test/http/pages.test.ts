@@ -8,7 +8,7 @@ import { sendBytes } from '../support/raw.js';
 import { echo, serveToys } from './toy.js';
 
 const policies = {
-  logs: logsPolicy('1', { open: false, host: '127.0.0.1' }),
+  logs: logsPolicy('1', { open: false, password: true, host: '127.0.0.1' }),
   rooms: roomsPolicy('1', ['*']),
 };
 const routes: readonly Route[] = [

@@ -17,7 +17,7 @@ describe('room for bodies', () => {
   const open: Socket[] = [];
   before(async () => {
     const handle = ({ body }: { body: unknown }) => ({ status: 200, body: { bytes: String(body).length } });
-    toys = await serveToys([echo({ path: '/raw', rawBody: true, bodyLimit: LIMIT, room, handle })]);
+    toys = await serveToys([echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, room, handle })]);
   });
   after(async () => {
     for (const socket of open) socket.destroy();

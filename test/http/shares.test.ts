@@ -1,6 +1,6 @@
 /** What all callers share: one network that wants all of it is told to wait, and others are served. */
 import { expect } from 'chai';
-import { BODY_COST, type Shares } from '../../adapters/http/shares.js';
+import { BODY_COST, createShares, type Shares } from '../../adapters/http/shares.js';
 import { createClientAddress } from '../../adapters/system/client-address.js';
 import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
@@ -17,6 +17,7 @@ describe('what all callers share', () => {
   const pending: Promise<unknown>[] = [];
   beforeEach(async () => {
     shares = {
+      ...createShares(),
       requests: createRoom('requests', 9),
       bodies: createRoom('bodies', 9 * BODY * BODY_COST),
       streams: createRoom('streams', 9),

@@ -25,10 +25,10 @@ describe('a slow body', () => {
     });
     toys = await serveToys(
       [
-        echo({ path: '/raw', rawBody: true, bodyLimit: LIMIT, room, handle }),
+        echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, room, handle }),
         echo({
           path: '/shared',
-          rawBody: true,
+          body: 'bytes',
           room: shared,
           handle,
           admit: ({ bearer = '' }) => bearer,

@@ -252,10 +252,31 @@ describe('a build', () => {
 
     it('is made anew, and told of, where that is ahead of the log', async () => {
       serve('toys_contents_v1_a');
+      builds.collections.set('toys_contents_v1_a', [101n]);
       save('toys_contents_v1_a', 101n);
       const ahead: unknown[] = [];
       const known = await open({ onAhead: (each: unknown) => ahead.push(each) });
       expect([known?.collection, ahead]).to.deep.equal(['toys_contents_v1_run1', [contents]]);
+    });
+
+    it('is made anew, and told of, where it has rows and nobody knows how far it is', async () => {
+      serve('toys_contents_v1_a');
+      builds.collections.set('toys_contents_v1_a', [50n]);
+      const ahead: unknown[] = [];
+      const known = await open({ onAhead: (each: unknown) => ahead.push(each) });
+      expect([known?.collection, ahead]).to.deep.equal(['toys_contents_v1_run1', [contents]]);
+
+      serve('toys_contents_v1_b');
+      expect((await open())?.collection).to.equal('toys_contents_v1_b');
+    });
+
+    it('leaves no checkpoint ahead of the log, whosever it is: the log will grow past it', async () => {
+      serve('toys_contents_v1_a');
+      save('toys_contents_v1_a', 100n);
+      save('rooms_state_v1_b', 101n);
+      save('reaction:rooms.erase', 100n);
+      await open();
+      expect([...checkpoints.kept.keys()]).to.deep.equal(['toys_contents_v1_a', 'reaction:rooms.erase']);
     });
 
     it('is waited for while another process is at it, and what goes wrong is not', async () => {
@@ -349,9 +370,10 @@ describe('a build', () => {
       const row = (_id: string, value: number, at = 1n): Row => ({ _id, value, _at: Long.fromBigInt(at) });
       let looks: number;
       /** The live rows, by the time that they are looked at; the rebuilt are all as the last one says. */
-      const compared = (live: readonly (readonly Row[])[], rebuilt: readonly Row[]) => {
+      const compared = (live: readonly (readonly Row[])[], rebuilt: readonly Row[], meanwhile = () => {}) => {
         looks = 0;
         async function* scan(_: unknown, name: string) {
+          meanwhile();
           yield* name.includes('check') ? rebuilt : (live[looks++] ?? live.at(-1)!);
         }
         const withRows: Builds = { ...builds.builds, scan };
@@ -393,8 +415,22 @@ describe('a build', () => {
         serve('toys_contents_v1_a');
         const live = [row('Z', 1, 101n), row('a', 7, 101n), row('b', 2, 100n), row('ä', 1, 102n)];
         const rebuilt = [row('a', 1), row('b', 2, 100n), row('new', 1, 101n)];
-        expect(await compared([live], rebuilt)).to.deep.equal([]);
+        const grow = () => {
+          head = 102n;
+        };
+        expect(await compared([live], rebuilt, grow)).to.deep.equal([]);
         expect(looks).to.equal(1);
+      });
+
+      it('finds what is of events that the log does not have', async () => {
+        serve('toys_contents_v1_a');
+        const live = [row('a', 1, 101n), row('b', 2, 99n), row('c', 3, 102n)];
+        const differences = await compared([live], [row('b', 2, 99n)]);
+        const problem = 'ahead of the log';
+        expect(differences).to.deep.equal([
+          { id: 'a', problem },
+          { id: 'c', problem },
+        ]);
       });
 
       it('says how far it is', async () => {

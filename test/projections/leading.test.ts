@@ -12,10 +12,10 @@ import { eventually } from '../support/condition.js';
 import { type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { project } from '../support/projector.js';
-import { box, context, startToys } from '../support/toys.js';
+import { box, context, startToys, type ToyPut } from '../support/toys.js';
 
 /** A row a toy; the toy `bin` takes all of its box away, and no event brings them back. */
-const shelf: Projection = {
+const shelf: Projection<ToyPut> = {
   name: 'toys.shelf',
   version: 1,
   indexes: [],

@@ -1,6 +1,7 @@
 /** Builds of read models over starts and releases: what is kept, what goes, what is made before anybody reads. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Long } from 'mongodb';
 import type { Kernel } from '../../bin/kernel.js';
 import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
@@ -109,6 +110,9 @@ describe('builds of a projection', function () {
     const begun = `toys_contents_v1_${'z'.repeat(9)}`;
     await kernel.builds.open(contents, begun, { assertHeld() {} });
     const ahead = (await kernel.head()) + 1_000_000n;
+    const lost = { _id: 'lost', _at: Long.fromBigInt(ahead) };
+    for (const each of [served, begun])
+      await kernel.mongo.models.collection<typeof lost>(each).insertOne(lost);
     await kernel.checkpoints.advance(
       { [served]: ahead, [begun]: ahead },
       { name: 'projector:toys', fence: 0n },

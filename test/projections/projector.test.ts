@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
+import { isOf } from '../../application/recorded.js';
 import type { Kernel } from '../../bin/kernel.js';
-import { buildIn } from '../../domain/shared/served.js';
+import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { collectionName } from '../../projections/projection.js';
 import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
@@ -139,8 +140,9 @@ describe('a projection', () => {
       async *follow(options) {
         for await (const batch of follow(options)) {
           // As the live feed of the node does, which may be quicker.
-          for (const { type, data, revision } of batch.events)
-            if (type === 'ProjectionSwitched') served.adopt({ ...buildIn(data), revision });
+          for (const event of batch.events)
+            if (isOf<ProjectionSwitched>('ProjectionSwitched', event))
+              served.adopt({ ...event.data, revision: event.revision });
           yield batch;
         }
       },

@@ -4,12 +4,15 @@ import { createTail, type Tail } from '../../adapters/relay/logs.js';
 import type { Frame, Sink } from '../../adapters/relay/sink.js';
 import type { Batch } from '../../application/logs/batches.js';
 import type { Entry } from '../../application/logs/queries.js';
+import { takenFor } from '../../application/recorded.js';
+import type { RecordsIngested } from '../../domain/logs/batch.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { EVERYTHING } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { idOf } from '../../domain/logs/place.js';
 import { understand } from '../../domain/logs/record.js';
 import { NOON } from '../domain/logs/arbitrary.js';
+import { eventAt } from '../support/ports.js';
 import { countRounds } from '../support/rounds.js';
 
 interface Client extends Sink {
@@ -65,17 +68,13 @@ describe('the live tail', () => {
   const recordsOf = async ({ data, position }: Batch) => {
     // The second batch is opened sooner than the first.
     if (slow) for (let turn = 0; turn < 20 - Number(position); turn++) await Promise.resolve();
-    const { secret } = data as { secret: string };
-    return (JSON.parse(secret) as JsonObject[]).map((record, place) => ({
+    return (JSON.parse(data.secret) as JsonObject[]).map((record, place) => ({
       ...understand(record, 'api', NOON),
       id: idOf(position, place),
     }));
   };
-  const batch = (position: bigint, ...records: readonly object[]): Batch => ({
-    type: 'RecordsIngested',
-    position,
-    data: { secret: JSON.stringify(records) },
-  });
+  const batch = (position: bigint, ...records: readonly object[]) =>
+    takenFor<RecordsIngested>(eventAt(position, 'RecordsIngested', { secret: JSON.stringify(records) }));
   const connect = (filter: Partial<Filter> = {}, after?: bigint) => {
     const one = client();
     tail.connect({ ...EVERYTHING, ...filter }, after, one);

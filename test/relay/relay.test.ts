@@ -11,6 +11,15 @@ const said = (text: string, ward = 'w'): WardEvent => ({ type: 'Said', data: { w
 /** The log is further than what was told here. */
 const head = async () => 1000n;
 
+/** All that is told in a room, until it is burned. */
+const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
+  initialState: null,
+  on: {
+    Note: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data } }] },
+    Burned: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data }, ends: true }] },
+  },
+};
+
 /** A relay of wards with people in it; the events so far have positions 1, 2, ... */
 function relayWith(events: readonly WardEvent[], ringSize?: number) {
   const relay = createRelay({ audience: wardAudience, head, ...(ringSize ? { ringSize } : {}) });
@@ -258,14 +267,7 @@ describe('the relay', () => {
   });
 
   it('brings the end to a client that has still much to read, and nothing of what was before', () => {
-    const audience: Audience<null, DomainEvent<'Note' | 'Burned', object>> = {
-      initialState: null,
-      evolve: () => null,
-      deliver: ({ type, data }) => [
-        { to: ['room'], frame: { type, payload: data }, ends: type === 'Burned' },
-      ],
-    };
-    const relay = createRelay({ audience, head });
+    const relay = createRelay({ audience: ending, head });
     const slow = record();
     slow.reading = false;
     relay.connect({ keys: ['room'] }, slow);
@@ -305,12 +307,7 @@ describe('the relay', () => {
   });
 
   it('ends streams with the message that says so, and forgets what they were told', () => {
-    const audience: Audience<null, DomainEvent<'Note' | 'Burned', object>> = {
-      initialState: null,
-      evolve: () => null,
-      deliver: ({ type }) => [{ to: ['room'], frame: { type }, ends: type === 'Burned' }],
-    };
-    const relay = createRelay({ audience, head });
+    const relay = createRelay({ audience: ending, head });
     const common = {
       stream: 'r',
       revision: 0,

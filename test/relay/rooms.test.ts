@@ -1,9 +1,9 @@
 /** Who in the rooms is told what, without a socket. */
 import { expect } from 'chai';
+import { hear } from '../../adapters/relay/audience.js';
 import { rooms } from '../../adapters/relay/rooms.js';
 import type { RevealedEvent } from '../../application/ports.js';
-import type { MessagePosted } from '../../domain/rooms/messages.js';
-import type { RoomEvent } from '../../domain/rooms/room.js';
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import {
   burned,
   created,
@@ -20,16 +20,17 @@ import {
   signingPublicKey,
 } from '../support/rooms.js';
 
-type Event = RoomEvent | MessagePosted;
+const recorded = (event: RoomsEvent, more: object = {}) =>
+  ({ ...event, ...more }) as unknown as RevealedEvent<RoomsEvent>;
 
-const recorded = (event: Event, more: object = {}) =>
-  ({ ...event, ...more }) as unknown as RevealedEvent<Event>;
+const after = (...events: readonly RevealedEvent[]) =>
+  events.reduce((state, event) => hear(rooms, state, event).state, rooms.initialState);
 
 /** What is delivered for the last event, after those before it. */
-function told(...events: readonly Event[]) {
-  const [last, ...before] = events.map((event) => recorded(event)).reverse();
-  const state = before.reverse().reduce(rooms.evolve, rooms.initialState);
-  return rooms.deliver(last!, rooms.evolve(state, last!), state);
+function told(...events: readonly RoomsEvent[]) {
+  const heard = events.map((event) => recorded(event));
+  const last = heard.pop()!;
+  return hear(rooms, after(...heard), last).deliveries;
 }
 
 const at = (time: number) => new Date(time).toISOString();
@@ -77,13 +78,13 @@ describe('the audience of a room', () => {
       recorded(message, noEnvelope),
       recorded(person, { data: { ...person.data, secret: faceless }, erased: true }),
     ]) {
-      expect(rooms.deliver(event, rooms.initialState, rooms.initialState)).to.deep.equal([]);
+      expect(hear(rooms, rooms.initialState, event).deliveries).to.deep.equal([]);
     }
   });
 
   it('keeps the end for those who come just then, until all is erased', () => {
-    const ended = [created, burned].map((event) => recorded(event)).reduce(rooms.evolve, rooms.initialState);
+    const ended = after(recorded(created), recorded(burned));
     expect(ended.get(roomId)).to.deep.equal({ type: 'ROOM_BURNED', payload: { roomId } });
-    expect(rooms.evolve(ended, recorded(erased)).size).to.equal(0);
+    expect(hear(rooms, ended, recorded(erased)).state.size).to.equal(0);
   });
 });

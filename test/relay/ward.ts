@@ -1,5 +1,5 @@
 /** A toy audience (wards and the people in them) and a sink that keeps what it is sent, for the tests of the relay. */
-import type { Audience, Delivery } from '../../adapters/relay/audience.js';
+import type { Audience } from '../../adapters/relay/audience.js';
 import type { Frame, Sink } from '../../adapters/relay/sink.js';
 import type { Position, RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
@@ -18,44 +18,44 @@ const keys = (persons: readonly string[]) => persons.map((person) => `person:${p
 export const wardAudience: Audience<Wards, WardEvent> = {
   initialState: {},
 
-  evolve(wards, { type, data }) {
-    const { ward } = data;
-    switch (type) {
-      case 'Entered':
-        return {
-          ...wards,
-          [ward]: [...people(wards, ward).filter((each) => each !== data.person), data.person],
-        };
-      case 'Left':
-        return { ...wards, [ward]: people(wards, ward).filter((each) => each !== data.person) };
-      case 'Closed':
-        return { ...wards, [ward]: [] };
-      case 'Said':
-        return wards;
-    }
-  },
+  on: {
+    Entered: {
+      evolve: (wards, { data: { ward, person } }) => ({
+        ...wards,
+        [ward]: [...people(wards, ward).filter((each) => each !== person), person],
+      }),
+      deliver: ({ type, data }, after) => {
+        const payload = { ward: data.ward, people: people(after, data.ward) };
+        return [
+          { to: keys([data.person]), frame: { type: 'Ward', payload } },
+          { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+        ];
+      },
+    },
 
-  deliver({ type, data }, after, before): readonly Delivery[] {
-    const frame = { type, payload: data };
-    switch (type) {
-      case 'Closed':
-        return [{ to: keys(people(before, data.ward)), frame }];
-      case 'Left':
-        return [
-          { to: keys(people(after, data.ward)), frame },
-          { to: keys([data.person]), frame },
-        ];
-      case 'Entered':
-        return [
-          {
-            to: keys([data.person]),
-            frame: { type: 'Ward', payload: { ward: data.ward, people: people(after, data.ward) } },
-          },
-          { to: keys(people(after, data.ward)), frame },
-        ];
-      case 'Said':
-        return [{ to: keys(people(after, data.ward)), frame }];
-    }
+    Left: {
+      evolve: (wards, { data: { ward, person } }) => ({
+        ...wards,
+        [ward]: people(wards, ward).filter((each) => each !== person),
+      }),
+      deliver: ({ type, data }, after) => [
+        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+        { to: keys([data.person]), frame: { type, payload: data } },
+      ],
+    },
+
+    Said: {
+      deliver: ({ type, data }, after) => [
+        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+      ],
+    },
+
+    Closed: {
+      evolve: (wards, { data: { ward } }) => ({ ...wards, [ward]: [] }),
+      deliver: ({ type, data }, _, before) => [
+        { to: keys(people(before, data.ward)), frame: { type, payload: data } },
+      ],
+    },
   },
 };
 

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { createShares } from '../../adapters/http/shares.js';
+import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { PER_SECOND, serveTalk, type Talk } from './talk.js';
@@ -155,6 +157,25 @@ describe('a conversation over a WebSocket', () => {
       await eventually(() => expect(talk.left).to.deep.equal(['silent']));
       expect(lives!.socket.readyState).to.equal(WebSocket.OPEN);
     });
+  });
+
+  it('finds no more room among what is under way than a request would', async () => {
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const requests = createRoom('requests', 3);
+    talk = await serveTalk({ shares: { ...createShares(), requests }, meanwhile: () => going });
+    const talkers = [await talk.open(), await talk.open(), await talk.open()];
+    for (const [index, each] of talkers.entries()) {
+      each.say('mine');
+      await eventually(() => expect(talk.said.length + talk.misunderstood.length).to.equal(index + 1));
+    }
+    expect([talk.said.length, talk.misunderstood]).to.deep.equal([2, [{ why: 'too-many' }]]);
+    go();
+    await eventually(() => expect(requests.used()).to.equal(0));
+    talkers[2]!.say('now');
+    await eventually(() => expect(talk.said).to.have.length(3));
   });
 
   it('ends as the service says, once all is delivered', async () => {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { ServicePolicy } from '../../adapters/http/policy.js';
 import { problem } from '../../adapters/http/problem.js';
-import type { Route } from '../../adapters/http/route.js';
+import { type Route, route } from '../../adapters/http/route.js';
 import type { ListenOptions } from '../../adapters/http/server.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import type { Conversation, Speaker } from '../../adapters/socket/conversation.js';
-import type { Message, Misunderstanding } from '../../adapters/socket/vocabulary.js';
+import type { Message, Misunderstanding, Said } from '../../adapters/socket/vocabulary.js';
 import { serveToys, type Toys } from '../http/toy.js';
 
 export const PER_SECOND = 5;
@@ -19,7 +19,7 @@ const says = {
     properties: { text: { type: 'string', minLength: 1 }, to: { type: 'string' } },
   },
   leave: { type: 'object', properties: {} },
-};
+} as const;
 const hears = {
   said: { type: 'object', properties: { text: { type: 'string' } } },
   sorry: { type: 'object', properties: { why: { type: 'string' } } },
@@ -53,26 +53,26 @@ export async function serveTalk({
   const left: string[] = [];
   const speakers: Speaker[] = [];
   const relay = createRelay({
-    audience: { initialState: undefined, evolve: () => undefined, deliver: () => [] },
+    audience: { initialState: undefined, on: {} },
     head: async () => 0n,
   });
-  const talk: Route<string> = {
+  const talk = route({
     method: 'GET',
     path: '/talk/:room',
     summary: 'Talk',
     socket: { says, hears, perSecond },
     answers: { 401: { description: 'Strangers may not' } },
-    admit: ({ params, headers }) =>
-      headers['x-stranger'] ? problem(401, 'Strangers may not') : (params.room ?? ''),
+    admit: ({ params, headers }) => (headers['x-stranger'] ? problem(401, 'Strangers may not') : params.room),
     handle: (_, room) => ({
       converse(speaker): Conversation {
         speakers.push(speaker);
         relay.connect({ keys: [room] }, speaker.sink);
         return {
-          said(message) {
+          said(message: Said<typeof says>) {
             said.push(message);
             const done = meanwhile(message);
-            const tell = () => void relay.tell([String(message.to ?? room)], { ...message, type: 'said' });
+            const to = 'to' in message ? message.to : undefined;
+            const tell = () => void relay.tell([to ?? room], { ...message, type: 'said' });
             return done ? done.then(tell) : tell();
           },
           misunderstood(why) {
@@ -83,7 +83,7 @@ export async function serveTalk({
         };
       },
     }),
-  };
+  });
   const plain: Route = {
     method: 'GET',
     path: '/plain',
@@ -91,8 +91,8 @@ export async function serveTalk({
     answers: { 200: { description: 'It' } },
     handle: () => ({ status: 200, body: { plain: true } }),
   };
-  const post: Route = { ...plain, method: 'POST', path: '/post', body: { type: 'object' } };
-  const toys = await serveToys([talk as Route, plain, post], policy, options);
+  const post: Route = { ...plain, method: 'POST', path: '/post', body: { type: 'object' } as const };
+  const toys = await serveToys([talk, plain, post], policy, options);
   return {
     ...toys,
     said,

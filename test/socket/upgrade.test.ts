@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { openapi } from '../../adapters/http/openapi.js';
+import type { Guard } from '../../adapters/http/policy.js';
 import { problem } from '../../adapters/http/problem.js';
 import { createShares } from '../../adapters/http/shares.js';
 import { createRoom } from '../../application/room.js';
@@ -60,8 +61,8 @@ describe('an upgrade to a WebSocket', () => {
   });
 
   it('meets the guard of its service, unknown paths and other methods like every request', async () => {
-    const guard = ({ host }: { host: string | undefined }) =>
-      host?.startsWith('127.') ? undefined : problem(403, 'Not you');
+    const guard: Guard = ({ headers }) =>
+      headers.host?.startsWith('127.') ? undefined : problem(403, 'Not you');
     talk = await serveTalk({ policy: { guard } });
     expect(statusOf(await asked({ ...HANDSHAKE, Host: 'evil.example' }))).to.equal(403);
     expect(statusOf(await asked(HANDSHAKE, '/elsewhere'))).to.equal(404);

@@ -1,4 +1,5 @@
 /** A node that does alerting and nothing else, over HTTP; the counts of records are the test's. */
+
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { startEventStoreEngine } from '../../adapters/engines/eventstore/engine.js';
@@ -12,6 +13,7 @@ import { type Reaction, runReaction } from '../../application/reactions.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
 import { connectAlerting } from '../../bin/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
 import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
@@ -47,7 +49,7 @@ export interface AlertNode {
   readonly url: string;
   readonly kernel: Kernel;
   readonly evaluate: () => Promise<unknown>;
-  readonly reaction: Reaction;
+  readonly reaction: Reaction<LogsEvent<'AlertRaised'>>;
   /** A request and its answer, JSON both. */
   ask(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Asked>;
   stop(): Promise<void>;

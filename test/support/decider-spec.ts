@@ -1,9 +1,16 @@
 /** The words for specifying a decider: given these events, when this command, then these events or this refusal. */
 import { expect } from 'chai';
-import { type Decider, type DomainEvent, isRejection, type Rejection } from '../../domain/shared/decider.js';
+import {
+  type Decider,
+  type DomainEvent,
+  evolveOf,
+  isRejection,
+  type Rejection,
+} from '../../domain/shared/decider.js';
 
 export function specOf<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>) {
-  const after = (events: readonly Event[]) => events.reduce(decider.evolve, decider.initialState);
+  const evolve = evolveOf(decider);
+  const after = (events: readonly Event[]) => events.reduce(evolve, decider.initialState);
 
   return {
     given: (...events: readonly Event[]) => ({
@@ -26,7 +33,7 @@ export function specOf<State, Command, Event extends DomainEvent>(decider: Decid
         const outcome = decider.decide(command, state);
         if (isRejection(outcome)) continue;
         events.push(...outcome);
-        state = outcome.reduce(decider.evolve, state);
+        state = outcome.reduce(evolve, state);
       }
       return { events, state };
     },

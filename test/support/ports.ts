@@ -40,6 +40,7 @@ export function checkpointsInMemory() {
       return true;
     },
     forget: async (name) => void kept.delete(name),
+    all: async () => new Map(Array.from(kept, ([name, { position }]) => [name, position])),
   };
   return { checkpoints, kept, state };
 }

@@ -1,5 +1,6 @@
 /** Rooms for specs: their events and commands, with only what a sentence is about left to say. */
-import type { Envelope, MessagePosted, PostMessage } from '../../domain/rooms/messages.js';
+import type { Envelope } from '../../domain/rooms/catalog.js';
+import type { MessagePosted, PostMessage } from '../../domain/rooms/messages.js';
 import type { RoomCommand, RoomEvent } from '../../domain/rooms/room.js';
 
 export const roomId = 'Zr8uA0qkXJ2hW7c1dEfGhA';

@@ -1,16 +1,31 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
 import type { CommandContext } from '../../application/ports.js';
-import type { Aggregate } from '../../application/streams.js';
+import type { Seeing } from '../../application/streams.js';
 import { createKernel, type Kernel } from '../../bin/kernel.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
-import type { Decider, DomainEvent } from '../../domain/shared/decider.js';
+import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
+import type { Decider } from '../../domain/shared/decider.js';
+import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/projection.js';
 import { quiet, type Servers } from './engines.js';
 
-export type ToyPut = DomainEvent<'ToyPut', { box: string; toy: string; secret: { note: string } }>;
-/** The key that the notes are sealed under is destroyed. */
-export type NotesErased = DomainEvent<'NotesErased', { box: string }>;
+const text = { type: 'string' } as const;
+const boxOf = ({ box }: { readonly box: string }) => `toys.box-${box}`;
+
+export const toys = {
+  service: 'toys',
+  events: {
+    ToyPut: event(object({ box: text, toy: text, secret: object({}, { note: text }) }), {
+      sealed: { subject: boxOf, erased: { note: 'erased' } },
+    }),
+    /** The key that the notes are sealed under is destroyed. */
+    NotesErased: event(object({ box: text }), { erases: boxOf }),
+  },
+} as const satisfies Catalog;
+
+export type ToyEvent = EventOf<typeof toys>;
+export type ToyPut = EventOf<typeof toys, 'ToyPut'>;
+
 export interface Box {
   readonly toys: readonly string[];
   readonly notes: readonly string[];
@@ -24,7 +39,7 @@ export interface PutToy {
   readonly erase?: true;
 }
 
-const decider: Decider<Box, PutToy, ToyPut | NotesErased> = {
+const decider: Decider<Box, PutToy, ToyEvent> = {
   initialState: { toys: [], notes: [] },
   decide({ box, toy, note = '', most = Number.POSITIVE_INFINITY, erase }, { toys }) {
     if (erase) return [{ type: 'NotesErased', data: { box } }];
@@ -32,47 +47,25 @@ const decider: Decider<Box, PutToy, ToyPut | NotesErased> = {
     if (toys.length >= most) return { rejected: 'toys/full', kind: 'conflict' };
     return [{ type: 'ToyPut', data: { box, toy, secret: { note } } }];
   },
-  evolve: ({ toys, notes }, event) =>
-    event.type === 'NotesErased'
-      ? { toys, notes }
-      : { toys: [...toys, event.data.toy], notes: [...notes, event.data.secret.note] },
-};
-
-const text = { type: 'string' } as const;
-const boxOf = ({ box }: { readonly box: string }) => `toys.box-${box}`;
-
-export const toys: Catalog = {
-  service: 'toys',
-  events: {
-    ToyPut: {
-      versions: [
-        {
-          schema: {
-            type: 'object',
-            required: ['box', 'toy', 'secret'],
-            properties: { box: text, toy: text, secret: { type: 'object', properties: { note: text } } },
-          },
-        },
-      ],
-      sealed: { subject: boxOf, erased: { note: 'erased' } },
-    },
-    NotesErased: {
-      versions: [{ schema: { type: 'object', required: ['box'], properties: { box: text } } }],
-      erases: boxOf,
-    },
+  evolve: {
+    ToyPut: ({ toys, notes }, { toy, secret }) => ({
+      toys: [...toys, toy],
+      notes: [...notes, secret.note ?? ''],
+    }),
+    NotesErased: (state) => state,
   },
 };
 
-export const box: Aggregate<Box, PutToy, ToyPut | NotesErased> = { catalog: toys, decider };
+export const box: Seeing<Box, PutToy, ToyEvent> = { catalog: toys, decider };
 
-export const contents: Projection = {
+export const contents: Projection<ToyPut> = {
   name: 'toys.contents',
   version: 1,
   indexes: [{ key: { count: 1 } }],
   on: {
     ToyPut: ({ data }) => [
       {
-        put: String(data.box),
+        put: data.box,
         update: { $inc: { count: 1 }, $push: { toys: { toy: data.toy, note: data.secret } } },
       },
     ],

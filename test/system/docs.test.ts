@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { extractMermaidBlocks, validate } from '@probelabs/maid';
 import { expect } from 'chai';
 import { createMetrics } from '../../adapters/system/metrics.js';
 
@@ -18,6 +19,10 @@ const pages = filesIn('docs', '.md').map((path) => ({ path, text: read(path) }))
 const sources = LAYERS.flatMap((layer) => filesIn(layer, '.ts')).map((path) => ({ path, text: read(path) }));
 const code = sources.map(({ text }) => text).join('\n');
 
+const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
+/** By its path, or by the end of it. */
+const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
+
 /** What stands in backticks, outside of pictures and blocks. */
 const named = (text: string): string[] =>
   [...text.replaceAll(/^```.*?^```/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name);
@@ -32,10 +37,27 @@ describe('the pages about the code', () => {
     const missing = pages.filter(({ path }) => !/README/.test(path) && !index.includes(`(${path.slice(5)})`));
     expect(missing.map(({ path }) => path)).to.deep.equal([]);
     expect(wrong((text) => (text.split('\n').length > 130 ? ['is long'] : []))).to.deep.equal([]);
-    expect(wrong((text) => (text.includes('```mermaid') ? [] : ['has no picture']))).to.deep.equal([]);
+  });
+
+  it('have pictures that can be drawn', () => {
+    const undrawn = (text: string) => {
+      const pictures = extractMermaidBlocks(text).map(({ content }) => ({ content, ...validate(content) }));
+      if (pictures.length === 0) return ['has no picture'];
+      return pictures.flatMap(({ content, type, errors }) => [
+        ...(type === 'unknown' ? ['has a picture of an unknown kind'] : []),
+        ...errors.map(({ line, message }) => `${line}: ${message}`),
+        // Words of mermaid's own, which the parser takes for names.
+        ...(content.match(/^ *(?:call|href) .*/gm) ?? []),
+      ]);
+    };
+    expect(wrong(undrawn)).to.deep.equal([]);
   });
 
   it('name only files that exist', () => {
+    const unknown = wrong((text) =>
+      named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)),
+    );
+    expect(unknown).to.deep.equal([]);
     const path = /^(?:domain|application|projections|adapters|bin|test|docs)\/[\w./-]+$/;
     const gone = wrong((text) =>
       named(text).filter((name) => path.test(name) && !existsSync(join(ROOT, name))),
@@ -81,11 +103,20 @@ describe('the comments', () => {
     ).to.deep.equal([]);
   });
 
+  it('cite only files that exist', () => {
+    const cited = (text: string) =>
+      [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(/\b[\w./-]+\.ts\b/g) ?? []);
+    expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
+    expect(wrong((text) => cited(text).filter((name) => !isThere(name)), sources)).to.deep.equal([]);
+  });
+
   it('cite nothing that is not in the repository', () => {
     const elsewhere = /\(?(?:answers-[a-z]+|design,? section \d+)/g;
     expect(wrong((text) => text.match(elsewhere) ?? [], sources)).to.deep.equal([]);
   });
 });
+
+const COMMENT = /\/\*.*?\*\/|^\s*\/\/.*?$/gms;
 
 const UNITS: { readonly [unit: string]: number } = {
   '': 1,

@@ -71,6 +71,16 @@ describe('the log', () => {
       /^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/,
     );
   });
+
+  it('sends no controls of others to a terminal', () => {
+    const { log, written } = logTo({ format: 'pretty' });
+    const evil = '/logs/\u001b]0;title\u0007\u009b2J\u202e.ndjson';
+    log.warn({ err: new Error(`${evil}\r\nsecond`), path: evil }, evil);
+    const plain = stripVTControlCharacters(written[0]!.replaceAll('\n', ''));
+    expect(plain).not.to.match(/[\p{Cc}\u202e]/u);
+    expect(plain.split('\\u001b]0;title\\u0007\\u009b2J\\u202e.ndjson').length).to.be.above(3);
+    expect(written[0]).to.match(/\n {4}second\n/);
+  });
 });
 
 describe('the client address', () => {

@@ -32,6 +32,8 @@ export interface EventStoreEngine {
   /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
   readonly url: string;
   readonly port: number;
+  /** Nobody has ever written to it. */
+  readonly isNew: boolean;
   /** Ends every connection, finishes what waits for a flush and closes the store. */
   stop(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function startEventStoreEngine(options: {
 }): Promise<EventStoreEngine> {
   const log = openEventLog(options.directory, options.onFatal ?? (() => {}));
   await writeBirth(log);
+  const isNew = log.head().nextOrdinal <= BIRTH;
   const recent = rememberIds();
   const append = openAppender(log, recent);
   const scavenger = await openScavenger(log, recent);
@@ -74,6 +77,7 @@ export async function startEventStoreEngine(options: {
   return {
     url: `esdb://127.0.0.1:${server.port}?tls=false&${secretParameter(options.secret)}`,
     port: server.port,
+    isNew,
     async stop() {
       await server.close();
       await scavenger.close();
@@ -81,6 +85,9 @@ export async function startEventStoreEngine(options: {
     },
   };
 }
+
+/** Events that a log is born with. */
+const BIRTH = 1;
 
 /** A log is never empty: its first event keeps the history of scavenges for 30 days. */
 async function writeBirth(log: EventLog): Promise<void> {

@@ -25,6 +25,8 @@ export interface MongoEngine {
   /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin` */
   readonly url: string;
   readonly port: number;
+  /** Nobody has ever stored anything in it. */
+  readonly isNew: boolean;
   /** Finishes what is being written, closes all connections and the store. */
   stop(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export interface MongoEngineOptions {
 /** Opens the store and listens on 127.0.0.1. Errors: those of the file system and of a port in use. */
 export async function startMongoEngine(options: MongoEngineOptions): Promise<MongoEngine> {
   const catalog = new Catalog(options.directory, options.onFatal ?? (() => undefined));
+  const isNew = catalog.isNew();
   const engine: Engine = {
     catalog,
     documents: new Documents(catalog.store, catalog),
@@ -72,6 +75,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
   return {
     url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?replicaSet=${SET_NAME}&authSource=admin`,
     port,
+    isNew,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -1,16 +1,10 @@
 /** What the routes of alerting take and answer, for checking and for the document. */
-import { LIMITS } from '../../../domain/logs/policy.js';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import { LIMITS } from '../../../domain/logs/policy-limits.js';
+import { object } from '../../../domain/shared/schema.js';
 
 const text = { type: 'string' } as const;
 const instant = { type: 'string', format: 'date-time' } as const;
 const integer = { type: 'integer' } as const;
-
-const object = (properties: { readonly [name: string]: JsonSchema }, optional: readonly string[] = []) => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
 
 const MEANINGS: { readonly [setting in keyof typeof LIMITS]: string } = {
   intervalMs: 'Time between two evaluations of the rules',
@@ -30,7 +24,7 @@ const numbers = Object.fromEntries(
   Object.entries(LIMITS).map(([key, { initial, min, max }]) => [
     key,
     {
-      type: 'integer',
+      type: 'integer' as const,
       minimum: min,
       maximum: max,
       title: `${key} (a whole number from ${min} to ${max})`,
@@ -47,22 +41,20 @@ const settings = {
   },
   webhookUrl: { type: ['string', 'null'], title: 'webhookUrl (a URL or null)', description: WEBHOOK_URL },
   ...numbers,
-};
+} as const;
 
 /** Keys that are not named would be dropped; these pass, for the domain to refuse them by name. */
-export const policyChanges: JsonSchema = {
+export const policyChanges = {
   type: 'object',
   properties: settings,
   patternProperties: { [`^(?!(?:${Object.keys(settings).join('|')})$)`]: {} },
-};
+} as const;
 
-export const policyBody: JsonSchema = object({ policy: object(settings) });
+export const policyBody = object({ policy: object(settings) });
 
-export const testBody: JsonSchema = object({ webhookUrl: { ...settings.webhookUrl, maxLength: 2048 } }, [
-  'webhookUrl',
-]);
+export const testBody = object({}, { webhookUrl: { ...settings.webhookUrl, maxLength: 2048 } });
 
-export const testOutcome: JsonSchema = object({
+export const testOutcome = object({
   ok: { const: true },
   sentAt: instant,
   targetUrl: text,
@@ -81,23 +73,19 @@ const alert = object(
     },
     triggeredAt: instant,
     resolvedAt: { type: ['string', 'null'], format: 'date-time' },
-    resolution: { enum: ['recovered', 'disabled'] },
-    repeatedBy: { ...text, description: 'The alert that followed' },
     details: { type: 'object', description: 'What was counted, and the thresholds' },
     webhook: object(
-      { delivered: { type: 'boolean' }, attempts: integer, at: instant, status: integer, reason: text },
-      ['at', 'status', 'reason'],
+      { delivered: { type: 'boolean' }, attempts: integer },
+      { at: instant, status: integer, reason: text },
     ),
   },
-  ['resolution', 'repeatedBy'],
+  {
+    resolution: { enum: ['recovered', 'disabled'] },
+    repeatedBy: { ...text, description: 'The alert that followed' },
+  },
 );
 
-export const alertPage: JsonSchema = object(
-  {
-    alerts: { type: 'array', items: alert },
-    hasMore: { type: 'boolean' },
-    limit: integer,
-    nextCursor: { ...text, description: 'For the next page; only when there is more' },
-  },
-  ['nextCursor'],
+export const alertPage = object(
+  { alerts: { type: 'array', items: alert }, hasMore: { type: 'boolean' }, limit: integer },
+  { nextCursor: { ...text, description: 'For the next page; only when there is more' } },
 );

@@ -1,10 +1,10 @@
 /** The routes of alerting. */
 import type { Alerts } from '../../../application/logs/alerts.js';
 import type { AlertHistory } from '../../../application/logs/alerts-history.js';
-import type { Trial, TrialAsked } from '../../../application/logs/alerts-trial.js';
+import type { Trial } from '../../../application/logs/alerts-trial.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
-import type { Request, Route } from '../route.js';
+import { type Admit, type Route, route } from '../route.js';
 import { listLimit } from '../validate.js';
 import { notForProducers } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
@@ -20,7 +20,7 @@ export interface AlertRouteDeps {
   readonly history: AlertHistory;
   readonly tryWebhook: Trial;
   /** Of every route here. */
-  readonly admit: NonNullable<Route<AlertCaller>['admit']>;
+  readonly admit: Admit<AlertCaller>;
   readonly security: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function alertRoutes({
 }: AlertRouteDeps): readonly Route[] {
   const common = { tags: TAGS, admit, security };
 
-  const read: Route<AlertCaller> = {
+  const read = route({
     ...common,
     method: 'GET',
     path: '/api/alerts/config',
@@ -45,9 +45,9 @@ export function alertRoutes({
       const { policy, position } = await alerts.policy();
       return { status: 200, body: { policy }, position };
     },
-  };
+  });
 
-  const change: Route<AlertCaller, { readonly [key: string]: unknown }> = {
+  const change = route({
     ...common,
     method: 'PUT',
     path: '/api/alerts/config',
@@ -73,9 +73,9 @@ export function alertRoutes({
       if (isRejection(outcome)) return outcome;
       return { status: 200, body: { policy: outcome.policy }, position: outcome.position };
     },
-  };
+  });
 
-  const test: Route<AlertCaller, TrialAsked> = {
+  const test = route({
     ...common,
     method: 'POST',
     path: '/api/alerts/test-webhook',
@@ -100,9 +100,9 @@ export function alertRoutes({
         return { status: 200, body: { ok: true, sentAt, targetUrl, status, attempts } };
       },
     }),
-  };
+  });
 
-  const list: Route<AlertCaller, unknown, { readonly limit: number; readonly cursor?: string }> = {
+  const list = route({
     ...common,
     method: 'GET',
     path: '/api/alerts/history',
@@ -115,7 +115,7 @@ export function alertRoutes({
       },
     },
     answers: { 200: { description: 'A page of alerts', schema: alertPage } },
-    async handle({ query, ifPosition }: Request<unknown, { limit: number; cursor?: string }>) {
+    async handle({ query, ifPosition }) {
       const { limit, cursor } = query;
       const page = await history({
         limit,
@@ -125,7 +125,7 @@ export function alertRoutes({
       if (isRejection(page)) return page;
       return { status: 200, ...page };
     },
-  };
+  });
 
-  return ([read, change, test, list] as readonly Route[]).map(notForProducers);
+  return [read, change, test, list].map(notForProducers);
 }

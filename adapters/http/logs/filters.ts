@@ -2,30 +2,18 @@
 import type { Filter } from '../../../domain/logs/filter.js';
 import { instantOfQuery } from '../../../domain/logs/instant.js';
 import { wordsOf } from '../../../domain/logs/words.js';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import type { DataOf } from '../../../domain/shared/schema.js';
 import { type Problem, problem } from '../problem.js';
 
-export interface FilterQuery {
-  readonly from?: string;
-  readonly to?: string;
-  readonly level?: string | readonly string[];
-  readonly event?: string;
-  readonly producer?: string;
-  readonly correlation?: string;
-  readonly field?: string | readonly string[];
-  readonly value?: string | readonly string[];
-  readonly q?: string;
-  readonly audit?: boolean;
-}
-
-const text = (description: string): JsonSchema => ({ type: 'string', maxLength: 1000, description });
-const texts = (description: string): JsonSchema => ({
-  type: ['string', 'array'],
-  maxLength: 1000,
-  items: { type: 'string', maxLength: 1000 },
-  maxItems: 20,
-  description,
-});
+const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
+const texts = (description: string) =>
+  ({
+    type: ['string', 'array'],
+    maxLength: 1000,
+    items: { type: 'string', maxLength: 1000 },
+    maxItems: 20,
+    description,
+  }) as const;
 
 export const filterProperties = {
   from: text('First instant, inclusive: ISO 8601, a date, or Unix ms'),
@@ -38,7 +26,9 @@ export const filterProperties = {
   value: texts('Value of the field, exactly, as text'),
   q: text('Words that must all occur in the texts of the record'),
   audit: { type: 'boolean', description: 'Only audit records, or only others' },
-} as const satisfies { readonly [name: string]: JsonSchema };
+} as const;
+
+export type FilterQuery = DataOf<{ readonly type: 'object'; readonly properties: typeof filterProperties }>;
 
 export function filterOf(query: FilterQuery): Filter | Problem {
   const { event, producer: producerId, correlation: correlationId, audit } = query;

@@ -1,6 +1,7 @@
 /** The health of the log service: public, so it tells no secret. */
 import type { IndexHealth } from '../../../application/logs/health.js';
-import type { Reply, Route } from '../route.js';
+import type { Reply } from '../answer.js';
+import { type Route, route } from '../route.js';
 import { healthBody, unhealthyBody } from './schemas.js';
 
 export interface HealthDeps {
@@ -17,7 +18,7 @@ const AGAIN = { 'Retry-After': '5' };
 
 export function healthRoute({ version, index, storage, sections }: HealthDeps): Route {
   const startedAt = Date.now();
-  return {
+  return route({
     method: 'GET',
     path: '/health',
     tags: ['Service'],
@@ -52,5 +53,5 @@ export function healthRoute({ version, index, storage, sections }: HealthDeps): 
         },
       };
     },
-  };
+  });
 }

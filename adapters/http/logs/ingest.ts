@@ -2,7 +2,7 @@
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import type { Route } from '../route.js';
+import { type Admit, type Route, route } from '../route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
 
@@ -17,12 +17,12 @@ const LINES =
 
 export interface IngestRouteDeps {
   readonly ingest: Pick<Ingest, 'post' | 'bodies'>;
-  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
 
 export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route {
-  const route: Route<LogCaller, Buffer> = {
+  return route({
     method: 'POST',
     path: '/api/ingest',
     tags: ['Records'],
@@ -35,8 +35,8 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`, ' +
       'and a body that stalls, or comes at less than 4 KiB a second, 408.',
     security,
-    rawBody: true,
-    rawTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
+    body: 'bytes',
+    bodyTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
     examples: {
       'application/x-ndjson': LINES,
       'application/json': { level: 'error', event: 'payment.failed', message: 'Card was declined' },
@@ -44,7 +44,6 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     },
     bodyLimit: BODY_BYTES,
     room: ingest.bodies,
-    nameOf: ({ actor }) => actor,
     answers: {
       200: { description: 'What was taken', schema: receiptBody },
       400: { description: 'Announced as JSON, but it is none' },
@@ -52,6 +51,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
     },
     admit,
+    nameOf: ({ actor }) => actor,
     async handle({ body, headers, context, signal }, { actor, producerId }) {
       const announced = announcedAs(headers['content-type'] ?? '');
       const text = body.toString('utf8');
@@ -65,8 +65,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
         ...(visible ? {} : { consistency: 'pending' as const }),
       };
     },
-  };
-  return route as Route;
+  });
 }
 
 const announcedAs = (type: string): Announced =>

@@ -1,5 +1,6 @@
 /** What all answers of the log service have in common: CORS, credentials, and who may call. */
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../cors.js';
+import { unforged } from '../cross-site.js';
 import { type Expected, meantFor } from '../meant-for.js';
 import type { ServicePolicy } from '../policy.js';
 
@@ -10,6 +11,8 @@ export const LOG_SECURITY = ['token', 'basic'] as const;
 export interface LogsAccess extends Expected {
   /** Nobody is asked for credentials. */
   readonly open: boolean;
+  /** A name and password are one of them. */
+  readonly password: boolean;
 }
 
 export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy => ({
@@ -27,8 +30,9 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   }),
   // Records hold what people did: none of it is to stay in caches of browsers and proxies.
   headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
-  // With credentials it is they that keep strangers out; without, a web page must not read or set anything.
-  guard: access.open ? meantFor(access) : undefined,
+  // With credentials it is they that keep strangers out, but a password may be sent by any page; without, a web page
+  // must not read or set anything.
+  guard: access.open ? meantFor(access) : access.password ? unforged(access) : undefined,
   securitySchemes: {
     token: { type: 'http', scheme: 'bearer' },
     basic: { type: 'http', scheme: 'basic' },

@@ -3,14 +3,15 @@ import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogQueries } from '../../../application/logs/queries.js';
 import type { Position, Settled } from '../../../application/ports.js';
 import { REQUEST_MS } from '../../../application/within.js';
-import type { Order } from '../../../domain/logs/place.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { DataOf } from '../../../domain/shared/schema.js';
+import type { Answer, Reply } from '../answer.js';
 import { JSON_TYPE } from '../answer.js';
 import { isProblem, type Problem, problem } from '../problem.js';
-import type { Answer, Reply, Request, Route } from '../route.js';
+import { type Admit, type Request, type Route, route } from '../route.js';
 import { listLimit } from '../validate.js';
 import type { LogCaller } from './admission.js';
-import { type FilterQuery, filterOf, filterProperties } from './filters.js';
+import { filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
@@ -18,22 +19,21 @@ export interface QueryRouteDeps {
   readonly settled: Settled;
   /** The last append of this node that a query must show. */
   readonly latest: () => Position;
-  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
 
-interface PageParameters extends FilterQuery {
-  readonly limit: number;
-  readonly cursor?: string;
-  readonly order: Order;
-}
+const groupingProperties = {
+  groupBy: { enum: ['level', 'event', 'field', 'correlation', 'time'] },
+  groupField: { type: 'string', minLength: 1, maxLength: 1000 },
+  interval: { type: 'string', default: '1h', description: '`1m` to `1d`: minutes, hours or a day' },
+} as const;
 
-interface AggregateParameters extends FilterQuery {
-  readonly groupBy: 'level' | 'event' | 'field' | 'correlation' | 'time';
-  readonly groupField?: string;
-  readonly interval: string;
-  readonly limit: number;
-}
+type GroupingQuery = DataOf<{
+  readonly type: 'object';
+  readonly required: readonly ['groupBy'];
+  readonly properties: typeof groupingProperties;
+}>;
 
 type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
 
@@ -61,7 +61,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };
   }
 
-  const list: Route<LogCaller, unknown, PageParameters> = {
+  const list = route({
     ...common,
     path: '/api/logs',
     summary: 'Query records',
@@ -90,9 +90,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
         return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
       });
     },
-  };
+  });
 
-  const aggregate: Route<LogCaller, unknown, AggregateParameters> = {
+  const aggregate = route({
     ...common,
     path: '/api/logs/aggregate',
     summary: 'Count records',
@@ -106,9 +106,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       required: ['groupBy'],
       properties: {
         ...filterProperties,
-        groupBy: { enum: ['level', 'event', 'field', 'correlation', 'time'] },
-        groupField: { type: 'string', minLength: 1, maxLength: 1000 },
-        interval: { type: 'string', default: '1h', description: '`1m` to `1d`: minutes, hours or a day' },
+        ...groupingProperties,
         limit: listLimit({ initial: 25, max: 1000 }),
       },
     },
@@ -125,14 +123,14 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
         return { body: { groupBy, ...(groupField && { groupField }), ...counted } };
       });
     },
-  };
+  });
 
-  return [list, aggregate] as readonly Route[];
+  return [list, aggregate];
 }
 
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function groupingOf({ groupBy, groupField, interval }: AggregateParameters): Grouping | Problem {
+function groupingOf({ groupBy, groupField, interval }: GroupingQuery): Grouping | Problem {
   if (groupBy === 'field')
     return groupField === undefined
       ? problem(400, 'groupField is required')

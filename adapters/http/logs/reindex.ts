@@ -2,13 +2,13 @@
 import { type Reindex, RUNNING } from '../../../application/logs/reindex.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { problem } from '../problem.js';
-import type { Route } from '../route.js';
+import { type Admit, type Route, route } from '../route.js';
 import type { LogCaller } from './admission.js';
 import { reindexProgress, reindexRefused, reindexReport } from './schemas.js';
 
 export interface ReindexRouteDeps {
   readonly reindex: Reindex;
-  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
 
   const known = async () => (await reindex.progress()) ?? { state: 'none' };
 
-  const start: Route<LogCaller, unknown, { async: boolean }> = {
+  const start = route({
     ...common,
     method: 'POST',
     summary: 'Rebuild the search index from the logs',
@@ -49,15 +49,15 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       };
       return { lasting };
     },
-  };
+  });
 
-  const progress: Route<LogCaller> = {
+  const progress = route({
     ...common,
     method: 'GET',
     summary: 'Progress of the running rebuild, wherever it runs, or of the last one',
     answers: { 200: { description: 'How far it is', schema: reindexProgress } },
     handle: async () => ({ status: 200, body: await known() }),
-  };
+  });
 
-  return [start, progress] as readonly Route[];
+  return [start, progress];
 }

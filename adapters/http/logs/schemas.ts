@@ -1,20 +1,11 @@
 /** What the log routes answer, for the documents. */
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import { object, type Schema } from '../../../domain/shared/schema.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer' } as const;
 const instant = { type: 'string', format: 'date-time' } as const;
 
-const object = (
-  properties: { [name: string]: JsonSchema },
-  optional: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
-
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const list = <const Item extends Schema>(items: Item) => ({ type: 'array', items }) as const;
 
 export const entry = object({
   id: text,
@@ -28,13 +19,13 @@ export const entry = object({
 });
 
 export const pageBody = object(
-  { entries: list(entry), hasMore: { type: 'boolean' }, limit: count, nextCursor: text },
-  ['nextCursor'],
+  { entries: list(entry), hasMore: { type: 'boolean' }, limit: count },
+  { nextCursor: text },
 );
 
 export const aggregateBody = object(
-  { groupBy: text, groupField: text, buckets: list(object({ key: text, count })), total: count },
-  ['groupField'],
+  { groupBy: text, buckets: list(object({ key: text, count })), total: count },
+  { groupField: text },
 );
 
 export const receiptBody = object({
@@ -60,17 +51,16 @@ export const reindexReport = object({
 });
 
 export const reindexProgress = object(
+  { state: { enum: ['none', 'running', 'done', 'failed'] } },
   {
     id: text,
-    state: { enum: ['none', 'running', 'done', 'failed'] },
     startedAt: instant,
     events: count,
     position: text,
     until: text,
     error: text,
-    ...(reindexReport.properties as { [name: string]: JsonSchema }),
+    ...reindexReport.properties,
   },
-  ['id', 'startedAt', 'events', 'position', 'until', 'error', 'report', 'reset'],
 );
 
 export const reindexRefused = object({ error: text, progress: reindexProgress });

@@ -1,18 +1,18 @@
 /** The route of the live tail. */
 import type { Tail } from '../../relay/logs.js';
 import { isProblem } from '../problem.js';
-import type { Route } from '../route.js';
+import { type Admit, type Route, route } from '../route.js';
 import type { LogCaller } from './admission.js';
-import { type FilterQuery, filterOf, filterProperties } from './filters.js';
+import { filterOf, filterProperties } from './filters.js';
 
 export interface TailRouteDeps {
   readonly tail: Tail;
-  readonly admit: NonNullable<Route<LogCaller>['admit']>;
+  readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
 
 export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {
-  const route: Route<LogCaller, unknown, FilterQuery> = {
+  return route({
     method: 'GET',
     path: '/api/logs/tail',
     tags: ['Records'],
@@ -31,6 +31,5 @@ export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {
       if (isProblem(filter)) return filter;
       return { stream: (sink) => tail.connect(filter, cursor, sink) };
     },
-  };
-  return route as Route;
+  });
 }

@@ -1,5 +1,5 @@
 /** JSON Schemas of what the room service takes and answers. */
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import { object } from '../../../domain/shared/schema.js';
 
 const text = { type: 'string' } as const;
 const time = { type: 'string', format: 'date-time' } as const;
@@ -7,10 +7,10 @@ const time = { type: 'string', format: 'date-time' } as const;
 const base64url = (minLength: number, maxLength: number) =>
   ({ type: 'string', minLength, maxLength, pattern: '^[A-Za-z0-9_-]*$' }) as const;
 
-const object = (properties: { [name: string]: JsonSchema }, required = Object.keys(properties)) =>
-  ({ type: 'object', required, properties }) as const;
-
-const participantName = { type: 'string', description: 'Cut to 48 characters; `Unknown Guest` if blank' };
+const participantName = {
+  type: 'string',
+  description: 'Cut to 48 characters; `Unknown Guest` if blank',
+} as const;
 
 /** Members a client sends besides, a private `d` above all, are dropped. */
 const signingPublicKey = object({
@@ -23,12 +23,11 @@ const signingPublicKey = object({
 const inviteToken = base64url(16, 256);
 
 export const createBody = object(
+  { signingPublicKey },
   {
     participantName,
-    signingPublicKey,
     ttlMs: { type: 'number', title: 'ttlMs', default: 3_600_000, description: 'Milliseconds, clamped' },
   },
-  ['signingPublicKey'],
 );
 
 export const inviteBody = object({ inviteToken });
@@ -36,10 +35,7 @@ export const inviteBody = object({ inviteToken });
 /** Nothing is asked for; what is sent must be JSON all the same. */
 export const burnBody = object({});
 
-export const joinBody = object({ participantName, inviteToken, signingPublicKey }, [
-  'inviteToken',
-  'signingPublicKey',
-]);
+export const joinBody = object({ inviteToken, signingPublicKey }, { participantName });
 
 /** The server is blind: no order, no uniqueness, and signatures are the receivers' business. */
 export const envelopeBody = object({

@@ -5,12 +5,13 @@ import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createBuilds, createRows } from '../../../adapters/mongo/rows.js';
 import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
 import type { Build, Builds, OwnProjection, Projection, Row } from '../../../projections/projection.js';
 import { all, rejection } from '../../support/eventstore-client.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const held = { assertHeld() {} };
-const toys: Projection = {
+const toys: Projection<DomainEvent> = {
   name: 'toys.list',
   version: 1,
   indexes: [{ key: { size: 1 }, name: 'by size' }],

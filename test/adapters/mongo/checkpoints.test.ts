@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { createCheckpoints } from '../../../adapters/mongo/checkpoints.js';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
+import { createWindows } from '../../../adapters/mongo/windows.js';
 import { type Checkpoints, Unavailable } from '../../../application/ports.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
@@ -65,6 +66,13 @@ describe('a checkpoint', () => {
     const rows = mongo.models.collection<{ _id: string; position: Long; fence: Long }>('checkpoints');
     await rows.insertOne({ _id: name, position: Long.fromBigInt(20n), fence: Long.fromBigInt(57n) });
     expect(await checkpoints.advance({ [name]: 21n }, by(1n))).to.equal(true);
+  });
+
+  it('stands among all that are kept, windows too, by the furthest that they say', async () => {
+    await checkpoints.advance({ [name]: 10n }, by(1n));
+    await createWindows(mongo.models).save(new Map([[name, { horizon: 5n, from: 9_007_199_254_740_993n }]]));
+    const all = await checkpoints.all();
+    expect([all.get(name), all.get(`window:${name}`)]).to.deep.equal([10n, 9_007_199_254_740_993n]);
   });
 
   it('is moved with others, and nothing is moved when there is nothing to move', async () => {

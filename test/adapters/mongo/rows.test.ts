@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
 import type { Projection } from '../../../projections/projection.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 
 /** As many rows an event as it says, and one that every event touches. */
-const counters: Projection = {
+const counters: Projection<DomainEvent> = {
   name: 'toys.counters',
   version: 1,
   indexes: [],

@@ -1,8 +1,10 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
+
 import { expect } from 'chai';
 import { createAlerts } from '../../../application/logs/alerts.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { POLICY_STREAM } from '../../../domain/logs/policy.js';
+import { takenFor } from '../../../application/recorded.js';
+import { POLICY_STREAM } from '../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { quiet } from '../../support/engines.js';
 import { memoryAlerts as fixture, NOON } from '../../support/memory-alerts.js';
@@ -149,7 +151,7 @@ describe('in memory, an alert', () => {
       webhookBackoffMs: 100,
     });
     const [event] = await one.read('error_threshold');
-    const deliver = (each: RecordedEvent = event!) => one.reaction.on.AlertRaised!(each);
+    const deliver = (each: RecordedEvent = event!) => one.reaction.on.AlertRaised(takenFor(each));
     return { ...one, event: event!, deliver };
   }
 

@@ -1,9 +1,11 @@
 /** Alerting over HTTP and both stores: policy, one alert whatever the number of nodes, delivery that survives. */
+
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { takenFor } from '../../../application/recorded.js';
 import { alertHistory } from '../../../projections/logs/alerts.js';
 import { type AlertNode, type Asked, startAlertNode, startOwnServers } from '../../support/alerts.js';
 import { owned } from '../../support/children.js';
@@ -326,7 +328,7 @@ describe('alerting', function () {
     const events = await node.kernel.log.read('logs.alert-error_threshold');
     const raised = Array.isArray(events) ? events.find(({ type }) => type === 'AlertRaised') : undefined;
     expect(raised).not.to.equal(undefined);
-    await node.reaction.on.AlertRaised?.(raised);
+    await node.reaction.on.AlertRaised(takenFor(raised));
     expect(receiver.received).to.have.length(1);
   });
 

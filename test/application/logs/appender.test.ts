@@ -4,13 +4,8 @@ import { expect } from 'chai';
 import { type Appender, createAppender, type Waiting } from '../../../application/logs/appender.js';
 import { newEvent } from '../../../application/new-event.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
-import {
-  type BatchSecret,
-  batchesOf,
-  batchStream,
-  keepingSubject,
-  textsOf,
-} from '../../../domain/logs/batch.js';
+import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
+import { batchStream, keepingSubject } from '../../../domain/logs/keeping.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { type LogsNode, recordText, startLogsNode } from '../../support/logs.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest.js';
 import { type EventLog, type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports.js';
-import { requestStream } from '../../../domain/logs/batch.js';
+import { requestStream } from '../../../domain/logs/keeping.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { recordText } from '../../support/logs.js';
 import {
@@ -47,7 +47,7 @@ describe('in memory, ingest', () => {
     expect(await stored(['logs.batch-api-2026-03-01-12'])).to.deep.equal(['a']);
     expect(await stored(['logs.audit-api-2026-03-01-12'])).to.deep.equal(['b']);
     expect(ingest.told.map(([, events]) => events)).to.deep.equal([1, 1]);
-    expect(ingest.waits).to.deep.equal([['logs', ingested.position]]);
+    expect(ingest.waits).to.deep.equal([['logs.records', ingested.position]]);
   });
 
   it('says of each batch which service and release took it, and on whose request', async () => {

@@ -6,7 +6,7 @@ import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
 import { createRoom } from '../../../application/room.js';
-import { requestStream } from '../../../domain/logs/batch.js';
+import { requestStream } from '../../../domain/logs/keeping.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/reindex.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/batch.js';
+import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import {
   DAY,
@@ -73,7 +73,7 @@ describe('in memory, retention', () => {
       },
     });
     expect(reaction.name).to.equal('logs.erase');
-    for (const _ of [1, 2]) await reaction.on.BatchesErased!({ data: keeping } as never);
+    for (const _ of [1, 2]) await reaction.on.BatchesErased({ data: keeping } as never);
     expect(await kernel.vault.seal(keepingSubject(keeping), {})).to.equal(undefined);
     expect(await kernel.log.read(batchStream(keeping, NOON))).to.equal('deleted');
     expect(await kernel.log.read(batchStream(keeping, NOON + 3_600_000))).to.equal('missing');

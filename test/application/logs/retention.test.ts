@@ -1,12 +1,14 @@
 /** What has expired is gone everywhere: from answers, from the log, and from every rebuild. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
+import { takenFor } from '../../../application/recorded.js';
 import { createRoom } from '../../../application/room.js';
-import { keepingSubject, requestStream } from '../../../domain/logs/batch.js';
+import { keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
@@ -71,9 +73,8 @@ describe('expired records', () => {
     expect(await names()).to.deep.equal(kept);
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
-    const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased!;
-    await erase(facts[1]!);
-    await erase(facts[1]!);
+    const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased;
+    for (const _ of [1, 2]) await erase(takenFor(facts[1]!));
     expect(await vault.seal(keepingSubject(keeping), { a: 1 })).to.equal(undefined);
     expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
     expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);

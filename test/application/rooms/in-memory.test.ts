@@ -1,10 +1,13 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
+
 import { expect } from 'chai';
 import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
+import { takenFor } from '../../../application/recorded.js';
 import { unauthorized } from '../../../application/rooms/admission.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
+import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -265,10 +268,10 @@ describe('in memory, a room', () => {
     await post(room);
     done(await one.commands.burn(room.roomId, room.participantId, context()));
     const events = await eventsOf(room);
-    const end = events.find(({ type }) => type === 'RoomBurned')!;
+    const end = takenFor<RoomsEvent<'RoomBurned'>>(events.find(({ type }) => type === 'RoomBurned')!);
     expect(Object.keys(one.reaction.on)).to.deep.equal(['RoomBurned', 'RoomExpired']);
     expect(one.reaction.name).to.equal('rooms.erase');
-    for (const _ of [1, 2]) await one.reaction.on.RoomBurned!(end);
+    for (const _ of [1, 2]) await one.reaction.on.RoomBurned(end);
     expect(await one.log.read(messagesStream(room.roomId))).to.equal('deleted');
     const after = await eventsOf(room);
     expect(after.map(({ type }) => type)).to.deep.equal([
@@ -280,9 +283,9 @@ describe('in memory, a room', () => {
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
     await one.log.tombstone(roomStream(room.roomId));
     one.streams.forget(roomStream(room.roomId));
-    const failure = await one.reaction.on.RoomBurned!({ ...end, id: 'another' }).catch(
-      (error: Error) => error,
-    );
+    const failure = await one.reaction.on
+      .RoomBurned({ ...end, id: 'another' })
+      .catch((error: Error) => error);
     expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
   });
 

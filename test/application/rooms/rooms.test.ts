@@ -1,7 +1,9 @@
 /** What follows the end of a room, what is kept of a busy one, and rooms on several nodes. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { NewEvent } from '../../../application/ports.js';
+import { takenFor } from '../../../application/recorded.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import { AT_ONCE } from '../../../application/rooms/sweep.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
@@ -90,7 +92,7 @@ describe('rooms in the log', function () {
     const types = await erased(room.roomId);
     const events = await node.kernel.log.read(roomStream(room.roomId));
     const end = typeof events === 'string' ? undefined : events.find(({ type }) => type === 'RoomBurned');
-    await node.reaction.on.RoomBurned?.(end!);
+    await node.reaction.on.RoomBurned(takenFor(end!));
     expect(await eventTypes(roomStream(room.roomId))).to.deep.equal(types);
   });
 

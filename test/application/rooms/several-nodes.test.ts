@@ -1,8 +1,11 @@
 /** Rooms on two nodes: what a caller has seen on one it sees on the other, and what one erased is erased on both. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { takenFor } from '../../../application/recorded.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
+import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { envelope } from '../../support/rooms.js';
@@ -100,11 +103,11 @@ describe('rooms on two nodes', function () {
         throw new Error('the event store is away');
       },
     };
-    const erase = eraseReaction({ ...kernel, clock, log }).on.RoomBurned!;
+    const erase = eraseReaction({ ...kernel, clock, log }).on.RoomBurned;
     const events = await kernel.log.read(roomStream(room.roomId));
     if (typeof events === 'string') throw new Error(events);
     // As the end of the room would look to it, without one: the reaction of the nodes shall have nothing to do.
-    const end = { ...events[0]!, type: 'RoomBurned' };
+    const end = takenFor<RoomsEvent<'RoomBurned'>>({ ...events[0]!, type: 'RoomBurned' });
     expect(await erase(end).catch((error: Error) => error.message)).to.equal('the event store is away');
     expect(tombstones).to.equal(1);
     const after = await kernel.log.read(roomStream(room.roomId));

@@ -1,4 +1,5 @@
 /** What a room is shown as while nothing happens in it: from memory, until the log says otherwise on any node. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports.js';
@@ -6,6 +7,7 @@ import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createShownRooms, isWhole } from '../../../application/rooms/shown.js';
 import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
+import { handlerOf } from '../../../domain/shared/on.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { envelope } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -163,13 +165,15 @@ describe('a room that is read again', function () {
     const room = await node.create('Ada');
     await post(room, 0);
     await read(room);
-    expect(shown.cache.bytes()).to.be.greaterThan(0);
+    const held = () => shown.cache.bytes();
+    expect(held()).to.be.greaterThan(0);
     const caller = await node.admitted(room);
     done(await other.commands.burn(room.roomId, caller.participant.id, context()));
     await hear(roomStream(room.roomId));
     expect(await node.admission.admit(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
     expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
-    shown.forget(room.roomId);
-    expect(shown.cache.bytes()).to.equal(0);
+    const log = await node.kernel.log.read(roomStream(room.roomId));
+    for (const event of typeof log === 'string' ? [] : log) handlerOf(shown.on, event)?.(event);
+    expect(held()).to.equal(0);
   });
 });

@@ -95,6 +95,32 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await call(features, frame([Buffer.alloc(2000)]), anybody)).grpcStatus).equal('8');
     });
 
+    it('lets nobody without the secret have many calls open, and closes the first of many connections', async () => {
+      const { port } = store.server.embedded!;
+      const shown = (secret: string) => ({
+        ':method': 'POST',
+        ':path': '/event_store.client.gossip.Gossip/Read',
+        'content-type': 'application/grpc',
+        'connection-name': secret,
+      });
+      const begin = (secret: string) => {
+        for (let calls = 0; calls < 50; calls++) session.request(shown(secret)).on('error', () => {});
+      };
+      const closed = once(session, 'close');
+      begin('');
+      await closed;
+      session = connect(`http://127.0.0.1:${port}`);
+      begin(SECRET);
+      await call('/nobody', NOTHING);
+      const others = Array.from({ length: 120 }, () => connectTcp(port, '127.0.0.1').resume());
+      try {
+        await Promise.race(others.slice(0, 10).map((other) => once(other, 'close')));
+        expect((await call('/nobody', NOTHING)).grpcStatus).equal('12');
+      } finally {
+        for (const other of others) other.destroy();
+      }
+    });
+
     it('refuses what is no gRPC', async () => {
       const answer = await call(`${STREAMS}/Read`, NOTHING, { 'content-type': 'text/plain' });
       expect(answer.grpcStatus).not.oneOf([undefined, '0']);

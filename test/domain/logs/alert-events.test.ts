@@ -6,14 +6,16 @@ import { expect } from 'chai';
 import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
 import { alertEvents } from '../../../domain/logs/alert-events.js';
 import { policy } from '../../../domain/logs/policy.js';
+import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
+const events: Catalog['events'] = alertEvents;
 const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
 const ajv = new Ajv2020({ strict: false });
 
 const fits = (type: string, version: number, data: unknown): boolean =>
-  ajv.validate(alertEvents[type]?.versions[version - 1]?.schema ?? false, data);
+  ajv.validate(events[type]?.versions[version - 1]?.schema ?? false, data);
 
 const rule = 'error_threshold';
 const judge = (alertId: string, at: number, verdict: JudgeRule['verdict']): JudgeRule => ({
@@ -71,7 +73,7 @@ describe('the events of alerting', () => {
 
   it('seal the URL of the webhook and nothing else, with a fallback that fits', () => {
     for (const { type, data } of emitted) {
-      const sealing = alertEvents[type]?.sealed;
+      const sealing = events[type]?.sealed;
       expect(!!sealing, type).to.equal('secret' in data);
       if (sealing) expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
     }

@@ -1,4 +1,5 @@
 /** Alerts: one per rule and cooldown, resolved once, delivered once; and when a rule is breached at all. */
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../../domain/logs/alert.js';
 import { verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { policy } from '../../../domain/logs/policy.js';
+import { evolveOf } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(alert);
@@ -111,7 +113,7 @@ describe('an alert', () => {
             expect(at).to.be.at.least(last + cooldownMs);
             last = at;
           }
-          state = events.reduce(alert.evolve, state);
+          state = events.reduce(evolveOf(alert), state);
           expect(alert.decide(command, state)).to.deep.equal([]);
           if (!breached) expect(state.active).to.equal(undefined);
         }

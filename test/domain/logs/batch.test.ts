@@ -4,13 +4,11 @@ import fc from 'fast-check';
 import {
   BATCH_BYTES,
   batchesOf,
-  batchStream,
-  keepingSubject,
   type RecordsIngested,
   requestBatches,
-  streamsOf,
   textsOf,
 } from '../../../domain/logs/batch.js';
+import { batchStream, keepingSubject, streamsOf } from '../../../domain/logs/keeping.js';
 import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/place.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);

@@ -5,10 +5,10 @@ import {
   type AlertPolicy,
   type AlertPolicyChanged,
   type ChangeAlertPolicy,
-  LIMITS,
   policy,
 } from '../../../domain/logs/policy.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { LIMITS } from '../../../domain/logs/policy-limits.js';
+import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(policy);
@@ -140,7 +140,7 @@ describe('the alert policy', () => {
   it('is disabled when the key that sealed its URL is destroyed', () => {
     const erased = { webhookUrl: null };
     const state = [changed({ enabled: true, errorThreshold: 3 }, erased)].reduce(
-      policy.evolve,
+      evolveOf(policy),
       policy.initialState,
     );
     expect(state).to.include({ enabled: false, webhookUrl: null, errorThreshold: 3 });
@@ -164,7 +164,7 @@ describe('the alert policy', () => {
         for (const attempt of attempts) {
           const outcome = policy.decide(change(attempt), state);
           if (isRejection(outcome)) continue;
-          state = outcome.reduce(policy.evolve, state);
+          state = outcome.reduce(evolveOf(policy), state);
           expect(policy.decide(change(attempt), state)).to.deep.equal([]);
           expect(state.enabled && state.webhookUrl === null).to.equal(false);
           expect(state.intervalMs).to.be.at.least(1000);

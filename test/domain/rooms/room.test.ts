@@ -9,7 +9,7 @@ import {
   type RoomEvent,
   room,
 } from '../../../domain/rooms/room.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
   burned,
@@ -239,7 +239,7 @@ describe('any room', () => {
         const { state } = run([createRoom('ada'), ...list]);
         const first = room.decide(command, state);
         if (isRejection(first) || first.length === 0) return;
-        const second = room.decide(command, first.reduce(room.evolve, state));
+        const second = room.decide(command, first.reduce(evolveOf(room), state));
         expect(isRejection(second) || second.length === 0).to.equal(true);
       }),
       { numRuns: 300 },

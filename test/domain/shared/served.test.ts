@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { buildIn, served, servedEvents, servedStream } from '../../../domain/shared/served.js';
+import { served, servedEvents, servedStream } from '../../../domain/shared/served.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(served);
@@ -32,17 +32,14 @@ describe('a served read model', () => {
     expect(servedStream('chat.messages.search')).to.equal('chat.projection-messages.search');
   });
 
-  it('is told of by an event that has all of it, as it is read again', () => {
-    const valid = new Ajv2020({ strict: false }).compile(
-      servedEvents.ProjectionSwitched!.versions[0]!.schema,
-    );
+  it('is told of by an event that has all of it', () => {
+    const valid = new Ajv2020({ strict: false }).compile(servedEvents.ProjectionSwitched.versions[0]!.schema);
     expect(valid(build('one'))).to.equal(true);
     for (const lacking of ['projection', 'version', 'collection']) {
       expect(valid({ ...build('one'), [lacking]: undefined }), lacking).to.equal(false);
       expect(valid({ ...build('one'), [lacking]: {} }), lacking).to.equal(false);
     }
     expect(valid(build('one', 0))).to.equal(false);
-    expect(buildIn({ ...build('one'), version: 1 })).to.deep.equal(build('one'));
   });
 });
 

@@ -1,6 +1,6 @@
 /** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkLength } from '../../store-file.js';
+import { checkKind, checkLength } from '../../store-file.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
@@ -26,6 +26,21 @@ export interface Store {
 /** Of a new store: several events of a message's size share a page of 8 KB, which one of 4 KB would waste. */
 const PAGE_SIZE = 8192;
 
+/** Of the tables, in the file. */
+const NAMES = {
+  log: 'log',
+  revisions: 'revisions',
+  categoryPositions: 'category-positions',
+  streams: 'streams',
+  categories: 'categories',
+  notes: 'notes',
+  filler: 'filler',
+} as const;
+
+/** As lmdb keeps names: with a zero behind them. */
+const isName = (key: Buffer): boolean =>
+  Object.values(NAMES).some((name) => key.equals(Buffer.from(`${name}\0`)));
+
 /** Opens or creates the store in `directory`. Only one process may have it open. */
 export function openStore(directory: string): Store {
   const environment = open({
@@ -35,22 +50,23 @@ export function openStore(directory: string): Store {
     maxDbs: 8,
     cache: false,
     encoding: 'binary',
+    keyEncoding: 'binary',
     // A commit is visible only when it is on disk.
     overlappingSync: false,
   });
-  const store = {
-    environment,
-    log: openTable(environment, 'log'),
-    revisions: openTable(environment, 'revisions'),
-    categoryPositions: openTable(environment, 'category-positions'),
-    streams: openTable(environment, 'streams'),
-    categories: openTable(environment, 'categories'),
-    notes: openTable(environment, 'notes'),
-    filler: openTable(environment, 'filler'),
+  const file = `${directory}/log/data.mdb`;
+  checkKind(environment, file, isName);
+  const tables = {
+    log: openTable(environment, NAMES.log),
+    revisions: openTable(environment, NAMES.revisions),
+    categoryPositions: openTable(environment, NAMES.categoryPositions),
+    streams: openTable(environment, NAMES.streams),
+    categories: openTable(environment, NAMES.categories),
+    notes: openTable(environment, NAMES.notes),
+    filler: openTable(environment, NAMES.filler),
   };
-  const { environment: _, ...tables } = store;
-  checkLength(environment, `${directory}/log/data.mdb`, Object.values(tables));
-  return store;
+  checkLength(environment, file, Object.values(tables));
+  return { environment, ...tables };
 }
 
 const openTable = (environment: RootDatabase, name: string) =>

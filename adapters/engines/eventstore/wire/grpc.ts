@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import type { Admission } from './admission.js';
 import { frame, unframe } from './framing.js';
 import { GrpcError, Status } from './status.js';
+import { createStrangers } from './strangers.js';
 
 /** Bytes of the largest message that is taken. */
 export const MAX_MESSAGE = 16 << 20;
@@ -53,12 +54,14 @@ export async function serveGrpc(
   admission?: Admission,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
+  const strangers = admission && createStrangers();
   const server = createServer({
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
   });
   server.on('session', (session) => {
     sessions.add(session);
+    strangers?.come(session);
     session.setLocalWindowSize(16 << 20);
     session.on('close', () => sessions.delete(session));
     session.on('error', () => session.destroy());
@@ -67,6 +70,9 @@ export async function serveGrpc(
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     const known = admission?.knows(headers) ?? true;
+    const { session } = stream;
+    if (session && known) strangers?.known(session);
+    else if (session) strangers?.call(session, stream);
     const call = openCall(stream, headers, describe, known ? MAX_MESSAGE : MAX_STRANGERS_MESSAGE);
     const refusal = refuse(headers, handlers) ?? (known ? undefined : admission?.refuse(headers));
     if (refusal) call.fail(refusal);

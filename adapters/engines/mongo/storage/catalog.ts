@@ -78,6 +78,11 @@ export class Catalog implements Marks {
     return this.collections.get(namespace);
   }
 
+  /** Nothing was ever stored. */
+  isNew(): boolean {
+    return this.#nextSpace === 1;
+  }
+
   takeSpace(): number {
     return this.#nextSpace++;
   }

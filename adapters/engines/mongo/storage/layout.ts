@@ -3,6 +3,11 @@
 /** Catalog entries by namespace, then counts, spaces to be swept and sessions, then spaces of keys. */
 const Tag = { catalog: 0x01, count: 0x02, garbage: 0x03, session: 0x04, space: 0x10 } as const;
 
+const TAGS: ReadonlySet<number | undefined> = new Set(Object.values(Tag));
+
+/** Whether anything of this store can lie there. */
+export const isKey = (key: Buffer): boolean => TAGS.has(key[0]);
+
 const tagged = (tag: number, rest: Buffer): Buffer => Buffer.concat([Buffer.of(tag), rest]);
 
 function withSpace(tag: number, space: number): Buffer {

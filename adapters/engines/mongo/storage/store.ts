@@ -1,6 +1,7 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkLength } from '../../store-file.js';
+import { checkKind, checkLength } from '../../store-file.js';
+import { isKey } from './layout.js';
 
 /** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
 export interface KeyRange {
@@ -54,7 +55,9 @@ export class Store {
       noMemInit: true,
       maxDbs: 1,
     });
-    checkLength(this.#env, `${directory}/data.mdb`, [this.#env]);
+    const file = `${directory}/data.mdb`;
+    checkKind(this.#env, file, isKey);
+    checkLength(this.#env, file, [this.#env]);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;

@@ -1,0 +1,16 @@
+/** What the alert policy may be set to, where it is a number. */
+
+/** The whole numbers of the policy, with what they begin with and how far they may go. */
+export const LIMITS = {
+  intervalMs: { initial: 30_000, min: 1000, max: 86_400_000 },
+  windowMinutes: { initial: 5, min: 1, max: 43_200 },
+  errorThreshold: { initial: 20, min: 1, max: 1_000_000_000 },
+  /** 0 turns the rule off. */
+  noLogsThresholdMinutes: { initial: 0, min: 0, max: 43_200 },
+  cooldownMs: { initial: 300_000, min: 0, max: 2_592_000_000 },
+  webhookTimeoutMs: { initial: 5000, min: 10, max: 60_000 },
+  webhookRetryAttempts: { initial: 3, min: 0, max: 10 },
+  webhookBackoffMs: { initial: 250, min: 0, max: 60_000 },
+} as const;
+
+export type NumberSetting = keyof typeof LIMITS;
