@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { createLog } from '../adapters/system/log.js';
+import { safe } from '../adapters/system/safe-text.js';
 import { onEnd } from '../adapters/system/signals.js';
 import type { RevealedEvent } from '../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../application/replay.js';
@@ -48,7 +49,9 @@ export const replay: CommandSpec = {
     const kernel = await openKernel(servers, values, services, log);
     try {
       const shown =
-        format === 'table' ? tablePrinter() : (event: RevealedEvent) => `${JSON.stringify(plain(event))}\n`;
+        format === 'table'
+          ? tablePrinter()
+          : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
       const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
       for await (const page of found) {
         for (const piece of pieces(page, shown)) await print(piece, interrupted.signal);
@@ -124,7 +127,7 @@ const WIDTHS = [24, 12, 40, 20, 24] as const;
 function tablePrinter(): (event: RevealedEvent) => string {
   let begun = false;
   const line = (cells: readonly string[]) => {
-    const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join(' ');
+    const text = cells.map((cell, column) => safe(cell).padEnd(WIDTHS[column] ?? 0)).join(' ');
     return `${text.slice(0, Math.max(process.stdout.columns ?? Number.POSITIVE_INFINITY, 80))}\n`;
   };
   return ({ recordedAt, position, stream, type, metadata, data, erased, revision }) => {

@@ -1,5 +1,6 @@
 /** A log line for people: time, level, message, then the fields. */
 import picocolors from 'picocolors';
+import { safe } from './safe-text.js';
 
 const COLOURS: { readonly [level: string]: (text: string) => string } = {
   debug: picocolors.gray,
@@ -13,13 +14,17 @@ export function prettyLine(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json);
   const colour = COLOURS[level] ?? String;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
-  const head = `${picocolors.dim(clock(time))} ${colour(String(level).padEnd(5))} ${msg ?? ''}`;
+  const head = `${picocolors.dim(clock(time))} ${colour(String(level).padEnd(5))} ${safe(msg ?? '')}`;
   const line = rest.length > 0 ? `${head} ${picocolors.dim(rest.join(' '))}` : head;
   return err ? `${line}\n${colour(indent(err.stack ?? err.message))}\n` : `${line}\n`;
 }
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-const indent = (text: unknown) => String(text).replaceAll(/^/gm, '    ');
+const shown = (value: unknown) => safe(typeof value === 'string' ? value : JSON.stringify(value));
+const indent = (text: unknown) =>
+  String(text)
+    .split('\n')
+    .map((line) => `    ${safe(line)}`)
+    .join('\n');
 
 function clock(time: string): string {
   const date = new Date(time);

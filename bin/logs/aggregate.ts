@@ -1,11 +1,11 @@
 /** `annals logs aggregate`: how many records there are of each kind. */
 import { Option } from 'commander';
 import picocolors from 'picocolors';
+import { safe } from '../../adapters/system/safe-text.js';
 import { print } from '../print.js';
 import { table } from '../table.js';
 import { askJson, connectionOf } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
-import { safe } from './format.js';
 import { logsCommand } from './run.js';
 
 interface Aggregate {

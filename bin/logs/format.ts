@@ -1,5 +1,6 @@
 /** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
 import picocolors from 'picocolors';
+import { safe } from '../../adapters/system/safe-text.js';
 import { parseExact } from '../../domain/logs/json.js';
 
 export interface Entry {
@@ -51,12 +52,6 @@ function colourOf(level: string): (text: string) => string {
 }
 
 const quoted = (text: string) => (/^[^\s"=]+$/.test(text) ? safe(text) : safe(JSON.stringify(text)));
-
-/** What a record says must not move the cursor, ring bells or change the title: controls are shown, not sent. */
-export const safe = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 export const shapeFor = (options: { readonly [name: string]: unknown }): Shape =>
   options.json || !process.stdout.isTTY ? ndjson : pretty;

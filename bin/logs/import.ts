@@ -2,10 +2,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
+import { safe } from '../../adapters/system/safe-text.js';
 import { Failed } from '../failure.js';
 import { type Connection, connectionOf, Refused } from './connection.js';
 import { wholeNumber } from './filters.js';
-import { safe } from './format.js';
 import { batchesOf, type Line } from './lines.js';
 import { showProgress } from './progress.js';
 import { FAILED, logsCommand, SOME_REJECTED } from './run.js';

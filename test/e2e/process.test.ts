@@ -164,6 +164,35 @@ describe('the program', function () {
     await server.stop();
   });
 
+  it('sends no controls of others to whoever replays what they wrote', async () => {
+    const server = await start();
+    const name = 'Eve \u009b2J\u007f\u202e';
+    const { roomId } = await createRoom(server.urls.rooms ?? '', name);
+    const stream = `rooms.room-${roomId}`;
+    for (const format of ['table', 'ndjson']) {
+      const told = await annals(
+        'replay',
+        '--stream',
+        stream,
+        '--format',
+        format,
+        '--data-dir',
+        directory.path,
+      );
+      const { stdout } = told as { stdout: string };
+      expect(stdout, format).to.include('Eve \\u009b2J\\u007f\\u202e');
+      expect(stdout.replaceAll('\n', ''), format).not.to.match(/[\p{Cc}\u202e]/u);
+      if (format === 'ndjson')
+        expect(
+          stdout
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        ).to.have.length(2);
+    }
+    await server.stop();
+  });
+
   for (const [command, moment] of [
     ['serve', 'engine started'],
     ['serve', 'rooms on'],

@@ -19,6 +19,10 @@ const pages = filesIn('docs', '.md').map((path) => ({ path, text: read(path) }))
 const sources = LAYERS.flatMap((layer) => filesIn(layer, '.ts')).map((path) => ({ path, text: read(path) }));
 const code = sources.map(({ text }) => text).join('\n');
 
+const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
+/** By its path, or by the end of it. */
+const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
+
 /** What stands in backticks, outside of pictures and blocks. */
 const named = (text: string): string[] =>
   [...text.replaceAll(/^```.*?^```/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name);
@@ -50,6 +54,10 @@ describe('the pages about the code', () => {
   });
 
   it('name only files that exist', () => {
+    const unknown = wrong((text) =>
+      named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)),
+    );
+    expect(unknown).to.deep.equal([]);
     const path = /^(?:domain|application|projections|adapters|bin|test|docs)\/[\w./-]+$/;
     const gone = wrong((text) =>
       named(text).filter((name) => path.test(name) && !existsSync(join(ROOT, name))),
@@ -96,10 +104,8 @@ describe('the comments', () => {
   });
 
   it('cite only files that exist', () => {
-    const files = [...sources.map(({ path }) => path), ...filesIn('test', '.ts')];
     const cited = (text: string) =>
       [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(/\b[\w./-]+\.ts\b/g) ?? []);
-    const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
     expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
     expect(wrong((text) => cited(text).filter((name) => !isThere(name)), sources)).to.deep.equal([]);
   });

@@ -71,6 +71,16 @@ describe('the log', () => {
       /^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/,
     );
   });
+
+  it('sends no controls of others to a terminal', () => {
+    const { log, written } = logTo({ format: 'pretty' });
+    const evil = '/logs/\u001b]0;title\u0007\u009b2J\u202e.ndjson';
+    log.warn({ err: new Error(`${evil}\r\nsecond`), path: evil }, evil);
+    const plain = stripVTControlCharacters(written[0]!.replaceAll('\n', ''));
+    expect(plain).not.to.match(/[\p{Cc}\u202e]/u);
+    expect(plain.split('\\u001b]0;title\\u0007\\u009b2J\\u202e.ndjson').length).to.be.above(3);
+    expect(written[0]).to.match(/\n {4}second\n/);
+  });
 });
 
 describe('the client address', () => {
@@ -78,6 +88,22 @@ describe('the client address', () => {
     const address = createClientAddress([]);
     expect(address('203.0.113.5', '1.2.3.4')).to.equal('203.0.113.5');
     expect(address('::ffff:203.0.113.5', undefined)).to.equal('203.0.113.5');
+  });
+
+  it('is doubted, and that is told once, when a proxy on this machine is not trusted', () => {
+    let told = 0;
+    const address = createClientAddress(['10.0.0.0/8'], () => void told++);
+    for (const [socket, forwardedFor] of [
+      ['127.0.0.1', undefined],
+      ['203.0.113.5', '1.2.3.4'],
+      ['10.0.0.1', '1.2.3.4'],
+    ] as const)
+      address(socket, forwardedFor);
+    expect(told).to.equal(0);
+    for (let nth = 0; nth < 2; nth++) expect(address('::ffff:127.0.0.1', '1.2.3.4')).to.equal('127.0.0.1');
+    expect(told).to.equal(1);
+    createClientAddress(['127.0.0.0/8'], () => void told++)('127.0.0.1', '1.2.3.4');
+    expect(told).to.equal(1);
   });
 
   it('is the last one that no trusted proxy of ours has', () => {

@@ -1,0 +1,10 @@
+/** Texts of others on a terminal. */
+
+/**
+ * What others wrote must not move the cursor, ring bells, change the title or turn lines around: controls are shown,
+ * not sent, as JSON escapes them.
+ */
+export const safe = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+    character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
