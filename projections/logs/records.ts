@@ -55,7 +55,8 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
     if (part === HOURS)
       for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
     else if (readPart(part))
-      for await (const row of rows<BlockRow>()) yield { ...(await readableBlock(vault, row)), ...placed(row) };
+      for await (const row of rows<BlockRow>())
+        yield { ...(await readableBlock(vault, row)), ...placed(row) };
     else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
 }
