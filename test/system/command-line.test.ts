@@ -141,6 +141,18 @@ describe('the command line', () => {
     expect(await readdir(empty)).to.deep.equal([]);
   }).timeout(120_000);
 
+  it('says in one line that the event store is away where a scavenge was asked for', async () => {
+    const away = [
+      '--event-store-url',
+      'esdb://127.0.0.1:1?tls=false',
+      '--mongo-url',
+      'mongodb://127.0.0.1:1',
+    ];
+    const { code, err } = await annals(['scavenge', ...away]);
+    expect(code).to.equal(1);
+    expect(err).to.match(/^annals: the event store is away[^\n]*\n$/);
+  });
+
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
       [
