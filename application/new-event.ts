@@ -43,6 +43,6 @@ export function newEvent(
  * for a repetition. The secret is left out, since ids are not sealed; the fingerprint, which is keyed, speaks for it.
  */
 export function factSeed({ data }: DomainEvent, { fingerprint = '' }: CommandContext): string {
-  const { secret: _, ...clear } = data as { secret?: unknown };
+  const { secret: _, ...clear } = data;
   return ` ${fingerprint} ${JSON.stringify(clear)}`;
 }

@@ -96,7 +96,7 @@ export async function begin(
     derivation: kernel.derivation,
     log,
     answered: metrics.answered,
-    clientAddress: createClientAddress(proxies),
+    clientAddress: createClientAddress(proxies, () => log.warn({}, DOUBTED_PROXY)),
   };
   const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
     const { url, close } = await listen(policy, routes, { ...http, port, ...common });
@@ -141,6 +141,9 @@ function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValue
   if (!eventStore || !mongo) return {};
   return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
 }
+
+const DOUBTED_PROXY =
+  'a proxy on this machine says for whom it asks, and is not believed: all who come through it count as one, until it is in server.trustedProxies';
 
 const NO_SECRET =
   'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';

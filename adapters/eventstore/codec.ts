@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
 import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
 import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
+import { entryOf } from '../../domain/shared/on.js';
 
 export interface Codec {
   /**
@@ -57,7 +58,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     if (stored.type.startsWith('$'))
       return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
     const [, service = '', type = '', number = ''] = /^([a-z]+)\.(\w+)\.v(\d+)$/.exec(stored.type) ?? [];
-    const spec = byService.get(service)?.events[type];
+    const spec = entryOf(byService.get(service)?.events ?? {}, type);
     const version = Number(number);
     if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};

@@ -1,5 +1,5 @@
 /** Reads a room: the rows of the read model, their secrets opened on the way out. */
-import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
@@ -95,21 +95,20 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const isKept = shown.content(roomId) && shown.fits(kept);
     const wanted = isKept ? kept : kept.slice(kept.findIndex(({ id }) => id === after) + 1);
 
-    const open = async <Secret extends object>({ secret }: { secret: string }) =>
-      (await vault.open(roomStream(roomId), secret)) as Secret | undefined;
+    const open = async <Type extends 'ParticipantJoined' | 'MessagePosted'>({ secret }: { secret: string }) =>
+      (await vault.open(roomStream(roomId), secret)) as RoomsEvent<Type>['data']['secret'] | undefined;
     const readPeople = await Promise.all(
       people.map(async (each) => {
-        const person = await open<{ name: string; signingPublicKey: SigningPublicKey }>(each);
+        const person = await open<'ParticipantJoined'>(each);
         return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
       }),
     );
     const textOf = async ({ id, secret, senderId, createdAt, expiresAt }: MessageRow) => {
       const known = last?.messages.get(id);
       if (known !== undefined) return known;
-      const envelope = (await open<{ envelope: Envelope }>({ secret }))?.envelope;
-      return (
-        envelope && JSON.stringify(messageView({ id, roomId, senderId, createdAt, expiresAt, envelope }))
-      );
+      const envelope = (await open<'MessagePosted'>({ secret }))?.envelope;
+      if (!envelope) return undefined;
+      return JSON.stringify(messageView({ id, roomId, senderId, createdAt, expiresAt, envelope }));
     };
     const messages = new Map<string, string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {

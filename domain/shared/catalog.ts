@@ -56,9 +56,9 @@ interface Aspects<Data> {
 /** An event by the schema of its newest version. */
 export const event = <const S extends Schema, const More extends Aspects<DataOf<S>> = Record<never, never>>(
   schema: S,
-  more?: More,
+  more?: More & Aspects<DataOf<S>>,
 ) => {
-  const { before = [], ...aspects } = more ?? ({} as More);
+  const { before = [], ...aspects } = (more ?? {}) as More;
   const versions: readonly [...EventVersion[], { readonly schema: S }] = [...before, { schema }];
   return { versions, ...aspects };
 };

@@ -49,14 +49,15 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
     // Requests are forgotten by the clock, not by the log.
     if (part === REQUESTS) continue;
-    for await (const row of collection<Row>(part).find().sort({ _id: 1 })) {
-      const _id = `${part}/${row._id}`;
-      if (part === HOURS)
-        yield { ...(await readableHour(vault, row as unknown as HourRow)), _id, _at: row._at };
-      else if (readPart(part))
-        yield { ...(await readableBlock(vault, row as unknown as BlockRow)), _id, _at: row._at };
-      else yield { ...row, _id };
-    }
+    const rows = <Stored extends HourRow | BlockRow | Row>() =>
+      collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
+    const placed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
+    if (part === HOURS)
+      for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
+    else if (readPart(part))
+      for await (const row of rows<BlockRow>())
+        yield { ...(await readableBlock(vault, row)), ...placed(row) };
+    else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
 }
 

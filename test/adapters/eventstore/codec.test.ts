@@ -160,6 +160,7 @@ describe('the codec', () => {
     for (const [type, data] of [
       ['zoo.Named.v4', { name: 'leo', since: 'x' }],
       ['zoo.Escaped.v1', {}],
+      ['zoo.toString.v1', {}],
       ['park.Named.v1', {}],
       ['Named', {}],
       ['a zoo.Named.v3', {}],

@@ -1,0 +1,150 @@
+/** What schemas say and the types that come from them agree: each value here is checked by ajv, and by the compiler. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { logs } from '../../../domain/logs/catalog.js';
+import { catalog as rooms } from '../../../domain/rooms/catalog.js';
+import { type DataOf, object, oneOf, type Schema } from '../../../domain/shared/schema.js';
+import { servedEvents } from '../../../domain/shared/served.js';
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+
+/** What has the type fits the schema. */
+const fits = <const S extends Schema>(schema: S, value: DataOf<S>) =>
+  expect(ajv.validate(schema, value), JSON.stringify(value)).to.equal(true);
+
+/** What must not have the type does not fit the schema: `@ts-expect-error` stands above the value. */
+const refuses = <const S extends Schema>(schema: S, value: DataOf<S>) =>
+  expect(ajv.validate(schema, value), JSON.stringify(value)).to.equal(false);
+
+const text = { type: 'string' } as const;
+
+describe('the data of a schema', () => {
+  it('is of its type', () => {
+    fits(text, 'a');
+    // @ts-expect-error
+    refuses(text, 1);
+    fits({ type: 'integer' }, 1);
+    // @ts-expect-error
+    refuses({ type: 'integer' }, '1');
+    fits({ type: 'number' }, 1.5);
+    // @ts-expect-error
+    refuses({ type: 'number' }, null);
+    fits({ type: 'boolean' }, true);
+    // @ts-expect-error
+    refuses({ type: 'boolean' }, 0);
+    fits({ type: 'null' }, null);
+    // @ts-expect-error
+    refuses({ type: 'null' }, 0);
+  });
+
+  it('is of one of its types', () => {
+    for (const value of ['a', 1, null]) fits({ type: ['string', 'integer', 'null'] }, value);
+    // @ts-expect-error
+    refuses({ type: ['string', 'null'] }, 1);
+  });
+
+  it('is what is named, and nothing else', () => {
+    fits({ const: 'EC' }, 'EC');
+    // @ts-expect-error
+    refuses({ const: 'EC' }, 'RSA');
+    fits({ enum: ['a', 'b'] }, 'b');
+    // @ts-expect-error
+    refuses({ enum: ['a', 'b'] }, 'c');
+  });
+
+  it('has all the members that it needs, and may have others', () => {
+    const schema = object({ name: text }, { age: { type: 'integer' } });
+    fits(schema, { name: 'Ada' });
+    fits(schema, { name: 'Ada', age: 36 });
+    // @ts-expect-error
+    refuses(schema, { age: 36 });
+    // @ts-expect-error
+    refuses(schema, { name: 'Ada', age: 'much' });
+    // @ts-expect-error
+    refuses(schema, { name: null });
+    fits(object({}, { name: text }), {});
+  });
+
+  it('has the members of the members', () => {
+    const schema = object({ by: object({ name: text }) });
+    fits(schema, { by: { name: 'Ada' } });
+    // @ts-expect-error
+    refuses(schema, { by: {} });
+  });
+
+  it('has members of any name where it names none', () => {
+    const schema = { type: 'object', additionalProperties: { type: ['number', 'null'] } } as const;
+    fits(schema, { a: 1, b: null });
+    // @ts-expect-error
+    refuses(schema, { a: 'one' });
+  });
+
+  it('has no others where it is closed', () => {
+    const schema = { ...object({ name: text }), additionalProperties: false } as const;
+    fits(schema, { name: 'Ada' });
+    // @ts-expect-error
+    refuses(schema, { name: 'Ada', age: 36 });
+  });
+
+  it('is a list of what its items are', () => {
+    fits({ type: 'array', items: text }, ['a', 'b']);
+    fits({ type: 'array' }, ['a', 1, {}]);
+    // @ts-expect-error
+    refuses({ type: 'array', items: text }, ['a', 1]);
+    // @ts-expect-error
+    refuses({ type: 'array' }, {});
+  });
+
+  it('fits one of several', () => {
+    const schema = oneOf(object({ lines: text }), object({ records: { type: 'array' } }), { type: 'null' });
+    for (const value of [{ lines: 'a' }, { records: [1] }, null]) fits(schema, value);
+    // @ts-expect-error
+    refuses(schema, { line: 'a' });
+    // @ts-expect-error
+    refuses(schema, { lines: [] });
+  });
+
+  it('is known to be read only', () => {
+    const data: DataOf<ReturnType<typeof named>> = { name: 'Ada' };
+    // @ts-expect-error
+    data.name = 'Bob';
+    expect(data.name).to.equal('Bob');
+  });
+  const named = () => object({ name: text });
+});
+
+/** Every keyword that a type is made from, and those that narrow a type further than the compiler can. */
+const KEYWORDS: { readonly [keyword in keyof Required<Schema>]: 'typed' | 'checked' } = {
+  type: 'typed',
+  const: 'typed',
+  enum: 'typed',
+  anyOf: 'typed',
+  properties: 'typed',
+  required: 'typed',
+  additionalProperties: 'typed',
+  items: 'typed',
+  minItems: 'checked',
+  minLength: 'checked',
+  maxLength: 'checked',
+  pattern: 'checked',
+  minimum: 'checked',
+  maximum: 'checked',
+};
+
+/** All the schemas within one. */
+function* within(schema: Schema): Generator<Schema> {
+  yield schema;
+  const { anyOf = [], properties = {}, items, additionalProperties } = schema;
+  for (const each of [...anyOf, ...Object.values(properties), items, additionalProperties])
+    if (each) yield* within(each);
+}
+
+describe('the schemas of events', () => {
+  const events = Object.entries({ ...rooms.events, ...logs.events, ...servedEvents });
+
+  for (const [type, { versions }] of events)
+    it(`say of ${type} nothing that its type does not know of`, () => {
+      for (const { schema } of versions)
+        for (const each of within(schema)) expect(KEYWORDS).to.include.keys(...Object.keys(each));
+    });
+});

@@ -1,0 +1,227 @@
+/** What the compiler keeps of events: where `@ts-expect-error` stands, the line below must not build. */
+import { expect } from 'chai';
+import { type Audience, hear } from '../../adapters/relay/audience.js';
+import type { Relay } from '../../adapters/relay/relay.js';
+import type { LiveEvent } from '../../application/live-event.js';
+import type { RecordedEvent, RevealedEvent } from '../../application/ports.js';
+import type { Reaction } from '../../application/reactions.js';
+import { isOf } from '../../application/recorded.js';
+import type { Service } from '../../bin/service.js';
+import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
+import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
+import { handlerOf, type On } from '../../domain/shared/on.js';
+import { object } from '../../domain/shared/schema.js';
+import type { Projection } from '../../projections/projection.js';
+import { eventAt } from '../support/ports.js';
+
+const text = { type: 'string' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const roomOf = ({ room }: { readonly room: string }) => `zoo.room-${room}`;
+
+const zoo = {
+  service: 'zoo',
+  events: {
+    Arrived: event(object({ room: text, legs: count, secret: object({ name: text }) }), {
+      sealed: { subject: roomOf, erased: { name: null } },
+      before: [{ schema: object({ room: text }), upcast: (old) => [old] }],
+    }),
+    Filmed: event(object({ room: text, secret: object({ film: text }) }), {
+      sealed: { subject: roomOf, erased: { film: '' }, large: true },
+    }),
+    Closed: event(object({ room: text }), { erases: roomOf }),
+  },
+} as const satisfies Catalog;
+
+type Zoo = typeof zoo;
+type ZooEvent = EventOf<Zoo>;
+type Arrived = EventOf<Zoo, 'Arrived'>;
+type Filmed = EventOf<Zoo, 'Filmed'>;
+
+/** Compiles where the two are the same type. */
+const same = <A, B>(..._: [A] extends [B] ? ([B] extends [A] ? [] : [never]) : [never]) => {};
+
+describe('an event that is defined once', () => {
+  it('has the name and the data of its newest version, its secret opened or erased', () => {
+    same<ZooEvent['type'], 'Arrived' | 'Filmed' | 'Closed'>();
+    same<Arrived['data']['legs'], number>();
+    same<Arrived['data']['secret'], { readonly name: string } | { readonly name: null }>();
+    same<Filmed['data']['secret']['film'], string>();
+    // @ts-expect-error
+    same<Arrived['data']['secret']['name'], string>();
+    // @ts-expect-error
+    same<EventOf<Zoo, 'Arived'>, never>();
+    expect(zoo.events.Arrived.versions.map(({ schema }) => schema.required)).to.deep.equal([
+      ['room'],
+      ['room', 'legs', 'secret'],
+    ]);
+  });
+
+  it('stands in the log with its secret sealed', () => {
+    same<Sealed<Arrived>['data']['secret'], string>();
+    same<Sealed<Arrived>['data']['legs'], number>();
+    same<RecordedEvent<Filmed>['data']['secret'], string>();
+    same<RevealedEvent<Filmed>['data']['secret'], Filmed['data']['secret']>();
+    same<Sealed<EventOf<Zoo, 'Closed'>>, EventOf<Zoo, 'Closed'>>();
+  });
+
+  it('is sealed for a subject that is found in its data, in clear', () => {
+    // @ts-expect-error
+    event(object({ cage: text, secret: text }), { sealed: { subject: roomOf, erased: {} } });
+    // @ts-expect-error
+    event(object({ cage: text }), { erases: roomOf });
+    // @ts-expect-error
+    event(object({ secret: text }), { erases: ({ secret }) => secret });
+    const { erases } = event(object({ cage: text, secret: text }), { erases: ({ cage }) => `zoo.${cage}` });
+    expect(erases({ cage: '1' })).to.equal('zoo.1');
+  });
+
+  it('is known for the end of a key', () => {
+    same<Erasing<Zoo>, 'Closed'>();
+  });
+});
+
+describe('what is said of events by their names', () => {
+  const on: On<RecordedEvent<ZooEvent>, string> = {
+    Arrived: ({ data }) => `${data.legs} legs`,
+    Filmed: ({ data }) => data.secret,
+    Closed: ({ data }) => data.room,
+  };
+
+  it('is said of each, and of no other', () => {
+    // @ts-expect-error
+    const forgotten: On<RecordedEvent<ZooEvent>, string> = { Arrived: on.Arrived, Filmed: on.Filmed };
+    // @ts-expect-error
+    const misspelt: On<RecordedEvent<ZooEvent>, string> = { ...on, Close: on.Closed };
+    const another: On<RecordedEvent<ZooEvent>, string> = {
+      ...on,
+      // @ts-expect-error
+      Closed: ({ data }) => data.legs,
+    };
+    expect([forgotten, misspelt, another]).to.have.length(3);
+  });
+
+  it('is found by the name of an event, where there is something', () => {
+    const said = (type: string) => {
+      const event: RecordedEvent = eventAt(1n, type, { room: '7' });
+      return handlerOf(on, event)?.(event);
+    };
+    expect(['Closed', 'Opened', 'toString'].map(said)).to.deep.equal(['7', undefined, undefined]);
+  });
+
+  it('is said by a projection, of what it says something of', () => {
+    const named = { name: 'zoo.rooms', version: 1, indexes: [] };
+    const all: Projection<ZooEvent> = {
+      ...named,
+      on: { Arrived: () => [], Filmed: () => [], Closed: ({ data }) => [{ remove: data.room }] },
+    };
+    // @ts-expect-error
+    const forgotten: Projection<ZooEvent> = { ...named, on: { Arrived: () => [], Filmed: () => [] } };
+    // @ts-expect-error
+    const misspelt: Projection<Filmed> = { ...named, on: { Filmd: () => [] } };
+    const opened: Projection<Filmed> = {
+      ...named,
+      // @ts-expect-error
+      on: { Filmed: ({ data }) => [{ put: data.secret.film, update: {} }] },
+    };
+    expect([all, forgotten, misspelt, opened]).to.have.length(4);
+  });
+
+  it('is said by a reaction, of what it follows', () => {
+    const react: Reaction<Filmed> = { name: 'zoo.show', on: { Filmed: async () => {} } };
+    // @ts-expect-error
+    const misspelt: Reaction<Filmed> = { name: 'zoo.show', on: { Filmd: async () => {} } };
+    expect([react, misspelt]).to.have.length(2);
+  });
+
+  it('is said by an audience, of every event of its service', () => {
+    const audience: Audience<number, ZooEvent> = {
+      initialState: 0,
+      on: { Arrived: { evolve: (legs, { data }) => legs + data.legs }, Filmed: {}, Closed: {} },
+    };
+    // @ts-expect-error
+    const forgotten: Audience<number, ZooEvent> = { initialState: 0, on: { Arrived: {}, Filmed: {} } };
+    const arrived = { ...eventAt(1n, 'Arrived', { room: '1', legs: 4 }), erased: false };
+    const heard = hear(audience, 3, arrived);
+    expect([heard.state, heard.deliveries, forgotten]).to.have.length(3);
+    expect(heard).to.deep.equal({ state: 7, deliveries: [] });
+    expect(hear(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
+  });
+});
+
+describe('the rules that events fold by', () => {
+  const evolve: Evolve<number, ZooEvent> = {
+    Arrived: (legs, { legs: more }) => legs + more,
+    Filmed: (legs) => legs,
+    Closed: () => 0,
+  };
+  const decider: Decider<number, never, ZooEvent> = { initialState: 0, decide: () => [], evolve };
+
+  it('are there for each event that is decided', () => {
+    // @ts-expect-error
+    const forgotten: Evolve<number, ZooEvent> = { Arrived: evolve.Arrived, Filmed: evolve.Filmed };
+    // @ts-expect-error
+    const misspelt: Evolve<number, ZooEvent> = { ...evolve, Close: evolve.Closed };
+    const another: Evolve<number, ZooEvent> = {
+      ...evolve,
+      // @ts-expect-error
+      Closed: (_, { legs }) => legs,
+    };
+    const decided: Decider<number, never, Filmed> = {
+      ...decider,
+      // @ts-expect-error
+      decide: () => [{ type: 'Closed', data: { room: '1' } }],
+    };
+    expect([forgotten, misspelt, another, decided]).to.have.length(4);
+  });
+
+  it('leave the state to what they do not know', () => {
+    const unknown = { type: 'OfTomorrow', data: {} } as never;
+    const arrived: Arrived = { type: 'Arrived', data: { room: '1', legs: 4, secret: { name: null } } };
+    expect([arrived, unknown, arrived].reduce(evolveOf(decider), 0)).to.equal(8);
+  });
+
+  it('see what is sealed only where they say so', () => {
+    const blind: Evolve<number, Arrived | Sealed<Arrived>> = { Arrived: (legs) => legs };
+    const seeing: Evolve<number, Arrived | Sealed<Arrived>> = {
+      // @ts-expect-error
+      Arrived: (_, { secret }) => secret.name?.length ?? 0,
+    };
+    expect([blind, seeing]).to.have.length(2);
+  });
+});
+
+describe('an event from the log', () => {
+  it('is known by its name', () => {
+    const found: RecordedEvent = eventAt(1n, 'Filmed', { room: '1', secret: 'sealed' });
+    // @ts-expect-error
+    const never = isOf<Filmed>('Filmd', found);
+    const secret: string | undefined = isOf<Filmed>('Filmed', found) ? found.data.secret : undefined;
+    expect([never, secret]).to.deep.equal([false, 'sealed']);
+  });
+
+  it('is told by the live feed opened, or sealed where it is large', () => {
+    const told = (live: LiveEvent<Zoo>) => {
+      if (live.type === 'Filmed') {
+        same<typeof live, RecordedEvent<Filmed>>();
+        // @ts-expect-error
+        return live.erased;
+      }
+      return live.type === 'Arrived' && live.erased;
+    };
+    const anybody = (live: LiveEvent) => {
+      // @ts-expect-error
+      return live.erased;
+    };
+    expect([told, anybody]).to.have.length(2);
+  });
+
+  it('is not told to an audience while it is sealed', () => {
+    const relay = { publish() {} } as unknown as Relay<number, ZooEvent>;
+    const publish: ReturnType<Service<Zoo>['connect']>['publish'] = (live) => {
+      // @ts-expect-error
+      relay.publish(live);
+      if (live.type !== 'Filmed') relay.publish(live);
+    };
+    expect(publish).to.be.a('function');
+  });
+});
