@@ -67,6 +67,7 @@ export async function begin(
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.ahead);
+  if (servers.damaged) metrics.damaged(servers.damaged);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
   // Before anything is written: a log that was restored may lack no more than that.
@@ -111,7 +112,7 @@ export async function begin(
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed);
+  const status = statusOf(kernel, parts, feed, servers.damaged);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
