@@ -14,6 +14,8 @@ export interface Setting {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly pattern?: string;
+  /** What the pattern asks for, in words: the end of "must be". */
+  readonly form?: string;
   readonly enum?: readonly string[];
   readonly items?: object;
   readonly properties?: object;

@@ -67,6 +67,7 @@ export async function begin(
   const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.ahead);
+  if (servers.damaged) metrics.damaged(servers.damaged);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
   // Before anything is written: a log that was restored may lack no more than that.
@@ -96,7 +97,7 @@ export async function begin(
     derivation: kernel.derivation,
     log,
     answered: metrics.answered,
-    clientAddress: createClientAddress(proxies),
+    clientAddress: createClientAddress(proxies, () => log.warn({}, DOUBTED_PROXY)),
   };
   const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
     const { url, close } = await listen(policy, routes, { ...http, port, ...common });
@@ -111,7 +112,7 @@ export async function begin(
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed);
+  const status = statusOf(kernel, parts, feed, servers.damaged);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
@@ -141,6 +142,9 @@ function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValue
   if (!eventStore || !mongo) return {};
   return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
 }
+
+const DOUBTED_PROXY =
+  'a proxy on this machine says for whom it asks, and is not believed: all who come through it count as one, until it is in server.trustedProxies';
 
 const NO_SECRET =
   'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';

@@ -17,6 +17,8 @@ export interface Servers {
   readonly mongoUrl: string;
   /** For people: what kind of servers these are. */
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
+  /** How many damaged events the event store has left out, where this process runs it. */
+  damaged?(): number;
   /** Stops the engines, if they are this process's own. */
   stop(): Promise<void>;
 }

@@ -25,7 +25,7 @@ import { createVault } from '../application/vault.js';
 import type { Catalog } from '../domain/shared/catalog.js';
 import { servedEvents } from '../domain/shared/served.js';
 import { createLifecycle } from '../projections/lifecycle.js';
-import type { ReadModel } from '../projections/projection.js';
+import { newRun, type ReadModel } from '../projections/projection.js';
 import { createServed } from '../projections/served.js';
 import type { Servers } from './connect.js';
 import { release } from './release.js';
@@ -147,7 +147,7 @@ export async function createKernel(options: KernelOptions) {
     streams,
     handle,
     head,
-    newRun: () => clock.now().toString(36),
+    newRun: (after) => newRun(after, clock.now(), randomBytes(5).toString('hex')),
     context: () => systemContext('system'),
   });
 

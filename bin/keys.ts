@@ -57,7 +57,9 @@ export const keys: CommandSpec = {
         progress: assertAlone,
       });
       const then = isKept ? '' : '; configure it on every node, and restart them';
-      process.stdout.write(`${wrapped} keys wrapped anew, under the new secret${then}\n`);
+      process.stdout.write(
+        `${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`,
+      );
       const [first] = unopened;
       if (first === undefined) return 0;
       throw new Failed(

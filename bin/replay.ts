@@ -1,6 +1,5 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
-import { Option } from 'commander';
-import { ConfigError } from '../adapters/system/config-error.js';
+import { InvalidArgumentError, Option } from 'commander';
 import { createLog } from '../adapters/system/log.js';
 import { safe } from '../adapters/system/safe-text.js';
 import { onEnd } from '../adapters/system/signals.js';
@@ -9,8 +8,10 @@ import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../applica
 import type { Call, CommandSpec } from './command.js';
 import { findStores } from './connect.js';
 import { Failed } from './failure.js';
+import { INSTANT, instant } from './instants.js';
 import { openKernel } from './kernel.js';
 import { print } from './print.js';
+import { tablePrinter } from './replay-table.js';
 import { services } from './services.js';
 
 const names = services.map(({ name }) => name);
@@ -31,9 +32,11 @@ export const replay: CommandSpec = {
     new Option('--type <name...>', 'Only these types of event, for example RoomBurned'),
     new Option('--actor <id>', 'Only what this actor caused'),
     new Option('--correlation <id>', 'Only what this request caused (X-Request-Id)'),
-    new Option('--from <instant>', 'Only events since; ISO 8601 or Unix ms'),
-    new Option('--to <instant>', 'Only events until; ISO 8601 or Unix ms'),
-    new Option('--position <n>', 'Only events after this position of the log'),
+    new Option('--from <time>', `Only events since: ${INSTANT}`).argParser(instant(false)),
+    new Option('--to <time>', 'Only events until then; a date stands for its whole day').argParser(
+      instant(true),
+    ),
+    new Option('--position <n>', 'Only events after this position of the log').argParser(position),
     new Option('--follow', 'Go on with what comes, until Ctrl-C'),
     new Option('--format <how>', 'table on a terminal, ndjson elsewhere').choices(['table', 'ndjson']),
   ],
@@ -50,7 +53,7 @@ export const replay: CommandSpec = {
     try {
       const shown =
         format === 'table'
-          ? tablePrinter()
+          ? tablePrinter(process.stdout.columns)
           : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
       const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
       for await (const page of found) {
@@ -88,63 +91,28 @@ const whyNothing = ({ stream, found }: NoSuchStream) =>
 
 function filterOf(options: Call['options']): ReplayFilter {
   const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);
-  const position = text('position');
-  if (position !== undefined && !/^\d{1,19}$/.test(position))
-    throw wrong('--position', 'must be a position of the log');
   return {
     services: (options.service as readonly string[] | undefined) ?? names,
     ...defined('stream', text('stream')),
     ...defined('types', options.type as readonly string[] | undefined),
     ...defined('actor', text('actor')),
     ...defined('correlation', text('correlation')),
-    ...defined('from', instant('--from', text('from'))),
-    ...defined('to', instant('--to', text('to'))),
-    ...defined('after', position === undefined ? undefined : BigInt(position)),
+    ...defined('from', options.from as number | undefined),
+    ...defined('to', options.to as number | undefined),
+    ...defined('after', options.position as bigint | undefined),
   };
+}
+
+function position(text: string): bigint {
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a position of the log.');
+  return BigInt(text);
 }
 
 const defined = <Name extends string, Value>(name: Name, value: Value | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [name in Name]?: Value };
-
-const wrong = (flag: string, reason: string) => new ConfigError(flag, reason, { from: 'flag', name: flag });
-
-function instant(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(ms)) throw wrong(flag, 'must be an instant, such as 2026-11-01 or 2026-11-01T12:00:00Z');
-  return ms;
-}
 
 const plain = ({ position, recordedAt, ...event }: RevealedEvent) => ({
   position: String(position),
   recordedAt: new Date(recordedAt).toISOString(),
   ...event,
 });
-
-const HEAD = ['TIME', 'POSITION', 'STREAM', 'TYPE', 'ACTOR', 'DATA'] as const;
-const WIDTHS = [24, 12, 40, 20, 24] as const;
-
-function tablePrinter(): (event: RevealedEvent) => string {
-  let begun = false;
-  const line = (cells: readonly string[]) => {
-    const text = cells.map((cell, column) => safe(cell).padEnd(WIDTHS[column] ?? 0)).join(' ');
-    return `${text.slice(0, Math.max(process.stdout.columns ?? Number.POSITIVE_INFINITY, 80))}\n`;
-  };
-  return ({ recordedAt, position, stream, type, metadata, data, erased, revision }) => {
-    const head = begun ? '' : line(HEAD);
-    begun = true;
-    const content = `${erased ? '(erased) ' : ''}${JSON.stringify(data)}`;
-    const where = Number.isSafeInteger(revision) ? `${stream}@${revision}` : stream;
-    return (
-      head +
-      line([
-        new Date(recordedAt).toISOString(),
-        String(position),
-        where,
-        type,
-        metadata.actor ?? '-',
-        content,
-      ])
-    );
-  };
-}

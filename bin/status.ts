@@ -9,7 +9,13 @@ import type { Part } from './service.js';
 
 const inTime = <T>(asked: Promise<T>): Promise<T> => within(HEALTH_MS, asked, 'a store');
 
-export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): Status {
+/** `damaged`: how many events the log has left out, where that can be known. */
+export function statusOf(
+  kernel: Kernel,
+  parts: readonly Part[],
+  feed: Feed,
+  damaged: () => number = () => 0,
+): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
     try {
       await inTime(ask());
@@ -42,6 +48,10 @@ export function statusOf(kernel: Kernel, parts: readonly Part[], feed: Feed): St
       if (unopened > 0) {
         const detail = `${unopened} can't be opened and are shown as erased: the log tells which`;
         checks.push({ name: 'sealed events', ok: true, detail });
+      }
+      if (damaged() > 0) {
+        const detail = `${damaged()} are damaged and left out: standard error tells which`;
+        checks.push({ name: 'events of the log', ok: true, detail });
       }
       if (!kernel.clock.agrees()) {
         const seconds = Math.round((kernel.clock.ahead() ?? 0) / 1000);

@@ -33,8 +33,8 @@ export interface LifecyclePorts {
   readonly handle: Handle;
   /** The position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** A name for a new build, sortable by time. */
-  readonly newRun: () => string;
+  /** The run of a new build: one that none ever had, sorted behind this one. */
+  readonly newRun: (after: string) => string;
   readonly context: () => CommandContext;
 }
 
@@ -131,8 +131,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   /** Of a run later than that of what is served, whatever clocks say: what is earlier was served before, and goes. */
   async function newCollection(projection: ReadModel): Promise<string> {
     const { state } = await current(projection);
-    const [run, served] = [ports.newRun(), runOf(state?.collection ?? '')];
-    return collectionName(projection, run > served ? run : `${served}0`);
+    return collectionName(projection, ports.newRun(runOf(state?.collection ?? '')));
   }
 
   /** Readers must find what is served, be there anything in it or not. */
@@ -178,7 +177,7 @@ export function createLifecycle(ports: LifecyclePorts) {
     return asBuilder(projection, signal, async (lease, stop) => {
       const { state } = await current(projection);
       if (!state) return [];
-      const collection = `${checkPrefix(projection)}${ports.newRun()}`;
+      const collection = `${checkPrefix(projection)}${ports.newRun('')}`;
       try {
         for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
         let differences: readonly Difference[] | undefined;

@@ -69,6 +69,18 @@ export const collectionName = (model: ReadModel, run: string): string =>
 /** What the names of all its builds begin with, whatever their version. */
 export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll('.', '_')}_v`;
 
+/** Characters that an instant takes in a run. */
+const TIME = 8;
+
+/**
+ * A run of a build that is begun at `now` (Unix ms): sorted behind `after`, whatever clocks say, and none that ever
+ * was, by `fresh`, which is random. One of the same name that was dropped may be read, or written, somewhere still.
+ */
+export function newRun(after: string, now: number, fresh: string): string {
+  const time = Math.max(now, after === '' ? 0 : Number.parseInt(after.slice(0, TIME), 36) + 1);
+  return time.toString(36).padStart(TIME, '0') + fresh;
+}
+
 /** The run of a build, sortable by the time it was begun. */
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 

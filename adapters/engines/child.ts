@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from './lock.js';
 import { StoreDamaged } from './store-file.js';
 
-/** What the child tells its parent. */
-export type ChildMessage = { readonly ready: Ready } | Failure;
+/** What the child tells its parent: how its start went, then the position of every damaged event that it meets. */
+export type ChildMessage = { readonly ready: Ready } | Failure | { readonly damaged: number };
 export interface Failure {
   readonly failed: string;
   /** By what is stored. */
@@ -60,7 +60,8 @@ try {
     process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
     process.exit(1);
   };
-  const engine = await start({ directory, port: Number(port), secret, onFatal });
+  const onDamaged = (position: number) => void tell({ damaged: position });
+  const engine = await start({ directory, port: Number(port), secret, onFatal, onDamaged });
   let stopping = false;
   const stop = () => {
     if (stopping) return;

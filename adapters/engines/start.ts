@@ -18,6 +18,8 @@ export interface Engines {
   /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
+  /** How many events of the log were met, since this start, that are damaged and left out. */
+  damaged(): number;
   /** Stops both cleanly; forces them after 5 s. */
   stop(): Promise<void>;
 }
@@ -47,6 +49,10 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   // Before the first start there may be other people's things of these names, but for the secret.
   const ours = existsSync(join(dataDir, 'eventstore')) ? OURS : ['secret'];
   for (const name of ours) closeTree(join(dataDir, name));
+  const damaged = new Set<number>();
+  const heard = (message: ChildMessage) => {
+    if ('damaged' in message) damaged.add(message.damaged);
+  };
   const secret = randomBytes(32).toString('base64url');
   const [eventStore, mongo, runtime] = await startBoth().catch((error) => {
     lock.release();
@@ -55,7 +61,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   async function startBoth() {
     checkStores(dataDir);
     const starting = [
-      startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger),
+      startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger, heard),
       startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
     ] as const;
     try {
@@ -72,6 +78,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   }
   return {
     ...runtime,
+    damaged: () => damaged.size,
     async stop() {
       removeRuntime(dataDir);
       await Promise.all([eventStore.stop(), mongo.stop()]);
@@ -90,8 +97,9 @@ async function startEngine(
   port: number,
   secret: string,
   logger: Log,
+  heard: (message: ChildMessage) => void = () => {},
 ): Promise<Engine> {
-  let child = launch(kind, directory, port, secret);
+  let child = launch(kind, directory, port, secret).on('message', heard);
   const first = await ready(child, kind, directory);
   const url = maskCredentials(first.url);
   let stopping = false;
@@ -102,7 +110,7 @@ async function startEngine(
       logger.error({ engine: kind, code, signal }, 'engine died, starting it again');
       for (;;) {
         try {
-          child = launch(kind, directory, first.port, secret);
+          child = launch(kind, directory, first.port, secret).on('message', heard);
           await ready(child, kind, directory);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
@@ -158,6 +166,7 @@ async function ready(child: ChildProcess, kind: string, directory: string): Prom
   ]);
   const [message] = await Promise.race([once(child, 'message') as Promise<[ChildMessage]>, died]);
   if ('ready' in message) return message.ready;
+  if (!('failed' in message)) return ready(child, kind, directory);
   await died;
   const what = `the ${kind} engine did not start: ${message.failed}`;
   if (message.isDamaged) throw new StoreDamaged(what);

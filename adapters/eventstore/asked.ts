@@ -64,7 +64,8 @@ export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise
   }
 }
 
-function translated(error: unknown): unknown {
+/** An error of the driver as what it means here. */
+export function translated(error: unknown): unknown {
   if (error instanceof UnknownError && error.code === DATA_LOSS)
     return new Damaged(`the log is damaged: ${error.message}`, { cause: error });
   if (error instanceof Unavailable || ANSWERS.some((answer) => error instanceof answer)) return error;

@@ -2,6 +2,8 @@
 import { EventStoreDBClient, START } from '@eventstore/db-client';
 import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/operations_pb.js';
+import { Unavailable } from '../../application/ports.js';
+import { asked, translated } from './asked.js';
 
 export interface ScavengeOutcome {
   readonly scavengeId: string;
@@ -47,7 +49,8 @@ class ScavengingClient extends EventStoreDBClient {
 
 /**
  * Runs a scavenge on the server at `url`, a connection string, and follows its history until it is completed.
- * `onProgress` is told of every step the server records. Rejects when the server refuses or the connection ends.
+ * `onProgress` is told of every step the server records. Rejects when the server refuses, and with `Unavailable` when it
+ * is away or goes.
  */
 export async function scavenge(
   url: string,
@@ -56,7 +59,7 @@ export async function scavenge(
   const client = ScavengingClient.open(url);
   const started = performance.now();
   try {
-    const scavengeId = await client.startScavenge();
+    const scavengeId = await asked(() => client.startScavenge());
     const history = client.subscribeToStream(`$scavenges-${scavengeId}`, { fromRevision: START });
     for await (const { event } of history) {
       if (!event) continue;
@@ -66,7 +69,9 @@ export async function scavenge(
       const durationMs = performance.now() - started;
       return { scavengeId, result, durationMs, ...(spaceSaved === undefined ? {} : { spaceSaved }) };
     }
-    throw new Error(`the event store ended the history of scavenge ${scavengeId}`);
+    throw new Unavailable(`the event store ended the history of scavenge ${scavengeId}`);
+  } catch (error) {
+    throw translated(error);
   } finally {
     await client.dispose();
   }

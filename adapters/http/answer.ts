@@ -4,6 +4,8 @@ import type { Position } from '../../application/ports.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Sink } from '../relay/sink.js';
 import { openSse, SSE_HEADERS } from '../relay/sse.js';
+import type { Conversing, Opening } from '../socket/conversation.js';
+import { openSocket } from '../socket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 
@@ -32,11 +34,15 @@ export interface Lasting {
 }
 
 /** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
-export type Answer = Reply | Problem | Rejection | Streaming;
+export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
+
+/** What the way of a request gives. */
+export type Given = Exclude<Answer, Conversing> | Opening;
+
 /** `opened` is told of every stream that begins. */
 export function writeAnswer(
   ctx: Context,
-  answer: Answer,
+  answer: Given,
   policy: ServicePolicy,
   opened?: (sink: Sink) => void,
 ): void {
@@ -52,6 +58,9 @@ export function writeAnswer(
     const sink = openSse(ctx.res, answer.headers);
     opened?.(sink);
     answer.stream(sink);
+  } else if ('converse' in answer) {
+    ctx.respond = false;
+    openSocket(ctx.req, ctx.res, answer, opened);
   } else writeReply(ctx, answer);
 }
 

@@ -1,10 +1,14 @@
 /** The way of one request through one route: query, admission, body, handler. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 import type { Held } from '../../application/room.js';
 import { REQUEST_MS, within } from '../../application/within.js';
 import { isRejection } from '../../domain/shared/decider.js';
+import { upgradeProblem } from '../socket/upgrade.js';
+import { createReader } from '../socket/vocabulary.js';
 import { networkOf } from '../system/client-address.js';
-import type { Answer } from './answer.js';
+import type { Given } from './answer.js';
 import { createBodyReader } from './body.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
@@ -18,7 +22,7 @@ export type Endpoint = (
   ctx: Context,
   params: { [name: string]: string },
   requestId: string,
-) => Promise<Answer>;
+) => Promise<Given>;
 
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
@@ -26,13 +30,19 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
   const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
+  const conversation = route.socket && {
+    perSecond: route.socket.perSecond,
+    read: createReader(route.socket.says),
+  };
   // Admission and handler together: the client sends its body in between.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
   const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
   return async (ctx, params, requestId) => {
-    const request = createRequest(ctx, params, requestId, deps, route.quota);
+    const request = createRequest(ctx, params, requestId, deps, route);
     if (isProblem(request)) return request;
+    const impossible = upgradeProblem(ctx.req, conversation !== undefined);
+    if (impossible) return impossible;
 
     const network = networkOf(request.address);
     const place = requests.hold(network);
@@ -76,8 +86,16 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         : route.handle(request, caller);
       working = answering;
       const answer = await inTime(answering, admittedMs);
-      if ('lasting' in answer) return await answer.lasting();
-      return ('stream' in answer && beginStream(ctx, network)) || answer;
+      const given = 'lasting' in answer ? await answer.lasting() : answer;
+      if ('converse' in given) {
+        const { read, perSecond } = conversation!;
+        const { log } = request;
+        const { after, clock } = deps;
+        const options = { read, perSecond, place: requests.hold(network), log, after, clock };
+        return beginStream(ctx.req.socket, network) ?? { ...given, options };
+      }
+      // Of a stream that is only asked about, there are but headers.
+      return ('stream' in given && ctx.method !== 'HEAD' && beginStream(ctx.res, network)) || given;
     } finally {
       const over = () => {
         place.release();
@@ -89,14 +107,12 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   };
 
   /** Or why it can't be, as its network has too many open. */
-  function beginStream({ method, res }: Context, network: string): Problem | undefined {
-    // Only its headers are asked for.
-    if (method === 'HEAD') return undefined;
+  function beginStream(until: ServerResponse | Socket, network: string): Problem | undefined {
     const place = streams.hold(network);
     const lack = place.take(1);
     if (lack) return noRoom(lack, STREAM_RETRY_MS);
-    if (res.closed) place.release();
-    else res.once('close', place.release);
+    if (until.closed) place.release();
+    else until.once('close', place.release);
     return undefined;
   }
 }

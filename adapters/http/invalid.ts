@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 
 export interface FieldError {
-  readonly where: 'body' | 'query';
+  readonly where: 'body' | 'query' | 'message';
   /** Path to the field, for example `signingPublicKey/x`; empty for the whole. */
   readonly field: string;
   /** What the schema (its `title`), else the humanised name, calls the field: `Signing public key`. */
@@ -15,7 +15,7 @@ export interface FieldError {
 }
 
 /** Needs ajv's `verbose`, which says which schema an error comes from. */
-export function fieldError(where: 'body' | 'query', error: ErrorObject): FieldError {
+export function fieldError(where: FieldError['where'], error: ErrorObject): FieldError {
   const { keyword } = error;
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
   // Some errors are about a member of what they point to.
@@ -40,9 +40,9 @@ function titleOf({ parentSchema }: ErrorObject, member: string | undefined): str
 }
 
 /** `signingPublicKey` becomes `Signing public key`; members of a list are called by the list. */
-function humanise(path: readonly string[], where: 'body' | 'query'): string {
+function humanise(path: readonly string[], where: FieldError['where']): string {
   const name = path.findLast((part) => !/^\d+$/.test(part));
-  if (name === undefined) return where === 'body' ? 'The body' : 'The query';
+  if (name === undefined) return `The ${where}`;
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/[_-]+/g, ' ')

@@ -63,6 +63,7 @@ function operation(route: Route, path: string, policy: ServicePolicy) {
     summary,
     ...(description ? { description } : {}),
     ...(tags ? { tags } : {}),
+    ...(route.socket ? { 'x-websocket': { says: route.socket.says, hears: route.socket.hears } } : {}),
     ...(schemes.length > 0 ? { security: schemes.map((scheme) => ({ [scheme]: [] })) } : {}),
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -117,11 +118,18 @@ function responses(route: Route, { guard }: ServicePolicy) {
     ...(guard ? ['403'] : []),
     ...(takesBody ? ['408', '413', '415'] : []),
     ...(takesBody && route.method !== 'GET' ? ['422'] : []),
+    ...(route.socket ? ['426'] : []),
     '429',
     '500',
     '503',
   ].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
-  const own = { ...(route.quota && { 429: route.quota }), ...route.answers };
+  const own = {
+    ...(route.socket && {
+      101: { description: 'The WebSocket is open: `x-websocket` says what is said on it' },
+    }),
+    ...(route.quota && { 429: route.quota }),
+    ...route.answers,
+  };
   const answers = Object.entries(own).map(([status, answer]) => [status, response(status, answer)]);
   return Object.fromEntries([...kernel, ...answers]);
 }
@@ -175,6 +183,7 @@ const RESPONSES = {
   413: errorResponse(413, 'The body is too large'),
   415: errorResponse(415, 'The body is of another content type or encoding'),
   422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
+  426: errorResponse(426, 'This is a WebSocket'),
   429: errorResponse(429, 'Too much of yours is under way'),
   500: errorResponse(500, 'Our fault; the log has more under the request id'),
   503: errorResponse(503, 'Temporarily unavailable; the same request may be sent again'),

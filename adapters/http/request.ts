@@ -1,7 +1,7 @@
 /** Makes the `Request` of the routes from koa's context; what few routes ask for is worked out when asked. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
-import type { CommandContext, Derivation, Log, Position } from '../../application/ports.js';
+import type { Clock, CommandContext, Derivation, Log, Position } from '../../application/ports.js';
 import type { After } from '../system/after.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
 import { quotaOf, type RouteQuota } from './limit.js';
@@ -20,6 +20,8 @@ export interface RequestDeps {
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */
   readonly after?: After;
+  /** That the messages of WebSockets are counted in: one that only ever goes on. */
+  readonly clock?: Clock;
 }
 
 type Query = { readonly [name: string]: unknown };
@@ -39,11 +41,12 @@ export function createRequest(
   params: Request['params'],
   requestId: string,
   { service, derivation, log, clientAddress }: RequestDeps,
-  quota?: RouteQuota,
+  { quota, socket }: { readonly quota?: RouteQuota; readonly socket?: object },
 ): PendingRequest | Problem {
   const { req, method, path } = ctx;
   const headers = singleHeaders(req.headers);
-  const idempotencyKey = idempotencyKeyOf(headers['idempotency-key']);
+  // What is said over a WebSocket are commands of their own, each.
+  const idempotencyKey = socket ? undefined : idempotencyKeyOf(headers['idempotency-key']);
   if (isProblem(idempotencyKey)) return idempotencyKey;
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;

@@ -4,6 +4,7 @@ import type { Room } from '../../application/room.js';
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { DataOf } from '../../domain/shared/schema.js';
+import type { Vocabulary } from '../socket/vocabulary.js';
 import type { Answer, Lasting } from './answer.js';
 import type { RouteQuota } from './limit.js';
 import type { Problem } from './problem.js';
@@ -82,6 +83,8 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly nameOf?: (caller: Caller) => string;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
   readonly answerMs?: number;
+  /** Makes the route a WebSocket: it answers with `Conversing`. */
+  readonly socket?: SocketSpec;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
   /** Runs before the body is read: who is calling, or why not. */
@@ -100,6 +103,14 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
     request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
     caller: Caller,
   ) => Later<Answer | Lasting>;
+}
+
+/** What is said over a WebSocket, either way; a closed list each. */
+export interface SocketSpec {
+  readonly says: Vocabulary;
+  readonly hears: Vocabulary;
+  /** Messages a client may send in a second. */
+  readonly perSecond: number;
 }
 
 export interface AnswerDoc {

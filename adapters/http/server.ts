@@ -1,8 +1,8 @@
 /** Listens for a service's requests, and stops without dropping what is under way. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Sink } from '../relay/sink.js';
+import { asRequest, attach } from '../socket/upgrade.js';
 import type { After } from '../system/after.js';
 import { networkOf } from '../system/client-address.js';
 import { urlOf } from '../system/url.js';
@@ -13,7 +13,7 @@ import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
-import { createShares, noRoom, type Shares } from './shares.js';
+import { createShares, type Shares } from './shares.js';
 import { boundUnread } from './unread.js';
 
 export interface ListenOptions extends Omit<AppDeps, 'shares'> {
@@ -22,8 +22,6 @@ export interface ListenOptions extends Omit<AppDeps, 'shares'> {
   readonly port: number;
   /** What it shares with other ports; without, it has rooms of its own. */
   readonly shares?: Shares;
-  /** Takes WebSocket upgrades; without it they are answered as the ordinary requests they also are. */
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 export interface Listening {
@@ -54,7 +52,7 @@ function letRestPass(request: IncomingMessage, after?: After) {
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
-  { host, port, upgrade, shares = createShares(), ...deps }: ListenOptions,
+  { host, port, shares = createShares(), ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
   const opened = (sink: Sink) => {
@@ -74,6 +72,17 @@ export async function listen(
     whose: ({ req: { socket, headers } }) =>
       networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
   });
+  const take = inOrder((request, response) => {
+    silent.delete(request.socket);
+    attach(request, response);
+    // Before the next of its requests begins.
+    response.prependOnceListener('close', () => crowd?.idle(request.socket));
+    if (closing) response.setHeader('Connection', 'close');
+    bounded(response);
+    // Before node lets it pass by itself, unheard.
+    response.once('prefinish', () => letRestPass(request, deps.after));
+    void respond(request, response);
+  });
   const server = createServer(
     // A client that trickles its header has this long; what becomes of its body is watched as it comes.
     {
@@ -84,16 +93,7 @@ export async function listen(
       // What lacks a Host gets the answer of our own that every other mistake gets.
       requireHostHeader: false,
     },
-    inOrder((request, response) => {
-      silent.delete(request.socket);
-      // Before the next of its requests begins.
-      response.prependOnceListener('close', () => crowd?.idle(request.socket));
-      if (closing) response.setHeader('Connection', 'close');
-      bounded(response);
-      // Before node lets it pass by itself, unheard.
-      response.once('prefinish', () => letRestPass(request, deps.after));
-      void respond(request, response);
-    }),
+    take,
   );
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -105,14 +105,8 @@ export async function listen(
     });
   });
   const refuse = createRefusal(policy);
-  if (upgrade) {
-    server.on('upgrade', (request, socket, head) => {
-      silent.delete(request.socket);
-      const lack = crowd?.busy(request.socket);
-      if (lack) refuse.write(socket, noRoom(lack));
-      else upgrade(request, socket, head);
-    });
-  }
+  // Where nobody listens for upgrades, node takes them for the ordinary requests that they also are.
+  if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(take));
   server.on('clientError', refuse.broken);
   server.on('connect', (_request, socket) => refuse.tunnel(socket));
   // An expectation we don't know is none of ours to meet: answered as if it were not there.

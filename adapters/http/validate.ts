@@ -12,6 +12,10 @@ const bodies = prepare(new Ajv2020(OPTIONS));
 const strictBodies = prepare(new Ajv2020({ ...OPTIONS, removeAdditional: false }));
 const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
 
+/** For a message of a WebSocket. */
+export const messageValidator = (schema: JsonSchema): Validate =>
+  validator('message', bodies.compile(schema));
+
 export const bodyValidator = (schema: JsonSchema, strict = false): Validate =>
   validator('body', (strict ? strictBodies : bodies).compile(schema));
 
@@ -40,7 +44,7 @@ export const listLimit = ({ initial, max }: { initial: number; max: number }) =>
     description: `More than ${max} counts as ${max}`,
   }) as const;
 
-function validator(where: 'body' | 'query', check: ValidateFunction): Validate {
+function validator(where: FieldError['where'], check: ValidateFunction): Validate {
   return (value) => {
     if (check(value)) return undefined;
     const first = check.errors?.[0];

@@ -8,7 +8,11 @@ import { describeType } from './describe-type.js';
 
 /** Throws a `ConfigError` for the first one that is wrong. Defaults are checked like all others. */
 export function checkValues(entries: readonly Entry[]): void {
-  const ajv = new Ajv2020({ allowUnionTypes: true, verbose: true }).addVocabulary(['secret', 'alias']);
+  const ajv = new Ajv2020({ allowUnionTypes: true, verbose: true }).addVocabulary([
+    'secret',
+    'alias',
+    'form',
+  ]);
   const set = entries.filter(({ value }) => value !== undefined);
   const asFunction = set.find(
     ({ setting, value }) => setting.type === 'function' && typeof value !== 'function',

@@ -4,11 +4,19 @@ import ipaddr from 'ipaddr.js';
 
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
-/** `trusted` are addresses and CIDR blocks; throws on anything else. */
-export function createClientAddress(trusted: readonly string[]): ClientAddress {
+/**
+ * `trusted` are addresses and CIDR blocks; throws on anything else. `doubted` is told, once, of a proxy on this machine
+ * that is none of them: whoever comes through it counts as one.
+ */
+export function createClientAddress(trusted: readonly string[], doubted = () => {}): ClientAddress {
   const isTrusted = isTrustedBy(trusted);
+  let told = false;
   return (socketAddress, forwardedFor) => {
     let address = plain(socketAddress);
+    if (!told && forwardedFor !== undefined && isLoopback(address) && !isTrusted(address)) {
+      told = true;
+      doubted();
+    }
     if (forwardedFor === undefined || trusted.length === 0) return address;
     // From the right, each entry was written by the hop after it: believed as long as that hop is ours.
     for (const entry of forwardedFor.split(',').reverse()) {

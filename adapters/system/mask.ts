@@ -6,7 +6,9 @@ export const MASK = '********';
 /** The value of a setting as it may be shown; undefined stays undefined. */
 export function maskEntry({ setting, value }: Entry): unknown {
   if (value === undefined || typeof value === 'function') return value && '[function]';
-  return setting.secret ? MASK : maskValue(value);
+  // Of none there is nothing to hide, and masked it would look like some.
+  const isNone = Array.isArray(value) && value.length === 0;
+  return setting.secret && !isNone ? MASK : maskValue(value);
 }
 
 function maskValue(value: unknown): unknown {

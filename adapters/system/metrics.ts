@@ -16,6 +16,8 @@ export interface Metrics {
   relay(service: string): RelayObserver;
   /** Something sealed can never be opened again, and is shown as erased. */
   unopened(): void;
+  /** How many events the event store left out, for they are damaged; asked for whenever the metrics are. */
+  damaged(count: () => number): void;
   /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
   /** How far the machine's clock is ahead of the event store's, in ms; asked for whenever the metrics are. */
@@ -101,6 +103,18 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  let damaged: (() => number) | undefined;
+  new Gauge({
+    name: 'annals_damaged_events',
+    help: 'Events that the event store of this process has met and left out, for they are damaged',
+    registers,
+    collect() {
+      // Of a store of another process it is not known: 0 would say that all is well.
+      if (damaged) this.set(damaged());
+      else this.remove();
+    },
+  });
+
   let aheadMs: () => number | undefined = () => undefined;
   new Gauge({
     name: 'annals_clock_ahead_seconds',
@@ -165,6 +179,9 @@ export function createMetrics(): Metrics {
       cut: () => cuts.inc({ service }),
     }),
     unopened: () => unopened.inc(),
+    damaged(count) {
+      damaged = count;
+    },
     clock(ahead) {
       aheadMs = ahead;
     },

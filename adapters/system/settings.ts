@@ -20,16 +20,19 @@ export const commonSettings = {
   'eventStore.url': {
     type: 'string',
     pattern: '^esdb(\\+discover)?://',
+    form: 'an address like esdb://host:2113 or esdb+discover://host:2113',
     description: 'EventStoreDB to use instead of the embedded engine, esdb://...',
   },
   'mongo.url': {
     type: 'string',
     pattern: '^mongodb(\\+srv)?://',
+    form: 'an address like mongodb://host/ or mongodb+srv://host/',
     description: 'MongoDB to use instead of the embedded engine, mongodb://...',
   },
   'mongo.database': {
     type: 'string',
     pattern: '^[A-Za-z0-9_-]{1,38}$',
+    form: '1 to 38 letters, digits, - or _',
     default: 'annals',
     description: 'Database of the read models; the keys live in one beside it',
   },

@@ -1,17 +1,15 @@
 /** The filters of queries as words and flags, and as the query parameters of the API. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { Call } from '../command.js';
+import { INSTANT, instant } from '../instants.js';
 
 export const filterArguments: readonly Argument[] = [
   new Argument('[word...]', 'Words that must all occur in the message or another text of the record'),
 ];
 
 export const filterOptions: readonly Option[] = [
-  new Option(
-    '--from <time>',
-    'From this time on: ISO 8601, Unix ms, or an age such as 90s, 15m, 2h, 7d',
-  ).argParser(instant),
-  new Option('--to <time>', 'Until this time').argParser(instant),
+  new Option('--from <time>', `From this time on: ${INSTANT}`).argParser(instant(false)),
+  new Option('--to <time>', 'Until this time; a date stands for its whole day').argParser(instant(true)),
   new Option('-l, --level <levels>', 'One level or several, with commas: ERROR,FATAL'),
   new Option('--event <name>', 'Records of this event'),
   new Option('--producer <id>', 'Records of this producer'),
@@ -19,14 +17,6 @@ export const filterOptions: readonly Option[] = [
   new Option('--field <path=value>', 'Records whose field has this value; may be repeated').argParser(pair),
   new Option('--audit [true|false]', 'Audit records only, or none of them').choices(['true', 'false']),
 ];
-
-const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** An age counts back from now. Whether anything else is a time, the service says. */
-function instant(text: string): string {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  return count === undefined ? text : new Date(Date.now() - Number(count) * UNITS[unit]!).toISOString();
-}
 
 function pair(text: string, before: readonly string[] = []): readonly string[] {
   if (text.indexOf('=') < 1) throw new InvalidArgumentError('It reads path=value, for example user.id=42.');

@@ -1,9 +1,10 @@
 /** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDirectory } from '../../adapters/engines/lock.js';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { createRoom } from '../support/room-client.js';
 import { ANNALS, startServer } from '../support/server.js';
@@ -104,6 +105,37 @@ describe('a damaged store', function () {
     expect(code).to.equal(1);
     expect(stderr).to.match(/^annals: [^\n]*EISDIR[^\n]*\n$/);
     for (const each of ['', 'eventstore', 'mongo']) lockDirectory(join(damaged, each)).release();
+  });
+
+  it('tells how many events it leaves out, in metrics and health, and goes on', async () => {
+    const marked = join(directory.path, 'marked');
+    cpSync(whole, marked, { recursive: true });
+    const before = await startServer(marked);
+    const room = await createRoom(before.urls.rooms ?? '', 'Bob');
+    const { id } = await room.post('to be damaged');
+    await before.stop();
+    const file = join(marked, 'eventstore/log/data.mdb');
+    const bytes = readFileSync(file);
+    let hits = 0;
+    for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + 1), hits++) bytes[at + 2]! ^= 1;
+    expect(hits).to.be.at.least(1);
+    writeFileSync(file, bytes);
+
+    const server = await startServer(marked);
+    const told = async () => {
+      const text = await (await fetch(`${server.urls.operations}/metrics`)).text();
+      return /^annals_damaged_events (\d+)$/m.exec(text)?.[1];
+    };
+    await eventually(async () => (await told()) === '1');
+    const { checks } = (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as {
+      checks: { name: string; ok: boolean; detail?: string }[];
+    };
+    const check = checks.find(({ name }) => name === 'events of the log');
+    expect(check).to.include({ ok: true });
+    expect(check?.detail).to.match(/^1 .*left out/);
+    expect((await createRoom(server.urls.rooms ?? '', 'Eve')).roomId).to.be.a('string');
+    expect(await server.stop()).to.equal(0);
+    expect(server.lines.filter((line) => line.includes('is damaged and left out'))).to.have.length(1);
   });
 
   it('is told from one that is whole', async () => {

@@ -74,6 +74,15 @@ describe('what all share of a server', function () {
     expect((await get('rooms', `/rooms/${ada.roomId}/events`, '127.0.0.2')).statusCode).to.equal(401);
   });
 
+  it('is one share for all who come through a proxy that is not trusted, and the log says so', async () => {
+    const said = () => server.lines.filter((line) => line.includes('server.trustedProxies')).length;
+    expect(said()).to.equal(0);
+    for (const forwarded of ['192.0.2.1', '192.0.2.2'])
+      await fetch(`${server.urls.rooms}/health`, { headers: { 'X-Forwarded-For': forwarded } });
+    await eventually(() => said() > 0);
+    expect(said()).to.equal(1);
+  });
+
   it('is told in the metrics, with how much there is', async () => {
     for (const room of ['connections', 'requests', 'streams', 'bodies', 'logs.intake']) {
       const most = await gauge('annals_room_limit', room);

@@ -1,11 +1,12 @@
 /** How many connections there may be, and which of them goes when there are more. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { createCrowd, mostConnections } from '../../adapters/http/crowd.js';
 import { networkOf } from '../../adapters/system/client-address.js';
 import { createRoom, type Room } from '../../application/room.js';
+import { serveTalk } from '../socket/talk.js';
 import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
@@ -122,26 +123,16 @@ describe('connections', () => {
 
   it('that would change their protocol are told the same', async () => {
     const connections = createRoom('connections', 3);
-    const upgraded: Duplex[] = [];
-    const upgrade = (_: unknown, socket: Duplex) => {
-      upgraded.push(socket);
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: toys\r\nConnection: Upgrade\r\n\r\n');
-    };
-    const upgrading = await serveToys([], {}, { crowd: createCrowd(connections, networkOf), upgrade });
-    const change = async () => {
-      const client = await come(upgrading);
-      client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: toys\r\n\r\n');
-      const [told] = await once(client, 'data');
-      return String(told);
-    };
-    for (let nth = 0; nth < 2; nth++) expect(await change()).to.match(/^HTTP\/1\.1 101 /);
-    const told = await change();
-    expect(told).to.match(/^HTTP\/1\.1 429 /);
-    expect(told).to.match(/^retry-after: 1\r$/im);
-    expect(upgraded).to.have.length(2);
-    for (const socket of upgraded) socket.destroy();
+    const talk = await serveTalk({ crowd: createCrowd(connections, networkOf) });
+    for (let nth = 0; nth < 2; nth++) await talk.open();
+    const third = new WebSocket(`${talk.url.replace('http', 'ws')}/talk/a`).on('error', () => {});
+    const [, { statusCode, headers }] = await once(third, 'unexpected-response');
+    expect([statusCode, headers['retry-after']]).to.deep.equal([429, '1']);
+    third.terminate();
+    expect(talk.speakers).to.have.length(2);
+    for (const { sink } of talk.speakers) sink.cut();
     await eventually(() => connections.used() === 0);
-    await upgrading.close();
+    await talk.close();
   });
 
   it('of a proxy, which are of many callers, are all there may be', async () => {

@@ -5,7 +5,7 @@ import type { Follow, Position, RecordedEvent } from '../../application/ports.js
 import type { ServedState, SwitchProjection } from '../../domain/shared/served.js';
 import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/catch-up.js';
 import { BuildInProgress, createLifecycle, type LifecyclePorts } from '../../projections/lifecycle.js';
-import { type Builds, type Row, runOf } from '../../projections/projection.js';
+import { type Builds, newRun, type Row, runOf } from '../../projections/projection.js';
 import { createServed } from '../../projections/served.js';
 import { eventually } from '../support/condition.js';
 import { rejection } from '../support/eventstore-client.js';
@@ -331,10 +331,30 @@ describe('a build', () => {
       expect([asked[0]?.from, runs]).to.deep.equal([50n, 0]);
     });
 
-    it('is of a later run than what is served, though the clock was set back or another node’s is ahead', async () => {
+    it('is of a later run than what is served, and of one that none ever had, though clocks are behind', async () => {
       put(10n);
-      serve('toys_contents_v1_s');
-      expect(runOf(await rebuild()) > 's').to.equal(true);
+      const now = 1_800_000_000_000;
+      let random = 9999;
+      const fresh = () => String(random--);
+      const ahead = newRun('', now + 3_600_000, fresh());
+      serve(`toys_contents_v1_${ahead}`);
+      const behind = lifecycle({ newRun: (after) => newRun(after, now, fresh()) });
+      const begun = async (isStopped: boolean) => {
+        const stopping = new AbortController();
+        const onProgress = () => isStopped && stopping.abort();
+        const before = new Set(builds.collections.keys());
+        const building = behind.rebuild(contents, { signal: stopping.signal, onProgress });
+        await (isStopped ? rejection(building) : building);
+        return [...builds.collections.keys()].find((name) => !before.has(name)) ?? 'none';
+      };
+      const dropped = await begun(true);
+      builds.collections.delete(dropped);
+      checkpoints.kept.delete(dropped);
+      const runs = [dropped, await begun(false), await begun(false)].map(runOf);
+      expect(new Set(runs).size).to.equal(3);
+      expect(runs[0]! > ahead && runs[1]! > ahead && runs[2]! > runs[1]!, runs.join()).to.equal(true);
+      // They do not grow with every build.
+      expect(runs.map((run) => run.length)).to.deep.equal(Array(3).fill(ahead.length));
     });
 
     it('ends with its lease: nothing is switched to', async () => {

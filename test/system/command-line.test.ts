@@ -99,6 +99,7 @@ describe('the command line', () => {
     expect(out).to.match(/^host +::1 +environment ANNALS_HOST$/m);
     expect(out).to.match(/^rooms\.createPerHour +5 +file$/m);
     expect(out).to.match(/^dataDir +\.\/data +default$/m);
+    expect(out).to.match(/^logs\.producers +\[\] +default$/m);
   });
 
   it('shows no secret, in no form', async () => {
@@ -140,6 +141,18 @@ describe('the command line', () => {
     expect(await readdir(empty)).to.deep.equal([]);
   }).timeout(120_000);
 
+  it('says in one line that the event store is away where a scavenge was asked for', async () => {
+    const away = [
+      '--event-store-url',
+      'esdb://127.0.0.1:1?tls=false',
+      '--mongo-url',
+      'mongodb://127.0.0.1:1',
+    ];
+    const { code, err } = await annals(['scavenge', ...away]);
+    expect(code).to.equal(1);
+    expect(err).to.match(/^annals: the event store is away[^\n]*\n$/);
+  });
+
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
       [
@@ -155,6 +168,21 @@ describe('the command line', () => {
         /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
       ],
       [
+        ['config', '--event-store-url', 'http://h:2113'],
+        {},
+        /^annals: eventStore\.url must be an address like esdb:\/\/host:2113 .*\n$/,
+      ],
+      [
+        ['config'],
+        { ANNALS_MONGO_URL: 'h' },
+        /^annals: mongo\.url must be an address like mongodb:\/\/host\/ .*\n$/,
+      ],
+      [['config', '--mongo-database', 'a.b'], {}, /^annals: mongo\.database must be 1 to 38 letters.*\n$/],
+      [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
+      [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
+      [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
+      [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
+      [
         ['reindex', '--check', '--list'],
         {},
         /^annals: option '--list' cannot be used with option '--check'\n$/,
@@ -165,8 +193,6 @@ describe('the command line', () => {
         {},
         /^annals: --new-secret-file must name a file that can be read: none: .*ENOENT.*\n$/,
       ],
-      [['replay', '--from', 'yesterday'], {}, /^annals: --from must be an instant.*\n$/],
-      [['replay', '--position', 'end'], {}, /^annals: --position must be a position.*\n$/],
       [['logs', 'query', '--limit', 'all'], {}, /^annals: option .*--limit.* must be a whole number.*\n$/i],
       [
         ['config', '--server-trusted-proxies', 'proxy'],

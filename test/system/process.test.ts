@@ -90,6 +90,22 @@ describe('the client address', () => {
     expect(address('::ffff:203.0.113.5', undefined)).to.equal('203.0.113.5');
   });
 
+  it('is doubted, and that is told once, when a proxy on this machine is not trusted', () => {
+    let told = 0;
+    const address = createClientAddress(['10.0.0.0/8'], () => void told++);
+    for (const [socket, forwardedFor] of [
+      ['127.0.0.1', undefined],
+      ['203.0.113.5', '1.2.3.4'],
+      ['10.0.0.1', '1.2.3.4'],
+    ] as const)
+      address(socket, forwardedFor);
+    expect(told).to.equal(0);
+    for (let nth = 0; nth < 2; nth++) expect(address('::ffff:127.0.0.1', '1.2.3.4')).to.equal('127.0.0.1');
+    expect(told).to.equal(1);
+    createClientAddress(['127.0.0.0/8'], () => void told++)('127.0.0.1', '1.2.3.4');
+    expect(told).to.equal(1);
+  });
+
   it('is the last one that no trusted proxy of ours has', () => {
     const address = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
     expect(address('10.0.0.1', '6.6.6.6, 203.0.113.9')).to.equal('203.0.113.9');

@@ -41,7 +41,7 @@ export interface EventStoreEngine {
 /**
  * Starts the engine over the store in `directory`, which no other process may have open. Listens on 127.0.0.1 only;
  * port 0 means a free one. `onFatal` is told when the store cannot be written any more; the engine then refuses
- * everything and should be stopped.
+ * everything and should be stopped. `onDamaged` is told the position of each event that is damaged, when it is met.
  */
 export async function startEventStoreEngine(options: {
   directory: string;
@@ -49,8 +49,9 @@ export async function startEventStoreEngine(options: {
   /** Visible ASCII that callers must show. */
   secret: string;
   onFatal?: (error: Error) => void;
+  onDamaged?: (position: number) => void;
 }): Promise<EventStoreEngine> {
-  const log = openEventLog(options.directory, options.onFatal ?? (() => {}));
+  const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged);
   await writeBirth(log);
   const isNew = log.head().nextOrdinal <= BIRTH;
   const recent = rememberIds();

@@ -64,3 +64,40 @@ describe('a damaged event', () => {
     expect(await all(client.readStream('toys.other'))).to.have.length(2);
   });
 });
+
+describe('a damaged page', () => {
+  const PAGE = 8192;
+  let server: Awaited<ReturnType<typeof embeddedEventStore>>;
+  let client: EventStoreDBClient;
+
+  before(async () => {
+    server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
+    client = EventStoreDBClient.connectionString(server.url);
+    const said = (stream: string, text: string) =>
+      client.appendToStream(stream, jsonEvent({ type: 'Said', data: { text: text.padEnd(1500) } }));
+    for (let n = 0; n < 20; n++) await said('toys.hurt', MARK);
+    // What is looked at when the store is opened stands in pages of its own.
+    for (let n = 0; n < 20; n++) await said('toys.other', 'after');
+    await server.embedded.restart('SIGTERM', () => {
+      const file = join(server.embedded.directory, 'log', 'data.mdb');
+      const bytes = readFileSync(file);
+      for (let at = bytes.indexOf(MARK); at >= 0; at = bytes.indexOf(MARK, at)) {
+        const page = at - (at % PAGE);
+        bytes.fill(0xe0, page, page + PAGE);
+      }
+      writeFileSync(file, bytes);
+    });
+  });
+  after(async () => {
+    await client?.dispose();
+    await server?.stop();
+  });
+
+  it('is told of by what must be done, not as a store that is away', async () => {
+    const refusal = await rejection(all(client.readStream('toys.hurt')));
+    expect(refusal).to.include({ code: 15 });
+    expect(String(refusal)).to.match(/damaged, restore it from a backup/);
+    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
+    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
+  });
+});

@@ -39,7 +39,7 @@ export interface EventLog {
   find(stream: StreamState, revision: number): StoredEvent | undefined;
   /** Calls back after every flush that wrote something; returns how to stop that. */
   onFlush(listener: () => void): () => void;
-  /** Says once, on standard error, that an event is damaged. */
+  /** Says once, on standard error and to `onDamaged`, that an event is damaged. */
   reportDamage(position: number): void;
   /** Finishes what waits, then closes the store. */
   close(): Promise<void>;
@@ -51,8 +51,15 @@ interface Waiting {
   fail(error: Error): void;
 }
 
-/** Opens the log in `directory`; `onFatal` is told when a batch cannot be written, after which nothing is accepted. */
-export function openEventLog(directory: string, onFatal: (error: Error) => void): EventLog {
+/**
+ * Opens the log in `directory`; `onFatal` is told when a batch cannot be written, after which nothing is accepted,
+ * `onDamaged` of the position of each event that is met and is not what was written.
+ */
+export function openEventLog(
+  directory: string,
+  onFatal: (error: Error) => void,
+  onDamaged: (position: number) => void = () => {},
+): EventLog {
   const store = openStore(directory);
   const streams = openStreams(store);
   const unflushed = new Map<string, StoredEvent>();
@@ -159,6 +166,7 @@ export function openEventLog(directory: string, onFatal: (error: Error) => void)
     reportDamage(position) {
       if (damaged.has(position)) return;
       damaged.add(position);
+      onDamaged(position);
       process.stderr.write(`event store: the event at position ${position} is damaged and left out\n`);
     },
     async close() {

@@ -11,6 +11,9 @@ export function toGrpcError(error: unknown, operation = 'Append'): GrpcError {
     return new GrpcError(Status.INVALID_ARGUMENT, `Malformed request: ${error.message}.`);
   }
   if (error instanceof Refused) return refusedCall(error.reason, operation);
+  const told = error instanceof Error ? error.message : '';
+  if (told.startsWith('MDB_'))
+    return new GrpcError(Status.DATA_LOSS, `The store is damaged, restore it from a backup: ${told}.`);
   return new GrpcError(Status.INTERNAL, 'The engine failed.');
 }
 

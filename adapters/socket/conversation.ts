@@ -1,0 +1,149 @@
+/** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
+import type { RawData, WebSocket } from 'ws';
+import type { Clock, Log } from '../../application/ports.js';
+import type { Held } from '../../application/room.js';
+import type { Sink } from '../relay/sink.js';
+import { type After, afterAll } from '../system/after.js';
+import type { Message, Misunderstanding, Read } from './vocabulary.js';
+
+/** What a service makes of a client's messages. */
+export interface Conversation {
+  /** Messages come one by one: the next when this has settled, so that a client can be slowed down. */
+  said(message: Message): Promise<void> | void;
+  /** The connection goes on. */
+  misunderstood(misunderstanding: Misunderstanding): void;
+  /** However it ended; nothing comes after it. */
+  left(): void;
+}
+
+/** The service's hold of the connection. */
+export interface Speaker {
+  readonly sink: Sink;
+  /** Ends it once all that was sent is delivered; `code` is one of the protocol's or of 4000 to 4999. */
+  close(code: number, reason?: string): void;
+}
+
+/** A WebSocket that is to be opened: the answer of a route with a vocabulary. */
+export interface Conversing {
+  converse(speaker: Speaker): Conversation;
+}
+
+/** What is there to be opened, for who writes answers. */
+export interface Opening extends Conversing {
+  readonly options: ConversationOptions;
+}
+
+export interface ConversationOptions {
+  readonly read: Read;
+  /** Among what is under way for its network: a message that is being answered takes a place. */
+  readonly place: Pick<Held, 'take' | 'give'>;
+  /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
+  readonly perSecond: number;
+  readonly log: Log;
+  readonly after?: After | undefined;
+  /** Of what only ever goes on. */
+  readonly clock?: Clock | undefined;
+}
+
+const PING_MS = 25_000;
+/** A client of whom nothing was heard for so long, not even that it lives, has left. */
+const SILENT_MS = 60_000;
+/** Messages that wait for the one before them; with more, nothing is read from the network. */
+const WAITING = 16;
+
+/** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
+export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012 } as const;
+
+export function hold(
+  socket: WebSocket,
+  begin: (close: Speaker['close']) => Conversation,
+  { read, place, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
+): void {
+  const waiting: RawData[] = [];
+  const isTooMuch = createRate(perSecond, clock);
+  let answering = false;
+  let heard = clock.now();
+
+  const conversation = begin((code, reason) => socket.close(code, reason));
+
+  async function answerAll() {
+    answering = true;
+    try {
+      for (let data = waiting.shift(); data !== undefined && isOpen(); data = waiting.shift()) {
+        if (waiting.length < WAITING && socket.isPaused) {
+          // Nothing could be heard of it meanwhile.
+          hear();
+          socket.resume();
+        }
+        const answered = answer(data);
+        if (answered) await answered;
+      }
+    } catch (err) {
+      log.error({ err }, 'a conversation failed');
+      socket.close(CLOSE.failed, 'Internal error');
+    }
+    answering = false;
+  }
+
+  function answer(data: RawData): Promise<void> | void {
+    const rate = isTooMuch();
+    if (rate === 'again') return socket.close(CLOSE.policy, 'Too many messages');
+    const found = rate ? ({ why: 'too-many' } as const) : read(String(data));
+    if ('why' in found) return conversation.misunderstood(found);
+    if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
+    const over = () => place.give(1);
+    try {
+      const answered = conversation.said(found.message);
+      if (answered) return answered.finally(over);
+    } catch (error) {
+      over();
+      throw error;
+    }
+    over();
+  }
+
+  const isOpen = () => socket.readyState === socket.OPEN;
+  const hear = () => {
+    heard = clock.now();
+  };
+  socket.on('message', (data, isBinary) => {
+    hear();
+    // Bytes are no message of ours: they are read as what they are not.
+    waiting.push(isBinary ? NOT_TEXT : data);
+    if (waiting.length > WAITING) socket.pause();
+    if (!answering) void answerAll();
+  });
+  socket.on('pong', hear).on('ping', hear);
+  // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
+  socket.on('error', (err) => log.debug({ err }, 'a WebSocket broke'));
+
+  let callOff = after(PING_MS, ping);
+  function ping() {
+    // What waits to be answered was heard, however long that takes.
+    if (clock.now() - heard >= SILENT_MS && !socket.isPaused) return socket.terminate();
+    socket.ping();
+    callOff = after(PING_MS, ping);
+  }
+  socket.once('close', () => {
+    callOff();
+    waiting.length = 0;
+    conversation.left();
+  });
+}
+
+const NOT_TEXT = Buffer.alloc(0);
+
+/**
+ * Counts in whole seconds. `first`: too many in this second. `again`: and so it was in the second before, or it is
+ * twice too many.
+ */
+function createRate(perSecond: number, clock: Clock): () => false | 'first' | 'again' {
+  let [since, count, before] = [clock.now(), 0, 0];
+  return () => {
+    const seconds = Math.floor((clock.now() - since) / 1000);
+    if (seconds > 0) [since, before, count] = [since + seconds * 1000, seconds === 1 ? count : 0, 0];
+    count++;
+    if (count <= perSecond) return false;
+    return before > perSecond || count > 2 * perSecond ? 'again' : 'first';
+  };
+}

@@ -1,0 +1,88 @@
+/** The way of a WebSocket upgrade (RFC 6455, section 4.2): it is a request like every other until it is admitted. */
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { type Problem, problem } from '../http/problem.js';
+import type { Sink } from '../relay/sink.js';
+import { hold, type Opening } from './conversation.js';
+import { socketSink } from './sink.js';
+
+interface Upgrade {
+  readonly network: Duplex;
+  /** What the client has sent already. */
+  readonly head: Buffer;
+}
+
+/** Larger messages close the connection with 1009. */
+const MESSAGE_BYTES = 1024 * 1024;
+
+const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+
+const WANTED = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
+const NO_UPGRADE = problem(426, 'This is a WebSocket', { headers: WANTED });
+const NO_HANDSHAKE = problem(400, 'The WebSocket handshake is not valid');
+const OTHER_UPGRADE = problem(501, 'A request with a body can not ask for an upgrade');
+
+/** For node's `upgrade`: makes the request an ordinary one, which is answered, or taken over by `openSocket`. */
+export function asRequest(
+  respond: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: IncomingMessage, network: Duplex, head: Buffer) => void {
+  return (request, network, head) => {
+    const response = new ServerResponse(request);
+    // Node reads nothing more from here as HTTP.
+    response.shouldKeepAlive = false;
+    response.once('finish', () => {
+      response.detachSocket(request.socket);
+      response.emit('close');
+      network.end();
+    });
+    // Until somebody takes it over.
+    network.on('error', () => network.destroy());
+    upgrades.set(request, { network, head });
+    respond(request, response);
+  };
+}
+
+/** Gives the answer to an upgrade what it is written to; does nothing for any other request. */
+export function attach(request: IncomingMessage, response: ServerResponse): void {
+  if (upgrades.has(request)) response.assignSocket(request.socket);
+}
+
+/** Why an upgrade can't be, whoever asks for it; `wanted` where the route is a WebSocket. */
+export function upgradeProblem(request: IncomingMessage, wanted: boolean): Problem | undefined {
+  const { headers, method } = request;
+  if (!wanted) return upgrades.has(request) && hasBody(request) ? OTHER_UPGRADE : undefined;
+  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return NO_UPGRADE;
+  if (headers['sec-websocket-version'] !== '13') return NO_UPGRADE;
+  const isKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
+  return method === 'GET' && isKey && !hasBody(request) ? undefined : NO_HANDSHAKE;
+}
+
+/** Nobody reads it: of an upgrade, node takes everything after the header for what comes next. */
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || !/^0*$/.test(headers['content-length'] ?? '');
+
+const server = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MESSAGE_BYTES,
+});
+
+/** Opens what was admitted; the response is nobody's from here on. */
+export function openSocket(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { converse, options }: Opening,
+  opened?: (sink: Sink) => void,
+): void {
+  const { network, head } = upgrades.get(request)!;
+  // For whoever counts answers.
+  response.statusCode = 101;
+  response.detachSocket(request.socket);
+  server.handleUpgrade(request, network, head, (socket) => {
+    const sink = socketSink(socket, network);
+    hold(socket, (close) => converse({ sink, close }), options);
+    opened?.(sink);
+  });
+}

@@ -1,0 +1,49 @@
+/** The table of a replay: what an auditor sees of each event, on any terminal. */
+import { expect } from 'chai';
+import type { RevealedEvent } from '../../application/ports.js';
+import { tablePrinter } from '../../bin/replay-table.js';
+
+const event = (data: object, actor = 'ada'): RevealedEvent =>
+  ({
+    recordedAt: Date.UTC(2026, 10, 22),
+    position: 4711n,
+    stream: 'rooms.room-nJZZJys3aT910kuDWLKYXQ',
+    revision: 4,
+    type: 'ParticipantJoined',
+    metadata: { actor },
+    data,
+    erased: false,
+  }) as unknown as RevealedEvent;
+
+const many = { text: 'x'.repeat(2000) };
+
+describe('the table of a replay', () => {
+  for (const columns of [40, 80, 100, 132, 160, 200])
+    it(`shows what happened, to what and by whom on ${columns} columns, in whole lines of them`, () => {
+      const [head = '', row = ''] = tablePrinter(columns)(event(many)).split('\n');
+      expect(head).to.match(/^TIME +POSITION +STREAM +TYPE +ACTOR +DATA *$/);
+      expect(row)
+        .to.include('rooms.room-nJZZJys3aT910kuDWLKYXQ@4 ')
+        .and.include(' ParticipantJoined ')
+        .and.include(' ada ')
+        .and.include('{"text":"xxxxxxxx');
+      expect(row.length % columns).to.equal(0);
+      expect(row.length).to.be.at.most(Math.max(columns, 160 + columns));
+    });
+
+  it('shows all of it where nothing is so wide', () => {
+    expect(tablePrinter()(event(many))).to.include(JSON.stringify(many));
+  });
+
+  it('names its columns once', () => {
+    const print = tablePrinter(80);
+    expect(print(event({}))).to.match(/^TIME/);
+    expect(print(event({}))).to.match(/^2026/);
+  });
+
+  it('sends nothing to a terminal that strangers wrote to move its cursor', () => {
+    const row = tablePrinter()(event({ name: '\u009b2J\u202e' }, '\u001b[31m\u0007'));
+    expect(row.replaceAll('\n', '')).not.to.match(/[\p{Cc}\u202e]/u);
+    expect(row).to.include('\\u009b2J\\u202e').and.include('\\u001b[31m\\u0007');
+  });
+});
