@@ -74,6 +74,9 @@ export const openKernel = (
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
+const DOUBLED =
+  'another process bears the name of this node: the data directory was copied; remove node/name from the copy';
+
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
   const { logger, node } = options;
@@ -106,7 +109,10 @@ export async function createKernel(options: KernelOptions) {
   const streams = createStreams(log, reveal);
   const served = createServed();
   const checkpoints = createCheckpoints(mongo.models);
-  const leases = createLeases(mongo.models, node, { clock });
+  const leases = createLeases(mongo.models, node, {
+    clock,
+    doubled: (owner) => logger.error({ owner }, DOUBLED),
+  });
   const builds = createBuilds(mongo.models, vault);
 
   const settled = createSettled(

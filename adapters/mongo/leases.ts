@@ -1,4 +1,5 @@
 /** Leases in MongoDB: of many nodes one is the projector, reaction runner, builder or sweeper (docs/nodes.md). */
+import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import type { Clock, Lease, Leases } from '../../application/ports.js';
 import { type After, afterAll } from '../system/after.js';
@@ -11,6 +12,8 @@ export interface LeaseOptions {
   /** Only ever goes on, in ms from anywhere: what this node goes by itself. */
   readonly monotonic?: Clock;
   readonly after?: After;
+  /** Another process lives that has the name of this one: its data directory was copied. Told once. */
+  readonly doubled?: (owner: string) => void;
 }
 
 const LEASE_MS = 5000;
@@ -26,13 +29,22 @@ interface LeaseRow {
 
 type Times = Required<LeaseOptions>;
 
-/** `owner` names this node; a node that restarts under its old name takes its leases up again at once. */
+/**
+ * `owner` names this node; a node that restarts under its old name takes its leases up again at once. One whose name
+ * another one bears too goes on under a name of its own, or the two would take each other's leases for ever.
+ */
 export function createLeases(
   db: Db,
-  owner: string,
-  { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll }: LeaseOptions = {},
+  named: string,
+  { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll, doubled }: LeaseOptions = {},
 ): Leases {
-  const times: Times = { leaseMs, clock, monotonic, after };
+  let owner = named;
+  const isDoubled = (name: string) => {
+    if (name !== owner) return;
+    owner = randomUUID();
+    doubled?.(name);
+  };
+  const times: Times = { leaseMs, clock, monotonic, after, doubled: isDoubled };
   const rows = db.collection<LeaseRow>('leases');
   const watched = watchLeases(rows, times);
   // Within this process a lease is as exclusive as between nodes, though the owner is the same.
@@ -115,7 +127,7 @@ function keep(
   rows: Collection<LeaseRow>,
   mine: Pick<LeaseRow, '_id' | 'owner' | 'fence'>,
   from: number,
-  { leaseMs, clock, monotonic, after }: Times,
+  { leaseMs, clock, monotonic, after, doubled }: Times,
   ended: () => void,
 ): Lease {
   const lost = new AbortController();
@@ -139,7 +151,12 @@ function keep(
     try {
       const { matchedCount } = await rows.updateOne(mine, { $set: { until: told } });
       if (lost.signal.aborted) return;
-      if (matchedCount === 0) return end();
+      if (matchedCount === 0) {
+        end();
+        // Within this process nobody else can have taken it.
+        if ((await rows.findOne({ _id: mine._id }))?.owner === mine.owner) doubled(mine.owner);
+        return;
+      }
       until = next;
       callOffEnd();
       callOffEnd = after(until - monotonic.now(), end);

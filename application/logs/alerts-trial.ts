@@ -32,6 +32,15 @@ const PATIENCE_MS = 25_000;
 /** It leaves no trace in the log: that it was sent is remembered here, for as long as somebody may ask again. */
 const REMEMBERED = { max: 1000, ttl: 600_000 };
 
+/** Each holds a connection for as long as its receiver likes, also when its caller has gone. */
+const MOST_AT_ONCE = 5;
+const TOO_MANY: Rejection = {
+  rejected: 'logs/too-many-trials',
+  kind: 'limit',
+  detail: `No more than ${MOST_AT_ONCE} tests of a webhook at once`,
+  retryAfterMs: 5000,
+};
+
 interface Remembered {
   readonly fingerprint: string;
   readonly tried: Promise<Tried | Rejection>;
@@ -40,12 +49,15 @@ interface Remembered {
 /** A keyed request that comes again is answered what it was answered, and nothing is sent. */
 export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts) {
   const remembered = new LRUCache<string, Remembered>(REMEMBERED);
+  let underWay = 0;
 
   return (asked: TrialAsked, { commandId, fingerprint = '' }: CommandContext): Promise<Tried | Rejection> => {
     const earlier = remembered.get(commandId);
     if (earlier)
       return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(misusedKey('logs'));
-    const tried = send(asked, commandId);
+    if (underWay === MOST_AT_ONCE) return Promise.resolve(TOO_MANY);
+    underWay++;
+    const tried = send(asked, commandId).finally(() => underWay--);
     remembered.set(commandId, { fingerprint, tried });
     // What was not even tried may be tried again.
     tried.catch(() => remembered.delete(commandId));

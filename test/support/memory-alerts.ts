@@ -27,6 +27,8 @@ export function memoryAlerts(world = memoryWorld()) {
     outcome: { delivered: true, status: 204, attempts: 1 } as WebhookOutcome,
     refusals: [] as string[],
     refusal: undefined as string | undefined,
+    /** Until then no receiver answers. */
+    answered: Promise.resolve(),
   };
   const webhooks = {
     async refusal(url: string) {
@@ -35,6 +37,7 @@ export function memoryAlerts(world = memoryWorld()) {
     },
     async deliver(request: WebhookRequest) {
       it.sent.push(request);
+      await it.answered;
       return it.outcome;
     },
   };

@@ -69,6 +69,26 @@ describe('a lease', () => {
     expect(await ann().holder(name)).to.equal('bob');
   });
 
+  it('goes on between two whose name is the same by a copy: who is overtaken says so, and bears another', async () => {
+    const told: string[] = [];
+    const options = { leaseMs: LEASE_MS, clock: time, monotonic: time, after: time.after };
+    const first = createLeases(mongo.models, 'copied', {
+      ...options,
+      doubled: (owner) => void told.push(owner),
+    });
+    const copy = createLeases(mongo.models, 'copied', options);
+    const lease = await given(first.acquire(name));
+    const taken = await given(copy.acquire(name));
+    time.pass(LEASE_MS / 2);
+    await eventually(() => told.length > 0);
+    expect([told, isHeld(lease), isHeld(taken)]).to.deep.equal([['copied'], false, true]);
+    expect(await first.acquire(name)).to.equal(undefined);
+    expect(isHeld(taken)).to.equal(true);
+    await taken.release();
+    await given(first.acquire(name));
+    expect(await copy.acquire(name)).to.equal(undefined);
+  });
+
   it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {
     const renew = (by: HeldTime) =>
       mongo.models

@@ -257,4 +257,20 @@ describe('in memory, a trial of the webhook', () => {
     });
     expect(it.sent).to.have.length(1);
   });
+
+  it('waits in small number for receivers that do not answer, and is possible again when they have', async () => {
+    const { it, trial } = fixture();
+    let answer = () => {};
+    it.answered = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const ask = (key: string) => trial({ webhookUrl: URL }, context(key));
+    const waiting = Array.from({ length: 5 }, (_, each) => ask(`trial-${each}`));
+    expect(await ask('trial-5')).to.include({ rejected: 'logs/too-many-trials', kind: 'limit' });
+    expect(ask('trial-0')).to.equal(waiting[0]);
+    answer();
+    await Promise.all(waiting);
+    expect(await ask('trial-5')).to.include({ outcome: it.outcome });
+    expect(it.sent).to.have.length(6);
+  });
 });
