@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { type Audience, hear } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
-import type { LiveEvent } from '../../application/live-event.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import type { Reaction } from '../../application/follow/reactions.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports.js';
-import type { Reaction } from '../../application/reactions.js';
 import { isOf } from '../../application/recorded.js';
-import type { Service } from '../../bin/service.js';
+import type { Service } from '../../bin/node/service.js';
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
