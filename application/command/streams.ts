@@ -1,5 +1,8 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
 import { LRUCache } from 'lru-cache';
+
+<<<<<<< HEAD:application/command/streams.ts
+
 import type { Catalog, Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
 import { heldBytes } from '../held-bytes.js';
@@ -7,26 +10,38 @@ import { pagesOf } from '../pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
 import { takenFor } from '../recorded.js';
 
+=======
+
+import type { Catalog, EventSpec, Sealed } from '../../domain/shared/catalog.js';
+import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
+import { heldBytes } from '../held-bytes.js';
+import { pagesOf } from '../pages.js';
+import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
+import { takenFor } from '../recorded.js';
+
+>>>>>>> main:application/streams.ts
+
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
   | Seeing<State, Command, Event>
   | Blind<State, Command, Event>;
 
-interface Kind<State> {
-  readonly catalog: Catalog;
+interface Kind<State, Event extends DomainEvent> {
+  /** Every event that the rules decide is in it. */
+  readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
   readonly keeps?: number;
   /** Where what its streams are about comes to an end. */
   readonly ends?: Ending<State>;
 }
 
-export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State> {
+export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
 }
 
 /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
-export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State> {
+export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
   readonly blind: true;
 }
