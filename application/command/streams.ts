@@ -1,25 +1,12 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
 import { LRUCache } from 'lru-cache';
 
-<<<<<<< HEAD:application/command/streams.ts
-
-import type { Catalog, Sealed } from '../../domain/shared/catalog.js';
-import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
-import { heldBytes } from '../held-bytes.js';
-import { pagesOf } from '../pages.js';
-import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
-import { takenFor } from '../recorded.js';
-
-=======
-
 import type { Catalog, EventSpec, Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
 import { heldBytes } from '../held-bytes.js';
 import { pagesOf } from '../pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
 import { takenFor } from '../recorded.js';
-
->>>>>>> main:application/streams.ts
 
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =

@@ -2,21 +2,12 @@
 import { expect } from 'chai';
 import { type Audience, hear } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
+import type { Aggregate } from '../../application/command/streams.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { Reaction } from '../../application/follow/reactions.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports.js';
 import { isOf } from '../../application/recorded.js';
-
-<<<<<<< HEAD
-
 import type { Service } from '../../bin/node/service.js';
-
-=======
-
-import type { Aggregate } from '../../application/command/streams.js';
-import type { Service } from '../../bin/node/service.js';
-
->>>>>>> main
 
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
