@@ -4,7 +4,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin'] as const;
 const SERVICES = ['chat', 'meeting', 'analytics', 'logs', 'rooms'];
 
@@ -33,7 +33,7 @@ function read(path: string): Source {
 
 const layerOf = (path: string) => path.split('/')[0] ?? '';
 const ours = (name: string) => (LAYERS as readonly string[]).includes(layerOf(name));
-/** The service a file belongs to, by its folder or its own name (`adapters/http/rooms.ts`). */
+/** The service a file belongs to, by its folder or its own name (`adapters/http/rooms/routes.ts`). */
 const serviceOf = (path: string) => {
   const parts = path.replace(/\.ts$/, '').split('/').slice(1);
   return SERVICES.find((service) => parts.includes(service));

@@ -6,7 +6,7 @@ import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { createSearcher } from '../../../application/logs/searcher.js';
 import { type Cache, Unavailable } from '../../../application/ports.js';
-import { startSearcher } from '../../../bin/logs/searching.js';
+import { startSearcher } from '../../../bin/services/logs/searching.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
 import { createReceipts } from '../../../projections/logs/receipts.js';
 import { records } from '../../../projections/logs/records.js';
