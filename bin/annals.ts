@@ -3,10 +3,10 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { maskCredentials } from '../adapters/system/mask.js';
-import { addCommands } from './command.js';
-import { commands } from './commands.js';
-import { outsideCause } from './failure.js';
-import { release } from './release.js';
+import { commands } from './commands/all.js';
+import { addCommands } from './commands/command.js';
+import { outsideCause } from './commands/failure.js';
+import { release } from './node/release.js';
 
 /** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
 const USAGE = 2;

@@ -9,7 +9,7 @@ import type { Rule, ValuesOf } from '../application/settings.js';
 
 export const settings = { ...commonSettings, ...logsSettings, ...alertSettings, ...roomsSettings };
 
-/** What `serve` can run; the services themselves are in `services.ts`, which loads all they stand on. */
+/** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
 export const serviceNames = ['logs', 'rooms'] as const;
 
 export type AnnalsSettings = typeof settings;

@@ -1,6 +1,6 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { whileHeld } from '../application/leading.js';
+import { whileHeld } from '../application/follow/leading.js';
 import type { Checkpoints, Follow, Lease, Leases, Position } from '../application/ports.js';
 import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 

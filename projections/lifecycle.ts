@@ -1,9 +1,9 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
-import type { Handle } from '../application/handle.js';
-import { type Lead, whileHeld } from '../application/leading.js';
+import type { Handle } from '../application/command/handle.js';
+import type { Streams } from '../application/command/streams.js';
+import { type Lead, whileHeld } from '../application/follow/leading.js';
 import { pause } from '../application/pause.js';
 import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
-import type { Streams } from '../application/streams.js';
 import { isRejection } from '../domain/shared/decider.js';
 import {
   type ServedState,

@@ -1,5 +1,5 @@
 /** The loop that keeps a group of read models up with the log: one node of all runs it, held by a lease. */
-import { keepLeading } from '../application/leading.js';
+import { keepLeading } from '../application/follow/leading.js';
 import { pause } from '../application/pause.js';
 import type {
   Batch,

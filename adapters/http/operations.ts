@@ -2,12 +2,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../system/client-address.js';
 import type { Metrics } from '../system/metrics.js';
-import { sameOrigin } from './cors.js';
-import { namesThisMachine } from './meant-for.js';
-import { openapiRoute } from './openapi.js';
-import type { ServicePolicy } from './policy.js';
-import { type Problem, problem } from './problem.js';
-import type { Request, Route } from './route.js';
+import { sameOrigin } from './kernel/cors.js';
+import { namesThisMachine } from './kernel/meant-for.js';
+import { openapiRoute } from './kernel/openapi.js';
+import type { ServicePolicy } from './kernel/policy.js';
+import { type Problem, problem } from './kernel/problem.js';
+import type { Request, Route } from './kernel/route.js';
 
 /** What the operations port tells; `bin` connects it. */
 export interface Status {

@@ -1,6 +1,6 @@
 /** The windows of the live feed in MongoDB: one row a service, so that none is ever found half moved. */
 import { type Db, Long } from 'mongodb';
-import type { Windows } from '../../application/window.js';
+import type { Windows } from '../../application/follow/window.js';
 
 interface WindowRow {
   readonly _id: string;

@@ -1,6 +1,6 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
-import type { LiveEvent } from '../../application/live-event.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { Batch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';

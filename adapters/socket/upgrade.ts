@@ -2,7 +2,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { type Problem, problem } from '../http/problem.js';
+import { type Problem, problem } from '../http/kernel/problem.js';
 import type { Sink } from '../relay/sink.js';
 import { hold, type Opening } from './conversation.js';
 import { socketSink } from './sink.js';

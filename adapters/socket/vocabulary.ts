@@ -1,8 +1,8 @@
 /** What may be said over a WebSocket: a closed list of message types, each with its members. */
 import type { JsonSchema } from '../../domain/shared/catalog.js';
 import type { DataOf } from '../../domain/shared/schema.js';
-import type { FieldError } from '../http/invalid.js';
-import { messageValidator, type Validate } from '../http/validate.js';
+import type { FieldError } from '../http/kernel/invalid.js';
+import { messageValidator, type Validate } from '../http/kernel/validate.js';
 
 /** By `type`, the schema of the message's other members; what a schema does not name is passed over. */
 export type Vocabulary = { readonly [type: string]: JsonSchema };

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Cache } from '../../application/ports.js';
 import type { Room } from '../../application/room.js';
-import type { Answered } from '../http/app.js';
+import type { Answered } from '../http/kernel/app.js';
 import type { RelayObserver } from '../relay/connections.js';
 
 export interface Metrics {

@@ -7,7 +7,7 @@ import {
   type ChangeAlertPolicy,
   policy,
 } from '../../domain/logs/policy.js';
-import type { Aggregate, Streams } from '../streams.js';
+import type { Aggregate, Streams } from '../command/streams.js';
 
 const catalog = { service: 'logs', events: alertEvents };
 

@@ -2,10 +2,10 @@
 import { alertStream, type Details } from '../../domain/logs/alert.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
+import type { Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
-import type { Reaction } from '../reactions.js';
-import type { Streams } from '../streams.js';
 import { alertKind, currentPolicy } from './alert-kinds.js';
 import type { WebhookOutcome, Webhooks } from './ports.js';
 

@@ -4,10 +4,10 @@ import { RULES } from '../../domain/logs/alert-events.js';
 import { type Counted, verdicts, windowOf } from '../../domain/logs/alert-rules.js';
 import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { Clock, CommandContext, Derivation } from '../ports.js';
-import type { Streams } from '../streams.js';
 import { alertKind, currentPolicy } from './alert-kinds.js';
 import type { RecordCounts } from './ports.js';
 

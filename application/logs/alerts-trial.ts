@@ -1,9 +1,9 @@
 /** Tries the webhook out for a person: like an alert, but of no rule, and answered with what became of it. */
 import { LRUCache } from 'lru-cache';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { misusedKey } from '../command/repetition.js';
+import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext } from '../ports.js';
-import { misusedKey } from '../repetition.js';
-import type { Streams } from '../streams.js';
 import { currentPolicy } from './alert-kinds.js';
 import { alertPayload } from './alerts-delivery.js';
 import type { WebhookOutcome, Webhooks } from './ports.js';

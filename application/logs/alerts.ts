@@ -3,10 +3,10 @@ import { alertStream } from '../../domain/logs/alert.js';
 import { POLICY_STREAM, RULES } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy, ChangeAlertPolicy } from '../../domain/logs/policy.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { CommandContext, Log, Position, Vault } from '../ports.js';
-import type { Streams } from '../streams.js';
 import { alertKind, currentPolicy, policyKind } from './alert-kinds.js';
 import type { Webhooks } from './ports.js';
 

@@ -2,7 +2,7 @@
 import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../domain/logs/batch.js';
 import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { newEvent } from '../new-event.js';
+import { newEvent } from '../command/new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
 import type { Room } from '../room.js';
 import type { Appender, Waiting } from './appender.js';

@@ -5,9 +5,9 @@
 import { logs } from '../../domain/logs/catalog.js';
 import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../domain/logs/rebuild.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext, Derivation, Position } from '../ports.js';
-import type { Streams } from '../streams.js';
 
 export interface ReindexReport {
   readonly report: {

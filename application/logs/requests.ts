@@ -9,10 +9,10 @@ import {
 } from '../../domain/logs/batch.js';
 import { keepingSubject, requestStream } from '../../domain/logs/keeping.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import { newEvent, type Origin } from '../new-event.js';
+import { newEvent, type Origin } from '../command/new-event.js';
+import { misusedKey } from '../command/repetition.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
 import { isOf } from '../recorded.js';
-import { misusedKey } from '../repetition.js';
 import { RETRY_MS } from '../within.js';
 
 export interface KeyedRequest {

@@ -4,9 +4,9 @@ import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
 import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/keeping.js';
 import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Reaction } from '../follow/reactions.js';
 import type { CertainClock, CommandContext, EventLog, Vault } from '../ports.js';
-import type { Reaction } from '../reactions.js';
 
 /** Looked at hourly; there is something to do once a day. */
 export const RETENTION_EVERY_MS = 3_600_000;

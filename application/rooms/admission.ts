@@ -9,8 +9,8 @@ import {
   roomStream,
 } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import type { Streams } from '../command/streams.js';
 import type { Clock, Position } from '../ports.js';
-import type { Streams } from '../streams.js';
 import { roomKind } from './kinds.js';
 import { hashOf } from './tokens.js';
 

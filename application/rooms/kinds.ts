@@ -8,7 +8,7 @@ import {
   type PostMessage,
 } from '../../domain/rooms/messages.js';
 import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate, Blind } from '../streams.js';
+import type { Aggregate, Blind } from '../command/streams.js';
 
 /** Of a room that has ended everybody is told that there is none, whatever it was, and whatever they ask. */
 export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {

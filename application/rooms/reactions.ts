@@ -3,9 +3,9 @@ import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
+import type { Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports.js';
-import type { Reaction } from '../reactions.js';
 import { roomKind } from './kinds.js';
 
 export interface ErasePorts {

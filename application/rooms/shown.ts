@@ -5,9 +5,9 @@ import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
 import type { Erasing } from '../../domain/shared/catalog.js';
 import type { On } from '../../domain/shared/on.js';
+import type { Streams } from '../command/streams.js';
 import { heldBytes } from '../held-bytes.js';
 import type { Cache, Position, RevealedEvent } from '../ports.js';
-import type { Streams } from '../streams.js';
 import { messagesKind, roomKind } from './kinds.js';
 
 /** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */

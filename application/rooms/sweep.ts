@@ -1,6 +1,6 @@
 /** Tells the log of rooms whose time is up; by the clock they have been closed since that moment. */
 import { roomStream } from '../../domain/rooms/room.js';
-import type { Handle } from '../handle.js';
+import type { Handle } from '../command/handle.js';
 import type { CertainClock, CommandContext, Rows } from '../ports.js';
 import { roomKind } from './kinds.js';
 

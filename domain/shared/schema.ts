@@ -5,7 +5,7 @@
  * queries: `default`, which is filled in there, and `patternProperties`, which lets members pass that have no name here.
  */
 export interface Schema {
-  readonly type?: TypeName | readonly ScalarName[];
+  readonly type?: TypeName | readonly TypeName[];
   readonly const?: string | boolean;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];

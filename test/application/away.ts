@@ -1,10 +1,10 @@
 /** What is true of commands while the log does not answer: tried again, done once, and what was ended is not busy. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../application/handle.js';
-import { newEvent } from '../../application/new-event.js';
+import { createHandle } from '../../application/command/handle.js';
+import { newEvent } from '../../application/command/new-event.js';
+import { createRepetition } from '../../application/command/repetition.js';
 import { type EventLog, Unavailable } from '../../application/ports.js';
-import { createRepetition } from '../../application/repetition.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { quiet } from '../support/engines.js';
 import { box, context } from '../support/toys.js';

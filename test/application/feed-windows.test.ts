@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runFeed } from '../../application/feed.js';
+import { runFeed } from '../../application/follow/feed.js';
+import type { WindowStart } from '../../application/follow/window.js';
 import type { Batch, Follow, RecordedEvent } from '../../application/ports.js';
-import type { WindowStart } from '../../application/window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { runFeed } from '../../application/feed.js';
-import type { LiveEvent } from '../../application/live-event.js';
+import { runFeed } from '../../application/follow/feed.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
 import { type Position, type Reveal, type RevealedEvent, Unavailable } from '../../application/ports.js';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, context, startToys, type ToyPut, toys } from '../support/toys.js';
 

@@ -1,9 +1,9 @@
 /** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
 import { expect } from 'chai';
-import { runFeed } from '../../application/feed.js';
-import type { LiveEvent } from '../../application/live-event.js';
+import { runFeed } from '../../application/follow/feed.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import type { WindowStart } from '../../application/follow/window.js';
 import { type RecordedEvent, Unavailable } from '../../application/ports.js';
-import type { WindowStart } from '../../application/window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';

@@ -1,7 +1,7 @@
 /** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Handled } from '../../application/repetition.js';
+import type { Handled } from '../../application/command/repetition.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';

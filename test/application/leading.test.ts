@@ -1,6 +1,6 @@
 /** Leading: one at a time, told when it is over, and on again after whatever ended it. */
 import { expect } from 'chai';
-import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/leading.js';
+import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/follow/leading.js';
 import { eventually } from '../support/condition.js';
 import { leasesInMemory } from '../support/ports.js';
 

@@ -1,9 +1,9 @@
 /** Reactions and the live feed over a log in memory: from where they begin, and what they do not stumble over. */
 import { expect } from 'chai';
-import { runFeed } from '../../application/feed.js';
+import { runFeed } from '../../application/follow/feed.js';
+import { type ReactionOptions, runReaction } from '../../application/follow/reactions.js';
+import type { WindowStart } from '../../application/follow/window.js';
 import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
-import { type ReactionOptions, runReaction } from '../../application/reactions.js';
-import type { WindowStart } from '../../application/window.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../support/memory-kernel.js';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/leases.js';
+import { runReaction } from '../../application/follow/reactions.js';
 import type { Follow, Leases, RecordedEvent } from '../../application/ports.js';
-import { runReaction } from '../../application/reactions.js';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';

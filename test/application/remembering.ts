@@ -1,9 +1,9 @@
 /** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../application/handle.js';
-import { createRepetition, type Handled } from '../../application/repetition.js';
-import { createStreams } from '../../application/streams.js';
+import { createHandle } from '../../application/command/handle.js';
+import { createRepetition, type Handled } from '../../application/command/repetition.js';
+import { createStreams } from '../../application/command/streams.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { quiet } from '../support/engines.js';
 import { box, context, type PutToy, type ToyPut } from '../support/toys.js';

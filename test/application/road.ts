@@ -1,8 +1,8 @@
 /** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
 import { randomUUID } from 'node:crypto';
-import type { Handle } from '../../application/handle.js';
+import type { Handle } from '../../application/command/handle.js';
+import type { Streams } from '../../application/command/streams.js';
 import type { EventLog, Reveal } from '../../application/ports.js';
-import type { Streams } from '../../application/streams.js';
 import type { CachingVault } from '../../application/vault.js';
 import { startServers } from '../support/engines.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';

@@ -1,11 +1,11 @@
 /** A node whose clock is wrong: it ends nothing, and what it stamps is true; right again, it goes on. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { runPeriodically } from '../../application/follow/periodic.js';
 import { createRetention } from '../../application/logs/retention.js';
-import { runPeriodically } from '../../application/periodic.js';
 import { Unavailable } from '../../application/ports.js';
 import { createStoreClock } from '../../application/store-clock.js';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { RETENTION_STREAM } from '../../domain/logs/retention.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { eventually } from '../support/condition.js';

@@ -1,7 +1,7 @@
 /** Long work in turns, waits that end, and work by the clock: nobody keeps anybody else waiting. */
 import { expect } from 'chai';
+import { runPeriodically } from '../../application/follow/periodic.js';
 import { pause } from '../../application/pause.js';
-import { runPeriodically } from '../../application/periodic.js';
 import type { Leases } from '../../application/ports.js';
 import { Unavailable } from '../../application/ports.js';
 import { breather, isTurnOver, nextTurn } from '../../application/turns.js';

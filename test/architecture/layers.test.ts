@@ -4,7 +4,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin'] as const;
 const SERVICES = ['chat', 'meeting', 'analytics', 'logs', 'rooms'];
 
@@ -33,11 +33,37 @@ function read(path: string): Source {
 
 const layerOf = (path: string) => path.split('/')[0] ?? '';
 const ours = (name: string) => (LAYERS as readonly string[]).includes(layerOf(name));
-/** The service a file belongs to, by its folder or its own name (`adapters/http/rooms.ts`). */
+/** The service a file belongs to, by its folder or its own name (`adapters/http/rooms/routes.ts`). */
 const serviceOf = (path: string) => {
   const parts = path.replace(/\.ts$/, '').split('/').slice(1);
   return SERVICES.find((service) => parts.includes(service));
 };
+
+/** The groups of files that import each other, directly or by way of others (strongly connected: Tarjan). */
+function circles(): string[] {
+  const seen = new Map<string, number>();
+  const open: string[] = [];
+  const found: string[] = [];
+  const lowest = (path: string): number => {
+    const own = seen.size;
+    seen.set(path, own);
+    open.push(path);
+    let low = own;
+    for (const next of importsOf.get(path) ?? []) {
+      if (!seen.has(next)) low = Math.min(low, lowest(next));
+      else if (open.includes(next)) low = Math.min(low, seen.get(next) ?? own);
+    }
+    if (low === own) {
+      const group = open.splice(open.indexOf(path));
+      if (group.length > 1 || importsOf.get(path)?.includes(path)) found.push(group.sort().join(' <-> '));
+    }
+    return low;
+  };
+  for (const path of importsOf.keys()) if (!seen.has(path)) lowest(path);
+  return found.sort();
+}
+
+const importsOf = new Map(sources.map(({ path, imports }) => [path, imports.filter(ours)]));
 
 const offences = (rule: (source: Source, imported: string) => boolean) =>
   sources.flatMap((source) =>
@@ -90,6 +116,10 @@ describe('the architecture', () => {
         layerOf(path) !== 'bin' && !serviceOf(path) && ours(name) && serviceOf(name) !== undefined,
     );
     expect(knowing).to.deep.equal([]);
+  });
+
+  it('reads in one direction: no file imports itself round a circle, not even a type', () => {
+    expect(circles()).to.deep.equal([]);
   });
 
   it('keeps the client libraries of the two servers in their rooms', () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime, writeRuntime } from '../../adapters/engines/runtime.js';
 import { startEngines } from '../../adapters/engines/start.js';
-import { findServers } from '../../bin/connect.js';
+import { findServers } from '../../bin/node/connect.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
 
 describe('beside another process on its data directory, a command', () => {

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
-import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { catalog } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';

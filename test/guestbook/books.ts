@@ -1,5 +1,5 @@
 /** What people do with guest books: sign one, read one. In `application/`. */
-import type { Handle } from '../../application/handle.js';
+import type { Handle } from '../../application/command/handle.js';
 import type { Clock, CommandContext, Rows, Settled, Vault } from '../../application/ports.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';

@@ -1,7 +1,7 @@
 /** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/relay/`. */
-import { cors } from '../../adapters/http/cors.js';
-import type { ServicePolicy } from '../../adapters/http/policy.js';
-import { type Route, route } from '../../adapters/http/route.js';
+import { cors } from '../../adapters/http/kernel/cors.js';
+import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
+import { type Route, route } from '../../adapters/http/kernel/route.js';
 import type { Audience } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
 import { isRejection } from '../../domain/shared/decider.js';

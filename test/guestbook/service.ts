@@ -1,6 +1,6 @@
 /** The guest books, put together. In `bin/`. */
 import { createRelay } from '../../adapters/relay/relay.js';
-import { relayed, type Service } from '../../bin/service.js';
+import { relayed, type Service } from '../../bin/node/service.js';
 import { catalog } from './book.js';
 import { createBooks } from './books.js';
 import { entries } from './entries.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createCrowd, mostConnections } from '../../adapters/http/crowd.js';
+import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
 import { networkOf } from '../../adapters/system/client-address.js';
 import { createRoom, type Room } from '../../application/room.js';
 import { serveTalk } from '../socket/talk.js';

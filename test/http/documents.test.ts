@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/limit.js';
-import { openapi, openapiRoute } from '../../adapters/http/openapi.js';
+import { createLimit } from '../../adapters/http/kernel/limit.js';
+import { openapi, openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import type { Route } from '../../adapters/http/kernel/route.js';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
-import type { Route } from '../../adapters/http/route.js';
 import { createMetrics } from '../../adapters/system/metrics.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy.js';
 

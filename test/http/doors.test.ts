@@ -1,10 +1,10 @@
 /** Who is let in at all: what a web page, a guessed token or one request too many must not get through. */
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/limit.js';
+import { createLimit } from '../../adapters/http/kernel/limit.js';
+import type { Route } from '../../adapters/http/kernel/route.js';
 import { createAdmission } from '../../adapters/http/logs/admission.js';
 import { type LogsAccess, logsPolicy } from '../../adapters/http/logs/policy.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
-import type { Route } from '../../adapters/http/route.js';
 import { createMetrics } from '../../adapters/system/metrics.js';
 import { eventually } from '../support/condition.js';
 import { send } from '../support/raw.js';

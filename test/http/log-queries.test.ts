@@ -1,6 +1,6 @@
 /** What queries of records reflect, and that they end with whoever asked. */
 import { expect } from 'chai';
-import type { Answer } from '../../adapters/http/answer.js';
+import type { Answer } from '../../adapters/http/kernel/answer.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
 import type { LogQueries } from '../../application/logs/queries.js';
 import type { Position, Settled } from '../../application/ports.js';

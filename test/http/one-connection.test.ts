@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { boundUnread } from '../../adapters/http/unread.js';
+import { boundUnread } from '../../adapters/http/kernel/unread.js';
 import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';

@@ -1,7 +1,7 @@
 /** Requests that take longer than an answer may: their work ends, and keeps its room until it has. */
 import { expect } from 'chai';
+import { BODY_COST, createShares } from '../../adapters/http/kernel/shares.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
-import { BODY_COST, createShares } from '../../adapters/http/shares.js';
 import type { ReindexReport, Started } from '../../application/logs/reindex.js';
 import { createRoom } from '../../application/room.js';
 import { echo, serveToys, type Toys } from './toy.js';

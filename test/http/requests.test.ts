@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cors } from '../../adapters/http/cors.js';
+import { cors } from '../../adapters/http/kernel/cors.js';
 import { createClientAddress } from '../../adapters/system/client-address.js';
 import type { CommandContext } from '../../application/ports.js';
 import { Unavailable } from '../../application/ports.js';

@@ -1,8 +1,8 @@
 /** Requests to rooms that come again with their Idempotency-Key: while the room is there, and when it has gone. */
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/limit.js';
+import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
-import { roomsRoutes } from '../../adapters/http/rooms.js';
+import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import { rooms } from '../../adapters/relay/rooms.js';
 import type { Entered } from '../../application/rooms/commands.js';

@@ -1,7 +1,7 @@
 /** Streams of rooms that end in the very moment: whoever was let in just before is told so, and that is all. */
 import { expect } from 'chai';
-import { roomsRoutes } from '../../adapters/http/rooms.js';
-import type { Request } from '../../adapters/http/route.js';
+import type { Request } from '../../adapters/http/kernel/route.js';
+import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import { rooms } from '../../adapters/relay/rooms.js';
 import type { Sink } from '../../adapters/relay/sink.js';

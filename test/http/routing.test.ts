@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { problem } from '../../adapters/http/problem.js';
+import { problem } from '../../adapters/http/kernel/problem.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';
 import { echo, serveToys, type Toys } from './toy.js';
 

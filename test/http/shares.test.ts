@@ -1,6 +1,6 @@
 /** What all callers share: one network that wants all of it is told to wait, and others are served. */
 import { expect } from 'chai';
-import { BODY_COST, createShares, type Shares } from '../../adapters/http/shares.js';
+import { BODY_COST, createShares, type Shares } from '../../adapters/http/kernel/shares.js';
 import { createClientAddress } from '../../adapters/system/client-address.js';
 import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { BODY_COST } from '../../adapters/http/shares.js';
+import { BODY_COST } from '../../adapters/http/kernel/shares.js';
 import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';

@@ -1,9 +1,9 @@
 /** A small service for the tests of the HTTP kernel, served on a free port. */
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { type Cors, cors } from '../../adapters/http/cors.js';
-import type { ServicePolicy } from '../../adapters/http/policy.js';
-import type { Route } from '../../adapters/http/route.js';
-import { type Listening, type ListenOptions, listen } from '../../adapters/http/server.js';
+import { type Cors, cors } from '../../adapters/http/kernel/cors.js';
+import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
+import type { Route } from '../../adapters/http/kernel/route.js';
+import { type Listening, type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
 import type { Log } from '../../application/ports.js';
 
 export interface Line {

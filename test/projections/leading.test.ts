@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import type { Follow, Leases } from '../../application/ports.js';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { catchUp } from '../../projections/catch-up.js';
 import { createLifecycle } from '../../projections/lifecycle.js';
 import type { Projection } from '../../projections/projection.js';

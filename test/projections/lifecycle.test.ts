@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import type { Projector } from '../../projections/subscription.js';
 import { eventually } from '../support/condition.js';
 import { type Servers, startServers } from '../support/engines.js';

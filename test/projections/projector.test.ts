@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
 import { isOf } from '../../application/recorded.js';
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { collectionName } from '../../projections/projection.js';
 import type { Projector } from '../../projections/subscription.js';

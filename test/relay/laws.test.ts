@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../adapters/relay/relay.js';
-import { createWindow } from '../../application/window.js';
+import { createWindow } from '../../application/follow/window.js';
 import { at, record, types, type WardEvent, wardAudience } from './ward.js';
 
 const ward = fc.constantFrom('w', 'v');

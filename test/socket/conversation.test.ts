@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createShares } from '../../adapters/http/shares.js';
+import { createShares } from '../../adapters/http/kernel/shares.js';
 import { createRoom } from '../../application/room.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';

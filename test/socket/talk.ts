@@ -1,10 +1,10 @@
 /** A toy service of one WebSocket: who is in a room is told what is said there. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { ServicePolicy } from '../../adapters/http/policy.js';
-import { problem } from '../../adapters/http/problem.js';
-import { type Route, route } from '../../adapters/http/route.js';
-import type { ListenOptions } from '../../adapters/http/server.js';
+import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
+import { problem } from '../../adapters/http/kernel/problem.js';
+import { type Route, route } from '../../adapters/http/kernel/route.js';
+import type { ListenOptions } from '../../adapters/http/kernel/server.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import type { Conversation, Speaker } from '../../adapters/socket/conversation.js';
 import type { Message, Misunderstanding, Said } from '../../adapters/socket/vocabulary.js';

@@ -7,7 +7,7 @@ import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import { search } from '../../application/logs/search.js';
 import { createRoom } from '../../application/room.js';
-import { createKernel } from '../../bin/kernel.js';
+import { createKernel } from '../../bin/node/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { logs } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';

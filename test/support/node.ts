@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../adapters/system/config.js';
 import type { Log } from '../../application/ports.js';
-import { begin } from '../../bin/begin.js';
-import type { Service } from '../../bin/service.js';
+import { begin } from '../../bin/node/begin.js';
+import type { Service } from '../../bin/node/service.js';
 import { rules, settings } from '../../bin/settings.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 

@@ -1,5 +1,5 @@
 /** The loop that keeps read models up, on the parts of a kernel. */
-import type { Kernel } from '../../bin/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { type ReadModel, serviceOf } from '../../projections/projection.js';
 import { type Projector, type ProjectorOptions, runProjector } from '../../projections/subscription.js';
 import { quiet } from './engines.js';

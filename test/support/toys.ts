@@ -1,8 +1,8 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
+import type { Seeing } from '../../application/command/streams.js';
 import type { CommandContext } from '../../application/ports.js';
-import type { Seeing } from '../../application/streams.js';
-import { createKernel, type Kernel } from '../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';

@@ -6,7 +6,7 @@ import { extractMermaidBlocks, validate } from '@probelabs/maid';
 import { expect } from 'chai';
 import { createMetrics } from '../../adapters/system/metrics.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

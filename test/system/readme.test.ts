@@ -1,8 +1,8 @@
 /** The README keeps its word: what it lists is what there is. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { commands } from '../../bin/commands.js';
-import { services } from '../../bin/services.js';
+import { commands } from '../../bin/commands/all.js';
+import { services } from '../../bin/services/all.js';
 import { serviceNames, settings } from '../../bin/settings.js';
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');

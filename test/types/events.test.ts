@@ -2,11 +2,13 @@
 import { expect } from 'chai';
 import { type Audience, hear } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
-import type { LiveEvent } from '../../application/live-event.js';
+import type { Aggregate } from '../../application/command/streams.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import type { Reaction } from '../../application/follow/reactions.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports.js';
-import type { Reaction } from '../../application/reactions.js';
 import { isOf } from '../../application/recorded.js';
-import type { Service } from '../../bin/service.js';
+import type { Service } from '../../bin/node/service.js';
+
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
@@ -172,6 +174,17 @@ describe('the rules that events fold by', () => {
       decide: () => [{ type: 'Closed', data: { room: '1' } }],
     };
     expect([forgotten, misspelt, another, decided]).to.have.length(4);
+  });
+
+  it('are of a catalog that has their events', () => {
+    const kind: Aggregate<number, never, ZooEvent> = { catalog: zoo, decider };
+    const { Arrived, Filmed } = zoo.events;
+    const other: Aggregate<number, never, ZooEvent> = {
+      ...kind,
+      // @ts-expect-error
+      catalog: { ...zoo, events: { Arrived, Filmed } },
+    };
+    expect([kind, other]).to.have.length(2);
   });
 
   it('leave the state to what they do not know', () => {

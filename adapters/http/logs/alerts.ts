@@ -3,9 +3,9 @@ import type { Alerts } from '../../../application/logs/alerts.js';
 import type { AlertHistory } from '../../../application/logs/alerts-history.js';
 import type { Trial } from '../../../application/logs/alerts-trial.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { problem } from '../problem.js';
-import { type Admit, type Route, route } from '../route.js';
-import { listLimit } from '../validate.js';
+import { problem } from '../kernel/problem.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
+import { listLimit } from '../kernel/validate.js';
 import { notForProducers } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
 

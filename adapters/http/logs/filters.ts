@@ -3,7 +3,7 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import { instantOfQuery } from '../../../domain/logs/instant.js';
 import { wordsOf } from '../../../domain/logs/words.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
-import { type Problem, problem } from '../problem.js';
+import { type Problem, problem } from '../kernel/problem.js';
 
 const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
 const texts = (description: string) =>

@@ -2,7 +2,7 @@
 import type { Announced } from '../../../application/logs/body.js';
 import type { Ingest } from '../../../application/logs/ingest.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type Admit, type Route, route } from '../route.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
 

@@ -1,8 +1,8 @@
 /** The routes of the rebuild. */
 import { type Reindex, RUNNING } from '../../../application/logs/reindex.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { problem } from '../problem.js';
-import { type Admit, type Route, route } from '../route.js';
+import { problem } from '../kernel/problem.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
 import type { LogCaller } from './admission.js';
 import { reindexProgress, reindexRefused, reindexReport } from './schemas.js';
 

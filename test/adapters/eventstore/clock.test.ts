@@ -1,7 +1,7 @@
 /** A node whose clock is behind the event store's: it may be wrong about the time, and must not stand still for it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Kernel } from '../../../bin/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { box, context, startToys } from '../../support/toys.js';
 

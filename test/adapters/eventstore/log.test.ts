@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventLog } from '../../../application/ports.js';
-import type { Kernel } from '../../../bin/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { startToys } from '../../support/toys.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports.js';
-import type { Kernel } from '../../../bin/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { box, context, startToys } from '../../support/toys.js';
 

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { parse } from 'yaml';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { sameOrigin } from '../../../adapters/http/cors.js';
-import { documentRoutes } from '../../../adapters/http/docs.js';
-import type { ServicePolicy } from '../../../adapters/http/policy.js';
-import { problem } from '../../../adapters/http/problem.js';
-import type { Route } from '../../../adapters/http/route.js';
-import { type Listening, listen } from '../../../adapters/http/server.js';
+import { sameOrigin } from '../../../adapters/http/kernel/cors.js';
+import { documentRoutes } from '../../../adapters/http/kernel/docs.js';
+import type { ServicePolicy } from '../../../adapters/http/kernel/policy.js';
+import { problem } from '../../../adapters/http/kernel/problem.js';
+import type { Route } from '../../../adapters/http/kernel/route.js';
+import { type Listening, listen } from '../../../adapters/http/kernel/server.js';
 import { hasBrowser, startBrowser } from '../../support/browser.js';
 import { quiet } from '../../support/engines.js';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { createBuilds } from '../../../adapters/mongo/rows.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { type Projection, type Row, type RowChange, writesOf } from '../../../projections/projection.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import type { Projection } from '../../../projections/projection.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createWindows } from '../../../adapters/mongo/windows.js';
-import type { Windows } from '../../../application/window.js';
+import type { Windows } from '../../../application/follow/window.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 describe('the window of a service, saved', () => {

@@ -1,7 +1,7 @@
 /** Group commit over a log in memory: what waits together is appended together, or given up in time. */
 import { expect } from 'chai';
+import { newEvent } from '../../../application/command/new-event.js';
 import { type Appender, createAppender } from '../../../application/logs/appender.js';
-import { newEvent } from '../../../application/new-event.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
 import { quiet } from '../../support/engines.js';
 import { heldTime } from '../../support/held-time.js';

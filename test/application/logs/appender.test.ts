@@ -1,8 +1,8 @@
 /** Group commit: what waits together is appended together, once, whatever the log answers. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { newEvent } from '../../../application/command/new-event.js';
 import { type Appender, createAppender, type Waiting } from '../../../application/logs/appender.js';
-import { newEvent } from '../../../application/new-event.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
 import { batchStream, keepingSubject } from '../../../domain/logs/keeping.js';

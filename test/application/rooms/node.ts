@@ -1,16 +1,16 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
 import { randomUUID } from 'node:crypto';
-import { createHandle } from '../../../application/handle.js';
+import { createHandle } from '../../../application/command/handle.js';
+import { createRepetition } from '../../../application/command/repetition.js';
+import { runReaction } from '../../../application/follow/reactions.js';
 import type { Clock, EventLog } from '../../../application/ports.js';
-import { runReaction } from '../../../application/reactions.js';
-import { createRepetition } from '../../../application/repetition.js';
 import { createAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
 import { createShownRooms } from '../../../application/rooms/shown.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
-import { createKernel } from '../../../bin/kernel.js';
+import { createKernel } from '../../../bin/node/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/state.js';

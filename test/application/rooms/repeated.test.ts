@@ -1,9 +1,9 @@
 /** The same command again: on two nodes at the same moment, after its answer was lost, after its room has ended. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../../application/handle.js';
+import { createHandle } from '../../../application/command/handle.js';
+import { createRepetition } from '../../../application/command/repetition.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { createRepetition } from '../../../application/repetition.js';
 import { createRoomCommands, type Done } from '../../../application/rooms/commands.js';
 import { roomKind } from '../../../application/rooms/kinds.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { pretty, shaped } from '../../../bin/logs/format.js';
+import { pretty, shaped } from '../../../bin/commands/logs/format.js';
 import { temporaryDirectory } from '../../support/engines.js';
 import { json, type LogService, startLogService, takeAll } from '../../support/log-service.js';
 import { run, start } from '../../support/program.js';

@@ -86,6 +86,26 @@ describe('the data of a schema', () => {
     refuses(schema, { name: 'Ada', age: 36 });
   });
 
+  it('has members of any name where a pattern lets them pass', () => {
+    const schema = { type: 'object', properties: { a: text }, patternProperties: { '^f\\.': text } } as const;
+    fits(schema, { a: 'b', 'f.level': 'info' });
+  });
+
+  it('has what is filled in where it is missing', () => {
+    const schema = { type: 'object', properties: { limit: { type: 'integer', default: 10 } } } as const;
+    // @ts-expect-error
+    const asked: DataOf<typeof schema> = {};
+    expect(new Ajv2020({ useDefaults: true }).validate(schema, asked)).to.equal(true);
+    expect(asked.limit.toFixed()).to.equal('10');
+  });
+
+  it('is an object, or none, where both are named', () => {
+    const schema = { ...object({ name: text }), type: ['object', 'null'] } as const;
+    for (const value of [{ name: 'Ada' }, null]) fits(schema, value);
+    // @ts-expect-error
+    refuses(schema, {});
+  });
+
   it('is a list of what its items are', () => {
     fits({ type: 'array', items: text }, ['a', 'b']);
     fits({ type: 'array' }, ['a', 1, {}]);

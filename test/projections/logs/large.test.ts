@@ -5,7 +5,7 @@ import { aggregate, type Grouping } from '../../../application/logs/aggregate.js
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { batchesOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';

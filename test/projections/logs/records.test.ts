@@ -6,7 +6,7 @@ import { aggregate, type Grouping, MISSING } from '../../../application/logs/agg
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/kernel.js';
+import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
 import { logs } from '../../../domain/logs/catalog.js';
 import { leavesAt, matches } from '../../../domain/logs/filter.js';

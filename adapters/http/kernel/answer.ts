@@ -1,0 +1,98 @@
+/** What routes answer, and how it is written as an HTTP response. */
+import type { Context } from 'koa';
+import type { Position } from '../../../application/ports.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Sink } from '../../relay/sink.js';
+import { openSse, SSE_HEADERS } from '../../relay/sse.js';
+import type { Conversing, Opening } from '../../socket/conversation.js';
+import { openSocket } from '../../socket/upgrade.js';
+import type { ServicePolicy } from './policy.js';
+import { fromRejection, isProblem, type Problem } from './problem.js';
+
+export interface Reply {
+  readonly status: number;
+  /** JSON. */
+  readonly body?: unknown;
+  /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
+  readonly text?: string | Uint8Array;
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
+  /** The place in the log this answer reflects. */
+  readonly position?: Position;
+  /** The read models did not catch up in time; told as `Consistency: pending`. */
+  readonly consistency?: 'pending';
+}
+
+/** A stream of server-sent events; the sink is the connection, its headers already on their way. */
+export interface Streaming {
+  stream(sink: Sink): void;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+export interface Lasting {
+  lasting(): Promise<Answer>;
+}
+
+/** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
+export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
+
+/** What the way of a request gives. */
+export type Given = Exclude<Answer, Conversing> | Opening;
+
+/** `opened` is told of every stream that begins. */
+export function writeAnswer(
+  ctx: Context,
+  answer: Given,
+  policy: ServicePolicy,
+  opened?: (sink: Sink) => void,
+): void {
+  if (isRejection(answer)) writeProblem(ctx, (policy.rejected ?? fromRejection)(answer), policy);
+  else if (isProblem(answer)) writeProblem(ctx, answer, policy);
+  else if ('stream' in answer) {
+    if (ctx.method === 'HEAD') {
+      ctx.set({ ...SSE_HEADERS, ...answer.headers });
+      ctx.status = 200;
+      return;
+    }
+    ctx.respond = false;
+    const sink = openSse(ctx.res, answer.headers);
+    opened?.(sink);
+    answer.stream(sink);
+  } else if ('converse' in answer) {
+    ctx.respond = false;
+    openSocket(ctx.req, ctx.res, answer, opened);
+  } else writeReply(ctx, answer);
+}
+
+export function writeProblem(ctx: Context, problem: Problem, policy: ServicePolicy): void {
+  const { headers, retryAfterMs } = problem;
+  if (headers) ctx.set(headers);
+  if (retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(retryAfterMs));
+  ctx.status = problem.problem;
+  ctx.body = errorBodyOf(problem, policy);
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What a problem is in JSON, in the words of its service. */
+export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): object => ({
+  ...(errorBody ? errorBody(problem) : { error: problem.error }),
+  ...problem.extra,
+});
+
+function writeReply(ctx: Context, { status, body, text, headers, position, consistency }: Reply): void {
+  if (position !== undefined) ctx.set('Position', String(position));
+  if (consistency) ctx.set('Consistency', consistency);
+  ctx.status = status;
+  if (text !== undefined) {
+    ctx.type = 'text/plain; charset=utf-8';
+    ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  } else {
+    ctx.body = body === undefined ? null : JSON.stringify(body);
+    if (body !== undefined) ctx.type = JSON_TYPE;
+  }
+  for (const name in headers) ctx.set(name, headers[name] as string | string[]);
+}
+
+/** Whole seconds, rounded up: a client that waits that long is not refused again. */
+export const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));

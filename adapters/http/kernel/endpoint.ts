@@ -1,0 +1,121 @@
+/** The way of one request through one route: query, admission, body, handler. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Context } from 'koa';
+import type { Held } from '../../../application/room.js';
+import { REQUEST_MS, within } from '../../../application/within.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { upgradeProblem } from '../../socket/upgrade.js';
+import { createReader } from '../../socket/vocabulary.js';
+import { networkOf } from '../../system/client-address.js';
+import type { Given } from './answer.js';
+import { createBodyReader } from './body.js';
+import type { FieldError } from './invalid.js';
+import type { ServicePolicy } from './policy.js';
+import { isProblem, type Problem, problem } from './problem.js';
+import { createRequest, type RequestDeps } from './request.js';
+import type { Route } from './route.js';
+import { noRoom } from './shares.js';
+import { bodyValidator, queryValidator } from './validate.js';
+
+export type Endpoint = (
+  ctx: Context,
+  params: { [name: string]: string },
+  requestId: string,
+) => Promise<Given>;
+
+/** Compiles the route's schemas; throws on a wrong schema, at start. */
+export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
+  const { requests, bodies, streams } = deps.shares;
+  const checkQuery = route.query && queryValidator(route.query);
+  const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
+  const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
+  const conversation = route.socket && {
+    perSecond: route.socket.perSecond,
+    read: createReader(route.socket.says),
+  };
+  // Admission and handler together: the client sends its body in between.
+  const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
+  const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
+
+  return async (ctx, params, requestId) => {
+    const request = createRequest(ctx, params, requestId, deps, route);
+    if (isProblem(request)) return request;
+    const impossible = upgradeProblem(ctx.req, conversation !== undefined);
+    if (impossible) return impossible;
+
+    const network = networkOf(request.address);
+    const place = requests.hold(network);
+    const lack = place.take(1);
+    if (lack) return noRoom(lack);
+    let body: Held | undefined;
+    let working: unknown;
+    const started = performance.now();
+    const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
+      try {
+        return await within(Math.max(0, answerMs - spentMs), work, 'what the request needs');
+      } catch (error) {
+        request.giveUp();
+        throw error;
+      }
+    };
+    try {
+      working = route.admit?.(request);
+      const caller = working && (await inTime(working, 0));
+      const admittedMs = performance.now() - started;
+      // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
+      const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;
+      const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
+      if (refusal && !repeated) return refusal;
+
+      const wrong = checkQuery?.(request.query);
+      if (wrong) return refusal ?? refuse(wrong);
+
+      if (readBody) {
+        const name = refusal ? '' : route.nameOf?.(caller);
+        body = (route.room ?? bodies).hold(`${network} ${name ?? ''}`);
+        const read = await readBody(ctx, body);
+        if (isProblem(read)) return refusal ?? read;
+        const invalid = checkBody?.(read.json);
+        if (invalid) return refusal ?? refuse(invalid);
+        request.bytes = read.bytes;
+        request.body = route.body === 'bytes' ? read.bytes : read.json;
+      }
+      const answering = refusal
+        ? repeated!(request).then((told) => told ?? refusal)
+        : route.handle(request, caller);
+      working = answering;
+      const answer = await inTime(answering, admittedMs);
+      const given = 'lasting' in answer ? await answer.lasting() : answer;
+      if ('converse' in given) {
+        const { read, perSecond } = conversation!;
+        const { log } = request;
+        const { after, clock } = deps;
+        const options = { read, perSecond, place: requests.hold(network), log, after, clock };
+        return beginStream(ctx.req.socket, network) ?? { ...given, options };
+      }
+      // Of a stream that is only asked about, there are but headers.
+      return ('stream' in given && ctx.method !== 'HEAD' && beginStream(ctx.res, network)) || given;
+    } finally {
+      const over = () => {
+        place.release();
+        body?.release();
+      };
+      // Whoever is answered in its stead has gone: the work has not, nor what it holds.
+      Promise.resolve(working).then(over, over);
+    }
+  };
+
+  /** Or why it can't be, as its network has too many open. */
+  function beginStream(until: ServerResponse | Socket, network: string): Problem | undefined {
+    const place = streams.hold(network);
+    const lack = place.take(1);
+    if (lack) return noRoom(lack, STREAM_RETRY_MS);
+    if (until.closed) place.release();
+    else until.once('close', place.release);
+    return undefined;
+  }
+}
+
+/** Streams last. */
+const STREAM_RETRY_MS = 10_000;

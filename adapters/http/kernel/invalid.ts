@@ -1,0 +1,53 @@
+/** One sentence for the first thing that is wrong with a body or query, naming the field. */
+import type { ErrorObject } from 'ajv';
+import type { JsonSchema } from '../../../domain/shared/catalog.js';
+
+export interface FieldError {
+  readonly where: 'body' | 'query' | 'message';
+  /** Path to the field, for example `signingPublicKey/x`; empty for the whole. */
+  readonly field: string;
+  /** What the schema (its `title`), else the humanised name, calls the field: `Signing public key`. */
+  readonly label: string;
+  /** The JSON Schema keyword that was not met: `required`, `type`, `maxLength`, ... */
+  readonly keyword: string;
+  /** `<label> is required`, `is invalid`, `is too short`, `is too long`, `is not known`. */
+  readonly message: string;
+}
+
+/** Needs ajv's `verbose`, which says which schema an error comes from. */
+export function fieldError(where: FieldError['where'], error: ErrorObject): FieldError {
+  const { keyword } = error;
+  const path = error.instancePath.split('/').slice(1).map(unescapePointer);
+  // Some errors are about a member of what they point to.
+  const member: string | undefined = error.params.missingProperty ?? error.params.additionalProperty;
+  if (member !== undefined) path.push(member);
+  const label = titleOf(error, member) ?? humanise(path, where);
+  return { where, field: path.join('/'), label, keyword, message: `${label} ${complaint(error)}` };
+}
+
+function complaint({ keyword, data }: ErrorObject): string {
+  if (keyword === 'required' || (keyword === 'minLength' && data === '')) return 'is required';
+  if (keyword === 'minLength' || keyword === 'minItems') return 'is too short';
+  if (keyword === 'additionalProperties') return 'is not known';
+  if (keyword === 'maxLength' || keyword === 'maxItems') return 'is too long';
+  return 'is invalid';
+}
+
+function titleOf({ parentSchema }: ErrorObject, member: string | undefined): string | undefined {
+  const schema: JsonSchema | undefined =
+    member === undefined ? parentSchema : parentSchema?.properties?.[member];
+  return typeof schema?.title === 'string' ? schema.title : undefined;
+}
+
+/** `signingPublicKey` becomes `Signing public key`; members of a list are called by the list. */
+function humanise(path: readonly string[], where: FieldError['where']): string {
+  const name = path.findLast((part) => !/^\d+$/.test(part));
+  if (name === undefined) return `The ${where}`;
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~');

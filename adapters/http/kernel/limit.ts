@@ -1,0 +1,48 @@
+/** Counts what each caller does within a window, in this process's memory. */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Quota } from '../../../application/ports.js';
+import { networkOf } from '../../system/client-address.js';
+
+/** By the network of an address. */
+export interface Limit {
+  /** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
+  spend(address: string): Promise<number | undefined>;
+  /** One that was counted came to nothing. */
+  refund(address: string): Promise<void>;
+}
+
+/** How often a route lets something be done: so many from one network, in so long; one too many is 429. */
+export interface RouteQuota {
+  readonly perNetwork: Limit;
+  /** The rejection of one too many, `<service>/<reason>`. */
+  readonly rejected: string;
+  readonly description: string;
+}
+
+/** What the commands of one caller count towards. */
+export const quotaOf = ({ perNetwork, rejected }: RouteQuota, address: string): Quota => ({
+  async spend() {
+    const retryAfterMs = await perNetwork.spend(address);
+    return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', retryAfterMs };
+  },
+  refund: () => perNetwork.refund(address),
+});
+
+export function createLimit(most: number, perMs: number): Limit {
+  const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
+  return {
+    async spend(address) {
+      try {
+        await limiter.consume(networkOf(address));
+        return undefined;
+      } catch (refusal) {
+        // The window ends by a timer, whatever a clock says that was set back meanwhile.
+        if (refusal instanceof RateLimiterRes) return Math.min(refusal.msBeforeNext, perMs);
+        throw refusal;
+      }
+    },
+    async refund(address) {
+      await limiter.reward(networkOf(address));
+    },
+  };
+}

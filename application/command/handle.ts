@@ -1,0 +1,164 @@
+/** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../../domain/shared/decider.js';
+import {
+  type AppendOutcome,
+  type CommandContext,
+  type EventLog,
+  type Log,
+  type Position,
+  type RecordedEvent,
+  Unavailable,
+} from '../ports.js';
+import { RETRY_MS } from '../within.js';
+import { createLine } from './line.js';
+import { factSeed, newEvent } from './new-event.js';
+import { goneOf, type Handled, type Repetition } from './repetition.js';
+import { type Aggregate, type Loaded, noteCommand, type Streams } from './streams.js';
+
+/**
+ * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
+ * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have
+ * been done or not, and the same command (same `commandId`) may be sent again.
+ *
+ * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
+ * must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
+ * back what came to nothing: a command that was refused after all, or turned out to be a repetition (another node may
+ * have run it at the same moment), or never came to its append.
+ */
+export type Handle = <S, C, E extends DomainEvent>(
+  kind: Aggregate<S, C, E>,
+  stream: string,
+  command: C,
+  context: CommandContext,
+  before?: () => Promise<Rejection | undefined>,
+) => Promise<Handled<S, E> | Rejection>;
+
+const ATTEMPTS = 10;
+
+export interface HandleOptions {
+  readonly log: EventLog;
+  readonly streams: Streams;
+  readonly repetition: Repetition;
+  readonly release: string;
+  readonly logger: Log;
+  /** Told of every append, found or made, before the command is answered. */
+  readonly appended: (stream: string, position: Position, events: number) => void;
+  readonly conflicted: (stream: string) => void;
+}
+
+/** One run of a command, over all its attempts. */
+interface Run<S, C, E extends DomainEvent> {
+  readonly kind: Aggregate<S, C, E>;
+  readonly stream: string;
+  readonly command: C;
+  readonly context: CommandContext;
+  before: (() => Promise<Rejection | undefined>) | undefined;
+  spent: boolean;
+  /** Whether it is in the log, as far as is known: from its append on nobody knows without an answer. */
+  written: boolean;
+  /** Where the stream was at the first attempt: an append of this run that was lost can only be after it. */
+  begun: number | undefined;
+}
+
+export function createHandle(options: HandleOptions): Handle {
+  const { log, streams, repetition, release, logger, appended, conflicted } = options;
+  const inLine = createLine();
+
+  return (kind, stream, command, context, before) =>
+    inLine(stream, () =>
+      counted({ kind, stream, command, context, before, spent: false, written: false, begun: undefined }),
+    );
+
+  async function counted<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
+    try {
+      const outcome = await attempt(run);
+      run.written = !isRejection(outcome) && !outcome.repeated;
+      return outcome;
+    } finally {
+      if (run.spent && !run.written) await run.context.quota?.refund();
+    }
+  }
+
+  async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
+    const { stream } = run;
+    const until = performance.now() + RETRY_MS;
+    for (let tried = 0; tried < ATTEMPTS; tried++) {
+      if (tried > 0) await delay(Math.random() * 5 * 2 ** tried);
+      try {
+        const outcome = await attemptOnce(run, tried > 0);
+        if (outcome !== 'conflict') return outcome;
+        conflicted(stream);
+      } catch (error) {
+        // The append may have been taken all the same: read what is there, never append blindly.
+        if (!(error instanceof Unavailable) || performance.now() > until) throw error;
+        logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
+      }
+    }
+    throw new Unavailable(`${stream} is too busy`);
+  }
+
+  async function attemptOnce<S, C, E extends DomainEvent>(
+    run: Run<S, C, E>,
+    fresh: boolean,
+  ): Promise<Handled<S, E> | Rejection | 'conflict'> {
+    const { kind, stream, command, context } = run;
+    const mine: RecordedEvent[] = [];
+    const found = (event: RecordedEvent) => {
+      if (event.metadata.commandId === context.commandId) mine.push(event);
+    };
+    const loaded = fresh
+      ? await streams.refresh(kind, stream, { found, after: run.begun })
+      : await streams.load(kind, stream);
+    run.begun ??= loaded.revision;
+    const [first, last] = [mine[0], mine.at(-1)];
+    const earlier =
+      first && last ? { first: first.revision, last: last.revision } : loaded.keyed.get(context.commandId);
+    if (earlier) return repetition.tell(kind, stream, context, earlier);
+    if (loaded.deleted) return goneOf(kind);
+    const decided = kind.decider.decide(command, loaded.state);
+    // An append is guarded by its expected revision; what appends nothing must not rest on what another node changed.
+    const unguarded = isRejection(decided) || decided.length === 0;
+    if (unguarded && !fresh) return attemptOnce(run, true);
+    if (isRejection(decided)) return decided;
+    if (decided.length === 0) return handled(loaded.state, loaded.position, []);
+    const refusal = (await spend(run)) ?? (await run.before?.());
+    if (refusal) return refusal;
+    run.before = undefined;
+    run.written = true;
+    return append(run, loaded, decided);
+  }
+
+  async function spend<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Rejection | undefined> {
+    const refusal = run.spent ? undefined : await run.context.quota?.spend();
+    run.spent ||= refusal === undefined;
+    return refusal;
+  }
+
+  async function append<S, C, E extends DomainEvent>(
+    { kind, stream, context }: Run<S, C, E>,
+    loaded: Loaded<S>,
+    decided: readonly E[],
+  ): Promise<Handled<S, E> | Rejection | 'conflict'> {
+    const origin = { service: kind.catalog.service, release };
+    const events = decided.map((event, index) =>
+      newEvent(origin, stream, event, index, context, factSeed(event, context)),
+    );
+    const expected = loaded.revision < 0 ? 'none' : loaded.revision;
+    const result: AppendOutcome = await log.append(stream, expected, events);
+    if (result.outcome === 'conflict') return 'conflict';
+    if (result.outcome === 'deleted') return goneOf(kind);
+    const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
+    const { revision, position } = result;
+    noteCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
+    streams.remember(stream, { ...loaded, state, revision, position });
+    appended(stream, position, events.length);
+    return handled(state, position, decided);
+  }
+}
+
+const handled = <S, E extends DomainEvent>(
+  state: S,
+  position: Position,
+  events: readonly E[],
+): Handled<S, E> => ({ events, state: async () => state, position, repeated: false });

@@ -1,0 +1,270 @@
+/** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
+import { LRUCache } from 'lru-cache';
+
+import type { Catalog, EventSpec, Sealed } from '../../domain/shared/catalog.js';
+import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
+import { heldBytes } from '../held-bytes.js';
+import { pagesOf } from '../pages.js';
+import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
+import { takenFor } from '../recorded.js';
+
+/** A kind of stream: its rules, and the events it may hold. */
+export type Aggregate<State, Command, Event extends DomainEvent> =
+  | Seeing<State, Command, Event>
+  | Blind<State, Command, Event>;
+
+interface Kind<State, Event extends DomainEvent> {
+  /** Every event that the rules decide is in it. */
+  readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
+  /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
+  readonly keeps?: number;
+  /** Where what its streams are about comes to an end. */
+  readonly ends?: Ending<State>;
+}
+
+export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
+  readonly decider: Decider<State, Command, Event>;
+  readonly blind?: never;
+}
+
+/** Its rules look at no secret: events are folded as they stand in the log, unopened. */
+export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
+  readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
+  readonly blind: true;
+}
+
+export interface Ending<State> {
+  /** What everybody is told of it from then on, by its state or because the stream was ended. */
+  readonly told: Rejection;
+  /** Whether something that happened has ended it. */
+  byEvent?(state: State): boolean;
+  /** When it ends by itself, Unix ms. */
+  at?(state: State): number;
+}
+
+/** The revisions that a command with an `Idempotency-Key` wrote. */
+export interface KeyedCommand {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Loaded<State> {
+  readonly state: State;
+  /** The last revision folded in; -1 when the stream has no event. */
+  readonly revision: number;
+  /** The position of that event; 0 when there is none. */
+  readonly position: Position;
+  /** Keyed commands found so far, by command id. Facts of the log: shared by all that is loaded of a stream. */
+  readonly keyed: Map<string, KeyedCommand>;
+  readonly deleted: boolean;
+}
+
+export interface Seeking {
+  /** Is given every event that is read, oldest first. */
+  readonly found: (event: RecordedEvent) => void;
+  /** Read on from just after this revision, though what came after it may be known already. */
+  readonly after?: number | undefined;
+}
+
+export interface Streams {
+  /** The state as this process knows it, read from the log when it is not remembered. */
+  load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<Loaded<S>>;
+  /** The same where it is remembered, and no more was heard of since; asks nobody. */
+  known<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Loaded<S> | undefined;
+  /** The state as the log has it now. */
+  refresh<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    seeking?: Seeking,
+  ): Promise<Loaded<S>>;
+  /** The state as it was just after a revision. */
+  asOf<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    revision: number,
+  ): Promise<Loaded<S>>;
+  /** What a command wrote, secrets opened but of a blind kind; empty when the log keeps it no longer. */
+  written<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    command: KeyedCommand,
+  ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
+  /** Remembers what an append of this process made of a stream. */
+  remember<S>(stream: string, loaded: Loaded<S>): void;
+  /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
+  observe(event: RecordedEvent): void;
+  /** Drops what is remembered of a stream: what it was folded from has been erased. */
+  forget(stream: string): void;
+  readonly cache: Cache;
+}
+
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
+/** What the live feed has shown of a stream while it is being read: nothing remembers it yet. */
+interface News {
+  readonly stream: string;
+  newest: number;
+  /** What is being folded has been erased. */
+  forgotten: boolean;
+}
+
+interface Remembered {
+  loaded: Loaded<unknown>;
+  /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
+  newest: number;
+}
+
+export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMBERED_BYTES): Streams {
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: limitBytes,
+    sizeCalculation: ({ loaded }, stream) => heldBytes(stream) + heldBytes(loaded),
+  });
+
+  const reading = new Map<string, Set<News>>();
+
+  function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>) {
+    if (kind.blind) {
+      const evolve = evolveOf(kind.decider);
+      return (state: S, event: RecordedEvent) => evolve(state, takenFor<E>(event));
+    }
+    const { catalog, decider } = kind;
+    const evolve = evolveOf(decider);
+    return async (state: S, event: RecordedEvent) => evolve(state, await reveal(catalog, takenFor<E>(event)));
+  }
+
+  async function fold<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    base: Loaded<S>,
+    events: readonly RecordedEvent[],
+  ): Promise<Loaded<S>> {
+    let { state, revision, position } = base;
+    const evolve = folding(kind);
+    for (const event of events) {
+      state = await evolve(state, event);
+      ({ revision, position } = event);
+      noteCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
+    }
+    return { ...base, state, revision, position };
+  }
+
+  function remember(stream: string, loaded: Loaded<unknown>, shown = -1) {
+    const current = remembered.peek(stream);
+    if (current && current.loaded.revision > loaded.revision) return;
+    remembered.set(stream, { loaded, newest: Math.max(current?.newest ?? -1, loaded.revision, shown) });
+  }
+
+  /** Reads a stream, told what the live feed shows of it meanwhile. */
+  async function whileHearing<T>(stream: string, read: (news: News) => Promise<T>): Promise<T> {
+    const news: News = { stream, newest: -1, forgotten: false };
+    const all = reading.get(stream) ?? new Set();
+    reading.set(stream, all.add(news));
+    try {
+      return await read(news);
+    } finally {
+      all.delete(news);
+      if (all.size === 0) reading.delete(stream);
+    }
+  }
+
+  const refresh: Streams['refresh'] = (kind, stream, seeking) =>
+    whileHearing(stream, (news) => refreshed(kind, news, seeking));
+
+  async function refreshed<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    news: News,
+    { found, after = Number.POSITIVE_INFINITY }: Partial<Seeking> = {},
+  ): Promise<Loaded<S>> {
+    const { stream } = news;
+    let loaded =
+      (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? empty(kind.decider.initialState);
+    const unread = pagesOf(log, stream, Math.min(loaded.revision, after) + 1);
+    for (let page = await unread.next(); ; page = await unread.next()) {
+      if (page.done) {
+        if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
+        else if (loaded.revision < 0) return loaded;
+        break;
+      }
+      for (const event of page.value) found?.(event);
+      const { revision } = loaded;
+      loaded = await fold(
+        kind,
+        loaded,
+        page.value.filter((event) => event.revision > revision),
+      );
+    }
+    if (!news.forgotten) remember(stream, loaded, news.newest);
+    return loaded;
+  }
+
+  const known = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
+    const found = remembered.get(stream);
+    return found && found.newest <= found.loaded.revision ? (found.loaded as Loaded<S>) : undefined;
+  };
+
+  return {
+    known,
+    refresh,
+    remember: (stream, loaded) => remember(stream, loaded),
+    forget(stream) {
+      remembered.delete(stream);
+      for (const news of reading.get(stream) ?? []) news.forgotten = true;
+    },
+    cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
+
+    async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
+      return known(kind, stream) ?? refresh(kind, stream);
+    },
+
+    async asOf(kind, stream, revision) {
+      let loaded = empty(kind.decider.initialState);
+      for await (const page of pagesOf(log, stream)) {
+        const wanted = page.filter((event) => event.revision <= revision);
+        loaded = await fold(kind, loaded, wanted);
+        if (wanted.length < page.length) break;
+      }
+      return loaded;
+    },
+
+    async written<S, C, E extends DomainEvent>(
+      kind: Aggregate<S, C, E>,
+      stream: string,
+      { first, last }: KeyedCommand,
+    ) {
+      const events = await log.read(stream, { from: first, limit: last - first + 1 });
+      if (typeof events === 'string') return [];
+      const wanted = events.filter(({ revision }) => revision >= first && revision <= last);
+      return kind.blind
+        ? wanted.map(takenFor<E>)
+        : Promise.all(wanted.map((event) => reveal(kind.catalog, takenFor<E>(event))));
+    },
+
+    observe({ stream, revision }) {
+      const known = remembered.peek(stream);
+      if (known && revision > known.newest) known.newest = revision;
+      for (const news of reading.get(stream) ?? []) news.newest = Math.max(news.newest, revision);
+    },
+  };
+}
+
+const empty = <S>(state: S): Loaded<S> => ({
+  state,
+  revision: -1,
+  position: 0n,
+  keyed: new Map(),
+  deleted: false,
+});
+
+/** Adds what a keyed command wrote, and drops commands whose events the log keeps no longer. */
+export function noteCommand(
+  { keeps = Number.POSITIVE_INFINITY }: { readonly keeps?: number },
+  keyed: Map<string, KeyedCommand>,
+  { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
+  { first, last }: KeyedCommand,
+): void {
+  if (commandId && fingerprint) {
+    keyed.set(commandId, { first: Math.min(first, keyed.get(commandId)?.first ?? first), last });
+  }
+  for (const [oldest, command] of keyed) {
+    if (command.last > last - keeps) break;
+    keyed.delete(oldest);
+  }
+}

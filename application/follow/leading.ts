@@ -1,0 +1,63 @@
+/** What one process of all does at a time: it leads while it holds a lease (docs/nodes.md). */
+import { pause } from '../pause.js';
+import type { Lease, Leases } from '../ports.js';
+
+/** Work under a lease: `stop` is aborted when the lease is lost, or whoever asked for the work wants it to end. */
+export type Lead<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
+
+/**
+ * Runs work under a lease, and gives the lease back. Undefined, and nothing was run, while another process holds it.
+ * Rejects with what the work rejects with.
+ */
+export async function whileHeld<Result>(
+  leases: Leases,
+  name: string,
+  signal: AbortSignal,
+  lead: Lead<Result>,
+): Promise<{ readonly result: Result } | undefined> {
+  const lease = await leases.acquire(name);
+  if (!lease) return undefined;
+  try {
+    return { result: await lead(lease, AbortSignal.any([signal, lease.lost])) };
+  } finally {
+    // What can't be given back lapses.
+    await lease.release().catch(() => {});
+  }
+}
+
+export interface Leading {
+  readonly leases: Leases;
+  readonly lease: string;
+  readonly lead: Lead;
+  /** Before it is tried again: after another one was found leading, after a failure, and after `lead` came to its end. */
+  readonly standbyMs: number;
+  /** While it says no, the work is left to others. */
+  readonly mayLead?: (() => boolean) | undefined;
+  /** Told when another one leads. */
+  readonly onStandby?: () => void;
+  /** Told why leading ended, but not that the signal ended it. */
+  readonly onFailure: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Leads whenever nobody else does; settles when the signal has stopped it and the lease is given back. */
+export async function keepLeading({
+  leases,
+  lease,
+  lead,
+  standbyMs,
+  mayLead = () => true,
+  onStandby,
+  onFailure,
+  signal,
+}: Leading): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const held = mayLead() ? await whileHeld(leases, lease, signal, lead) : undefined;
+      if (!held) onStandby?.();
+    } catch (error) {
+      if (!signal.aborted) onFailure(error);
+    }
+    await pause(standbyMs, signal);
+  }
+}

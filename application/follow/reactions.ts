@@ -1,0 +1,100 @@
+/** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
+import type { DomainEvent } from '../../domain/shared/decider.js';
+import { handlerOf, type On } from '../../domain/shared/on.js';
+import { pause } from '../pause.js';
+import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from '../ports.js';
+import { keepLeading } from './leading.js';
+
+/** `Event`: those that it follows. */
+export interface Reaction<Event extends DomainEvent> {
+  /** `<service>.<what>`, for example `rooms.erase`. */
+  readonly name: string;
+  /** Must do no harm when done again; a rejection is tried again until it succeeds. */
+  readonly on: On<RecordedEvent<Event>, Promise<void>>;
+}
+
+/** As it is run: by whoever knows no event. */
+export type AnyReaction = Reaction<DomainEvent>;
+
+export interface ReactionOptions {
+  readonly service: string;
+  readonly reaction: AnyReaction;
+  readonly follow: Follow;
+  readonly checkpoints: Checkpoints;
+  readonly leases: Leases;
+  /** The end of the log. */
+  readonly head: () => Promise<Position>;
+  /**
+   * Where the log ended before this node served anybody: a reaction that never ran begins there, not at the beginning
+   * of history, and not so late that it misses what the first caller does.
+   */
+  readonly begun: Position;
+  readonly reacted: (reaction: string) => void;
+  readonly logger: Log;
+  readonly signal: AbortSignal;
+}
+
+const CHECKPOINT_EVERY_MS = 1000;
+const STANDBY_MS = 500;
+const BACKOFF_MS = { first: 100, most: 30_000 };
+
+/** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
+export function runReaction(options: ReactionOptions): Promise<void> {
+  const { reaction, leases, logger, signal } = options;
+  return keepLeading({
+    leases,
+    lease: `reaction:${reaction.name}`,
+    lead: (lease, stop) => lead(options, lease, stop),
+    standbyMs: STANDBY_MS,
+    onFailure: (err) => logger.error({ err, reaction: reaction.name }, 'reaction stopped, starting again'),
+    signal,
+  });
+}
+
+async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): Promise<void> {
+  const { service, reaction, follow, checkpoints, head, begun } = options;
+  const name = `reaction:${reaction.name}`;
+  let from = await checkpoints.read(name);
+  const last = await head();
+  // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
+  if (from === undefined || from > last) {
+    from = from === undefined ? begun : last;
+    await checkpoints.advance({ [name]: from }, lease);
+  }
+  let saved = performance.now();
+  const types = Object.keys(reaction.on);
+  for await (const { events, position } of follow({ service, types, from, signal: stop })) {
+    let reacted = false;
+    for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
+    if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
+    saved = performance.now();
+    if (!(await checkpoints.advance({ [name]: position }, lease))) return;
+  }
+}
+
+async function react(
+  options: ReactionOptions,
+  event: RecordedEvent,
+  lease: Lease,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { reaction, reacted, logger } = options;
+  const work = handlerOf(reaction.on, event);
+  if (!work) return false;
+  for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    stop.throwIfAborted();
+    lease.assertHeld();
+    try {
+      await work(event);
+      reacted(reaction.name);
+      return true;
+    } catch (error) {
+      stop.throwIfAborted();
+      logger.error(
+        { err: error, reaction: reaction.name, event: event.id, retryMs: wait },
+        'reaction failed',
+      );
+      await pause(wait, stop);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** All commands of the program. */
+import type { Listed } from './command.js';
+import { logsCommands } from './logs/all.js';
+
+export const commands: readonly Listed[] = [
+  {
+    name: 'serve',
+    summary: 'Run services',
+    load: async () => (await import('./serve.js')).serve,
+  },
+  {
+    name: 'engines',
+    summary: 'Run the embedded engines alone',
+    load: async () => (await import('./engines.js')).engines,
+  },
+  {
+    name: 'config',
+    summary: 'Show the effective configuration and where each value came from',
+    load: async () => (await import('./config.js')).config,
+  },
+  {
+    name: 'reindex',
+    summary: 'Rebuild read models from the log',
+    load: async () => (await import('./reindex.js')).reindex,
+  },
+  {
+    name: 'replay',
+    summary: 'Read the events of the log',
+    load: async () => (await import('./replay.js')).replay,
+  },
+  {
+    name: 'scavenge',
+    summary: 'Take deleted and expired events off the disk',
+    load: async () => (await import('./scavenge.js')).scavenge,
+  },
+  {
+    name: 'keys',
+    summary: 'Wrap all keys anew under another secret',
+    load: async () => (await import('./keys.js')).keys,
+  },
+  {
+    name: 'logs',
+    summary: 'Query, count, watch and import log records',
+    description: 'Talks to the log service over its API, here or elsewhere.',
+    commands: logsCommands,
+  },
+];

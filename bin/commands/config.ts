@@ -1,0 +1,53 @@
+/** `annals config`: the effective configuration, where each value came from, and no secret. */
+import { Option } from 'commander';
+import type { Entry } from '../../adapters/system/check-values.js';
+import { maskEntry } from '../../adapters/system/mask.js';
+import { envName, flagName } from '../../adapters/system/names.js';
+import type { Call, CommandSpec } from './command.js';
+
+export const config: CommandSpec = {
+  description:
+    'Shows every setting with its effective value and where that came from: a flag, the environment, the ' +
+    'configuration file or the default. Secrets and credentials in addresses are masked.',
+  examples: [
+    ['config', 'what would be used here and now'],
+    ['config --json', 'the same for programs, with the names of variables and flags'],
+    ['config --rooms-port 8004', 'what a flag would change'],
+  ],
+  options: [new Option('--json', 'Print JSON')],
+  async run({ config, options }: Call) {
+    const { entries, file } = config;
+    process.stdout.write(options.json ? asJson(entries, file) : asTable(entries, file));
+    return 0;
+  },
+};
+
+function asJson(entries: readonly Entry[], file: string | undefined): string {
+  const settings = entries.map((entry) => ({
+    key: entry.key,
+    value: maskEntry(entry) ?? null,
+    origin: entry.origin,
+    environment: envName(entry.key),
+    flag: flagName(entry.key),
+    description: entry.setting.description,
+  }));
+  return `${JSON.stringify({ file: file ?? null, settings }, null, 2)}\n`;
+}
+
+function asTable(entries: readonly Entry[], file: string | undefined): string {
+  const rows = [
+    ['SETTING', 'VALUE', 'FROM'],
+    ...entries.map((entry) => [entry.key, shown(maskEntry(entry)), whence(entry)]),
+  ];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map(
+    ([key, value, from]) => `${key!.padEnd(widths[0]!)}  ${value!.padEnd(widths[1]!)}  ${from}`,
+  );
+  return `${lines.join('\n')}\n\nConfiguration file: ${file ?? 'none'}\n`;
+}
+
+const shown = (value: unknown) =>
+  value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value);
+
+const whence = ({ origin: { from, name } }: Entry) =>
+  from === 'default' || from === 'file' || name === undefined ? from : `${from} ${name}`;

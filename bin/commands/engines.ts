@@ -1,0 +1,31 @@
+/** `annals engines`: the two embedded engines alone, for other processes to use. */
+import { resolve } from 'node:path';
+import { startEngines } from '../../adapters/engines/start.js';
+import { createLog } from '../../adapters/system/log.js';
+import { maskCredentials } from '../../adapters/system/mask.js';
+import { shutdownOn } from '../../adapters/system/shutdown.js';
+import type { Call, CommandSpec } from './command.js';
+
+export const engines: CommandSpec = {
+  description:
+    'Starts the embedded event store and the embedded MongoDB on the data directory and leaves them running. ' +
+    'Every other command of the same user with the same data directory finds them, by the addresses and the secret ' +
+    'of this start in its runtime.json, and uses them.',
+  examples: [
+    ['engines', 'on ./data'],
+    ['engines --data-dir /var/lib/annals', 'on another directory'],
+  ],
+  async run({ config: { values } }: Call) {
+    const log = createLog({ level: values['log.level'], format: values['log.format'] });
+    const dataDir = resolve(values.dataDir);
+    const starting = startEngines({ dataDir, logger: log });
+    // From the beginning: engines that are told to go while they start are waited for, and stopped.
+    shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], log });
+    const running = await starting;
+    const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
+    log.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
+    log.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);
+    log.info({ dataDir }, 'ready');
+    return new Promise<never>(() => {});
+  },
+};

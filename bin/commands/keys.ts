@@ -1,0 +1,89 @@
+/** `annals keys rotate`: another secret for the keys. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Argument, Option } from 'commander';
+import { SECRET_CHARACTERS } from '../../adapters/crypto/wrapping.js';
+import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
+import { createLeases } from '../../adapters/mongo/leases.js';
+import { NoNewSecret, rotate } from '../../adapters/mongo/rotation.js';
+import { ConfigError } from '../../adapters/system/config-error.js';
+import { createLog } from '../../adapters/system/log.js';
+import { type Lease, Unavailable } from '../../application/ports.js';
+import { findStores } from '../node/connect.js';
+import { secretSource } from '../node/secret.js';
+import type { Call, CommandSpec } from './command.js';
+import { Failed, outsideCause } from './failure.js';
+
+const FLAG = '--new-secret-file';
+
+export const keys: CommandSpec = {
+  description:
+    'rotate puts another secret in force and wraps every key in the key database anew under it; identifiers, tokens ' +
+    'and all that is sealed stay as they are. Without a configured secret a fresh one takes the place of the one ' +
+    'that the program keeps, and running nodes take it up by themselves. With a configured one name the new one by ' +
+    `${FLAG}, then configure it on every node and restart them: until then they answer 503 where they need a key ` +
+    'that they do not hold. To go from a kept secret to a configured one, configure it and run this. It may be cut ' +
+    'short at any moment; the same command goes on.',
+  examples: [
+    ['keys rotate', 'a fresh secret where none is configured'],
+    [`keys rotate ${FLAG} /run/secrets/annals-new`, 'another one than is configured'],
+  ],
+  arguments: [new Argument('<what>', 'What to do').choices(['rotate'])],
+  options: [new Option(`${FLAG} <path>`, 'File whose text is the new secret')],
+  async run({ config: { values }, options }: Call) {
+    const next = newSecretIn(options.newSecretFile);
+    const log = createLog({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, log);
+    let mongo: Mongo | undefined;
+    let lease: Lease | undefined;
+    try {
+      mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
+      lease = await createLeases(mongo.models, randomUUID()).acquire('keys.rotate');
+      if (!lease) throw new Failed('another process is rotating the secret, or was until a moment ago');
+      const { assertHeld } = lease;
+      const assertAlone = () => {
+        try {
+          assertHeld();
+        } catch (cause) {
+          throw new Unavailable('MongoDB was away for too long; the same command goes on', { cause });
+        }
+      };
+      const { wrapped, unopened, isKept } = await rotate(mongo.keys, {
+        ...secretSource(values, servers, mongo.keys),
+        next,
+        fresh: randomBytes(32),
+        logger: log,
+        assertAlone,
+        progress: assertAlone,
+      });
+      const then = isKept ? '' : '; configure it on every node, and restart them';
+      process.stdout.write(
+        `${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`,
+      );
+      const [first] = unopened;
+      if (first === undefined) return 0;
+      throw new Failed(
+        `${unopened.length} keys are opened by no secret at hand, the first of them that of ${first}`,
+      );
+    } catch (error) {
+      if (!(error instanceof NoNewSecret)) throw error;
+      throw new ConfigError(FLAG, 'must name the new secret, since a configured one is in force');
+    } finally {
+      await lease?.release().catch(() => {});
+      await mongo?.close();
+      await servers.stop();
+    }
+  },
+};
+
+function newSecretIn(path: unknown): string | undefined {
+  if (typeof path !== 'string') return undefined;
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(FLAG, `must name a file that can be read: ${outsideCause(error)}`);
+  }
+  if (secret.length >= SECRET_CHARACTERS) return secret;
+  throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
+}

@@ -1,0 +1,67 @@
+/** `annals logs aggregate`: how many records there are of each kind. */
+import { Option } from 'commander';
+import picocolors from 'picocolors';
+import { safe } from '../../../adapters/system/safe-text.js';
+import { print } from '../print.js';
+import { table } from '../table.js';
+import { askJson, connectionOf } from './connection.js';
+import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
+import { logsCommand } from './run.js';
+
+interface Aggregate {
+  readonly buckets: readonly { readonly key: string; readonly count: number }[];
+  readonly total: number;
+}
+
+const GROUPS = ['level', 'event', 'field', 'correlation', 'time'];
+const BAR_WIDTH = 40;
+
+export const aggregate = logsCommand(
+  {
+    description:
+      'Counts log records. On a terminal the counts are shown as a table, elsewhere as NDJSON of {key, count}.',
+    examples: [
+      ['logs aggregate', 'how many of each level'],
+      ['logs aggregate --by event --level ERROR --from 1d', 'what failed today'],
+      ['logs aggregate --by user.id --limit 10', 'who logs the most: a field by its path'],
+      ['logs aggregate --by time --interval 1h --from 1d', 'hour by hour'],
+    ],
+    arguments: filterArguments,
+    options: [
+      ...filterOptions,
+      new Option('--by <what>', `${GROUPS.join(', ')}, or the path of a field`).default('level'),
+      new Option('--interval <interval>', 'For --by time: 1m to 1d'),
+      new Option('-n, --limit <count>', 'At most so many kinds').argParser(wholeNumber),
+      new Option('--json', 'NDJSON on a terminal too'),
+    ],
+  },
+  async (call, stop) => {
+    const { options } = call;
+    const parameters = filterParameters(call);
+    const by = String(options.by);
+    parameters.set('groupBy', GROUPS.includes(by) && by !== 'field' ? by : 'field');
+    if (parameters.get('groupBy') === 'field') parameters.set('groupField', by);
+    for (const name of ['interval', 'limit']) {
+      if (options[name] !== undefined) parameters.set(name, String(options[name]));
+    }
+    const found = await askJson<Aggregate>(connectionOf(call), `/api/logs/aggregate?${parameters}`, {
+      signal: stop,
+    });
+    const people = process.stdout.isTTY && !options.json;
+    await print(people ? asTable(by, found) : asLines(found), stop);
+    return 0;
+  },
+);
+
+const asLines = ({ buckets }: Aggregate) => buckets.map((bucket) => `${JSON.stringify(bucket)}\n`).join('');
+
+function asTable(by: string, { buckets, total }: Aggregate): string {
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const width = Math.max(5, ...buckets.map(({ count }) => count.toLocaleString('en').length));
+  const rows = buckets.map(({ key, count }) => [
+    safe(key),
+    count.toLocaleString('en').padStart(width),
+    picocolors.cyan('█'.repeat(Math.ceil((count / most) * BAR_WIDTH))),
+  ]);
+  return `${table([[by.toUpperCase(), 'COUNT'.padStart(width), ''], ...rows])}${total.toLocaleString('en')} in all\n`;
+}

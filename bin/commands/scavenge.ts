@@ -1,0 +1,26 @@
+/** `annals scavenge`: takes deleted and expired events off the disk of the event store. */
+import { scavenge as scavengeStore } from '../../adapters/eventstore/scavenge.js';
+import { createLog } from '../../adapters/system/log.js';
+import { findStores } from '../node/connect.js';
+import type { Call, CommandSpec } from './command.js';
+
+export const scavenge: CommandSpec = {
+  description:
+    'Makes the event store remove from its disk what no reader can see any more: events of ended streams, and ' +
+    'those over the age or number that their stream keeps. The embedded engine also does so once a day.',
+  examples: [['scavenge', 'and wait until it is done']],
+  async run({ config: { values } }: Call) {
+    const servers = await findStores(values, createLog({ level: 'warn', format: values['log.format'] }));
+    try {
+      const { scavengeId, result, durationMs, spaceSaved } = await scavengeStore(servers.eventStoreUrl);
+      const saved =
+        spaceSaved === undefined ? '' : `, ${(Number(spaceSaved) / 1024 / 1024).toFixed(1)} MiB freed`;
+      process.stdout.write(
+        `${result} in ${(durationMs / 1000).toFixed(1)} s${saved} (scavenge ${scavengeId})\n`,
+      );
+      return /success/i.test(result) ? 0 : 1;
+    } finally {
+      await servers.stop();
+    }
+  },
+};

@@ -1,0 +1,53 @@
+/** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
+import { Argument } from 'commander';
+import { createLog } from '../../adapters/system/log.js';
+import { once, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
+import { findServers } from '../node/connect.js';
+import { serviceNames } from '../settings.js';
+import type { Call, CommandSpec } from './command.js';
+
+export const serve: CommandSpec = {
+  description:
+    'Runs the named services, or all of them, each on a port of its own. Without addresses of servers it starts ' +
+    'an embedded event store and an embedded MongoDB on the data directory.',
+  examples: [
+    ['serve', 'everything, on embedded engines in ./data'],
+    ['serve rooms --rooms-port 8004', 'one service'],
+    ['serve --event-store-url esdb://es:2113?tls=false --mongo-url mongodb://db/', 'on real servers'],
+  ],
+  arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
+  async run({ config: { values }, args }: Call) {
+    const log = createLog({ level: values['log.level'], format: values['log.format'] });
+    // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.
+    const undo: Step[] = [];
+    const opened = (name: string, run: Step['run']) => undo.unshift(once({ name, run }));
+    let asked = false;
+    function* steps() {
+      asked = true;
+      yield* [...undo];
+    }
+    // From the beginning: a start that is interrupted is undone as far as it has come.
+    shutdownOn({ steps: { [Symbol.iterator]: steps }, log });
+    // The engines start while this process still loads what will use them.
+    const finding = findServers(values, log).then((servers) => {
+      opened('engines', servers.stop);
+      return servers;
+    });
+    try {
+      const [servers, { begin }, { services }] = await Promise.all([
+        finding,
+        import('../node/begin.js'),
+        import('../services/all.js'),
+      ]);
+      const chosen = services.filter(({ name }) => args.length === 0 || args.includes(name));
+      await begin(chosen, values, servers, log, opened);
+    } catch (error) {
+      // What was under way fails because it is being stopped.
+      if (asked) return new Promise<never>(() => {});
+      await finding.catch(() => {});
+      for (const { run } of undo) await run();
+      throw error;
+    }
+    return new Promise<never>(() => {});
+  },
+};

@@ -1,0 +1,245 @@
+/** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
+import { setMaxListeners } from 'node:events';
+import { resolve } from 'node:path';
+import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
+import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
+import { createShares } from '../../adapters/http/kernel/shares.js';
+import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
+import { RING_BYTES } from '../../adapters/relay/ring.js';
+import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/system/client-address.js';
+import { keepHeapSmall } from '../../adapters/system/heap.js';
+import { maskCredentials } from '../../adapters/system/mask.js';
+import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
+import type { Step } from '../../adapters/system/shutdown.js';
+import { urlOf } from '../../adapters/system/url.js';
+import { type Feed, runFeed } from '../../application/follow/feed.js';
+import { runPeriodically } from '../../application/follow/periodic.js';
+import { runReaction } from '../../application/follow/reactions.js';
+import { readWindow, type WindowStart } from '../../application/follow/window.js';
+import type { Log, Position } from '../../application/ports.js';
+import { createRoom } from '../../application/room.js';
+import type { Progress } from '../../projections/catch-up.js';
+import { groupsOf, type ReadModel } from '../../projections/projection.js';
+import { runProjector } from '../../projections/subscription.js';
+import type { AnnalsValues } from '../settings.js';
+import { adopt } from './adopt.js';
+import { nodeName, type Servers } from './connect.js';
+import { createKernel, type Kernel } from './kernel.js';
+import { release } from './release.js';
+import { secretSource } from './secret.js';
+import type { Part, RunningService, Service } from './service.js';
+import { statusOf } from './status.js';
+
+/**
+ * Connects everything and listens; resolves when it is ready. `opened` is told how to close each thing that was
+ * opened, in order, also when a later one fails.
+ */
+export async function begin(
+  chosen: readonly Service[],
+  values: AnnalsValues,
+  servers: Servers,
+  log: Log,
+  opened: (name: string, close: Step['run']) => void,
+): Promise<void> {
+  const metrics = createMetrics();
+  const projections = chosen.flatMap((service) => service.projections);
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: values['mongo.database'],
+    secret: (keys) => secretSource(values, servers, keys),
+    node: nodeName(values.dataDir),
+    release,
+    catalogs: chosen.map(({ catalog }) => catalog),
+    projections,
+    logger: log,
+    onAppended: metrics.appended,
+    onConflict: metrics.conflicted,
+    onUnopened: metrics.unopened,
+  });
+  opened('drivers', kernel.close);
+  if (servers.kind === 'given' && !values.secret) log.warn({}, NO_SECRET);
+  for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
+
+  const running = new AbortController();
+  // Everything in the background waits on it at once: more than Node takes for a leak.
+  setMaxListeners(0, running.signal);
+  const { signal } = running;
+  const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
+  const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
+  metrics.clock(kernel.clock.ahead);
+  if (servers.damaged) metrics.damaged(servers.damaged);
+  // First: the feed has to tell of every switch that comes after what is learned now of what is served.
+  const begun = await kernel.head();
+  // Before anything is written: a log that was restored may lack no more than that.
+  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
+  // Before anything is stamped with a time. Whatever can't be undone asks again.
+  await kernel.clock
+    .compare()
+    .catch((err) => log.warn({ err }, 'the event store did not say what time it is'));
+  const context = { kernel, values, release, metrics, logger: log, signal, begun };
+  const windows = await readWindows(kernel, chosen, begun);
+  const urls = new Map<string, string>();
+  const parts = chosen.map((service) => {
+    const { horizon } = windows.get(service.name)!;
+    const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
+    return start(service, service.connect({ ...context, horizon, url }), context, signal);
+  });
+  for (const { service, connected } of parts)
+    metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
+  const feed = startFeed(kernel, parts, windows, begun, log, signal);
+  opened('background', () => stopBackground(running, parts, feed.stopped));
+  // From here on this node's readers are owed whatever was in the log before.
+  for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+
+  const proxies = values['server.trustedProxies'];
+  const http = {
+    host: values.host,
+    derivation: kernel.derivation,
+    log,
+    answered: metrics.answered,
+    clientAddress: createClientAddress(proxies, () => log.warn({}, DOUBTED_PROXY)),
+  };
+  const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
+    const { url, close } = await listen(policy, routes, { ...http, port, ...common });
+    urls.set(policy.service, url);
+    opened(`connections of ${policy.service}`, close);
+    log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
+  };
+  // The operations port is not for everybody, and must answer however many clients there are.
+  const common = share(values['server.connections'], isTrustedBy(proxies), metrics);
+  for (const { service, connected } of parts) {
+    await open(connected, service.port(values), common);
+    opened(`streams of ${service.name}`, connected.close);
+  }
+  const policy = operationsPolicy(release);
+  const status = statusOf(kernel, parts, feed, servers.damaged);
+  const access = { host: values.host, token: values['operations.token'] };
+  const routes = operationsRoutes(policy, status, metrics, access);
+  await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  keepHeapSmall();
+  const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
+  log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
+
+/** What the ports of all services have in common. */
+type Common = Pick<ListenOptions, 'crowd' | 'shares'>;
+
+/** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
+function share(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
+  const connections = createRoom('connections', mostConnections(wanted));
+  const shares = createShares(connections.most);
+  for (const room of [connections, ...Object.values(shares)]) metrics.room(room);
+  return {
+    crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    shares,
+  };
+}
+
+type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
+
+/** The addresses of servers that are not ours to start. */
+function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValues) {
+  if (!eventStore || !mongo) return {};
+  return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
+}
+
+const DOUBTED_PROXY =
+  'a proxy on this machine says for whom it asks, and is not believed: all who come through it count as one, until it is in server.trustedProxies';
+
+const NO_SECRET =
+  'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
+
+const AHEAD =
+  'the read model is ahead of the log, or may be, as after a backup of the log was restored: building it anew before it is served';
+
+const sinceStart = () => Math.round(performance.now());
+
+interface PartContext {
+  readonly kernel: Kernel;
+  readonly metrics: Metrics;
+  readonly logger: Log;
+  /** Where the log ended before anybody was served. */
+  readonly begun: Position;
+}
+
+function start(
+  service: Service,
+  connected: RunningService,
+  { kernel, metrics, logger, begun }: PartContext,
+  signal: AbortSignal,
+): Part {
+  const { name, projections } = service;
+  const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
+  const common = { service: name, follow, checkpoints, leases, logger, signal };
+  const { reached, untilWanted } = settled;
+  const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
+  return {
+    service,
+    connected,
+    projectors: groupsOf(name, projections).map((group) => ({
+      ...group,
+      projector: runProjector({ ...common, group, builds, served, head, reached, untilWanted }),
+    })),
+    background: [
+      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
+      ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
+    ],
+  };
+}
+
+/** Where the streams of each service can be resumed from, as the last node left it. */
+async function readWindows(
+  kernel: Kernel,
+  chosen: readonly Service[],
+  head: Position,
+): Promise<ReadonlyMap<string, WindowStart>> {
+  const found = chosen.map(async ({ name, projections }) => {
+    const projected = await projectedOf(kernel, projections);
+    return [name, await readWindow(kernel.windows, name, head, projected)] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+/** How far all of these are by their checkpoints; undefined while one of them has none: it shows nothing yet. */
+async function projectedOf({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
+  const read = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
+  const known = (await Promise.all(read)).filter((each) => each !== undefined);
+  const [least] = known.length < read.length ? [] : known.sort((a, b) => (a < b ? -1 : 1));
+  return least;
+}
+
+function startFeed(
+  kernel: Kernel,
+  parts: readonly Part[],
+  windows: ReadonlyMap<string, WindowStart>,
+  begun: Position,
+  logger: Log,
+  signal: AbortSignal,
+): Feed {
+  const { catalogs, windows: saved, follow, reveal, streams, vault } = kernel;
+  const projections = parts.flatMap(({ service }) => service.projections);
+  const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
+  return runFeed({
+    catalogs,
+    windows,
+    begun,
+    saved,
+    follow,
+    reveal,
+    streams,
+    vault,
+    publish: (service, event) => publishers.get(service)?.(event),
+    switched: (event) => void adopt(kernel, projections, event, logger, signal),
+    logger,
+    signal,
+  });
+}
+
+async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
+  running.abort();
+  const all = parts.flatMap(({ projectors, background }) => [
+    ...projectors.map(({ projector }) => projector.stopped),
+    ...background,
+  ]);
+  await Promise.all([feed, ...all]);
+}

@@ -1,0 +1,197 @@
+/** Connects the ports of the application to their adapters: what every command of the program stands on. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { createDerivation } from '../../adapters/crypto/derivation.js';
+import { connectEventStore } from '../../adapters/eventstore/client.js';
+import { createCodec } from '../../adapters/eventstore/codec.js';
+import { createEventLog } from '../../adapters/eventstore/log.js';
+import { createFollow, headOf } from '../../adapters/eventstore/subscribe.js';
+import { createCheckpoints } from '../../adapters/mongo/checkpoints.js';
+import { connectMongo } from '../../adapters/mongo/client.js';
+import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
+import { openKeys, type SecretSource } from '../../adapters/mongo/keys.js';
+import { createLeases } from '../../adapters/mongo/leases.js';
+import { createBuilds, createRows } from '../../adapters/mongo/rows.js';
+import { createWindows } from '../../adapters/mongo/windows.js';
+import { createHandle } from '../../application/command/handle.js';
+import { createRepetition } from '../../application/command/repetition.js';
+import { createStreams } from '../../application/command/streams.js';
+import type { CommandContext, Log, Position } from '../../application/ports.js';
+import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
+import { createSettled } from '../../application/settled.js';
+import { createStoreClock } from '../../application/store-clock.js';
+import { createVault } from '../../application/vault.js';
+import type { Catalog } from '../../domain/shared/catalog.js';
+import { servedEvents } from '../../domain/shared/served.js';
+import { createLifecycle } from '../../projections/lifecycle.js';
+import { newRun, type ReadModel } from '../../projections/projection.js';
+import { createServed } from '../../projections/served.js';
+import type { AnnalsValues } from '../settings.js';
+import type { Servers } from './connect.js';
+import { release } from './release.js';
+import { secretSource } from './secret.js';
+
+export interface KernelOptions {
+  readonly eventStoreUrl: string;
+  readonly mongoUrl: string;
+  readonly mongoDatabase: string;
+  /** The secret that wraps the keys; without it one that is kept beside them. */
+  readonly secret?: (keys: Db) => SecretSource;
+  /** Names this process in leases. */
+  readonly node: string;
+  readonly release: string;
+  readonly catalogs: readonly Catalog[];
+  readonly projections: readonly ReadModel[];
+  readonly logger: Log;
+  readonly onAppended?: (stream: string, events: number) => void;
+  readonly onConflict?: (stream: string) => void;
+  /** Something sealed can never be opened again, and is shown as erased. */
+  readonly onUnopened?: () => void;
+}
+
+/** A kernel for a command that works with all services and serves none. Stops the servers when it can't be had. */
+export const openKernel = (
+  servers: Servers,
+  values: AnnalsValues,
+  services: readonly { readonly catalog: Catalog; readonly projections: readonly ReadModel[] }[],
+  logger: Log,
+): Promise<Kernel> =>
+  createKernel({
+    ...servers,
+    mongoDatabase: values['mongo.database'],
+    secret: (keys) => secretSource(values, servers, keys),
+    node: randomUUID(),
+    release,
+    catalogs: services.map(({ catalog }) => catalog),
+    projections: services.flatMap(({ projections }) => projections),
+    logger,
+  }).catch(async (error) => {
+    await servers.stop();
+    throw error;
+  });
+
+export type Kernel = Awaited<ReturnType<typeof createKernel>>;
+
+const DOUBLED =
+  'another process bears the name of this node: the data directory was copied; remove node/name from the copy';
+
+/** Connects to both servers and waits until they answer. */
+export async function createKernel(options: KernelOptions) {
+  const { logger, node } = options;
+  const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
+  const client = connectEventStore(options.eventStoreUrl);
+  const catalogs = options.catalogs.map(({ service, events }) => ({
+    service,
+    events: { ...servedEvents, ...events },
+  }));
+
+  const { secret = (beside) => ({ kept: secretBesideKeys(beside) }) } = options;
+  const { keys, installation } = await openKeys(
+    mongo.keys,
+    secret(mongo.keys),
+    randomBytes(32),
+    logger,
+  ).catch(async (error) => {
+    await mongo.close();
+    throw error;
+  });
+
+  const unopened = countUnopened(logger, () => options.onUnopened?.());
+  const telling = createVault(keys, aes256gcm);
+  const vault = asErased(telling, unopened.told);
+  const codec = createCodec(catalogs, vault);
+  const log = createEventLog(client, codec, logger);
+  const clock = createStoreClock({ ask: log.time, logger });
+  const follow = createFollow(client, codec, logger);
+  const reveal = createReveal(telling, unopened.told);
+  const streams = createStreams(log, reveal);
+  const served = createServed();
+  const checkpoints = createCheckpoints(mongo.models);
+  const leases = createLeases(mongo.models, node, {
+    clock,
+    doubled: (owner) => logger.error({ owner }, DOUBLED),
+  });
+  const builds = createBuilds(mongo.models, vault);
+
+  const settled = createSettled(
+    options.projections.map(({ name }) => name),
+    (projection) => checkpoints.read(served.collection(projection) ?? ''),
+  );
+
+  /** To be told of every append before its command is answered. */
+  const appended = (stream: string, position: Position, events: number) => {
+    settled.appended(stream, position);
+    options.onAppended?.(stream, events);
+  };
+
+  const repetition = createRepetition({ streams, clock, appended });
+  const handle = createHandle({
+    log,
+    streams,
+    repetition,
+    release: options.release,
+    logger,
+    appended,
+    conflicted: (stream) => options.onConflict?.(stream),
+  });
+
+  /** The position of the last event of the log; one is there from birth. */
+  const head = async () => (await headOf(client)) ?? 0n;
+  /** For what the program itself does, on nobody's request. */
+  const systemContext = (actor: string): CommandContext => {
+    const commandId = randomUUID();
+    return { commandId, actor, correlationId: commandId };
+  };
+
+  const lifecycle = createLifecycle({
+    follow,
+    builds,
+    checkpoints,
+    leases,
+    streams,
+    handle,
+    head,
+    newRun: (after) => newRun(after, clock.now(), randomBytes(5).toString('hex')),
+    context: () => systemContext('system'),
+  });
+
+  return {
+    node,
+    release,
+    catalogs,
+    mongo,
+    client,
+    /** For what reads in threads of its own; with credentials, perhaps. */
+    models: { url: options.mongoUrl, database: options.mongoDatabase },
+    log,
+    clock,
+    follow,
+    keys,
+    vault,
+    reveal,
+    /** How many things this process has met that can never be opened. */
+    unopened: unopened.count,
+    /** Tells of one more. */
+    toldUnopened: unopened.told,
+    streams,
+    handle,
+    repetition,
+    appended,
+    settled,
+    served,
+    rows: createRows(mongo.models, served.collection),
+    builds,
+    checkpoints,
+    windows: createWindows(mongo.models),
+    leases,
+    lifecycle,
+    derivation: createDerivation(installation),
+    head,
+    systemContext,
+    async close() {
+      await client.dispose();
+      await mongo.close();
+    },
+  };
+}

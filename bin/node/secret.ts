@@ -1,0 +1,18 @@
+/** The secret that wraps the keys: configured, or kept by the program. */
+import { join, resolve } from 'node:path';
+import type { Db } from 'mongodb';
+import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
+import type { SecretSource } from '../../adapters/mongo/keys.js';
+import { secretFile } from '../../adapters/system/secret-file.js';
+import type { AnnalsValues } from '../settings.js';
+import type { Servers } from './connect.js';
+
+/** Where none is configured it is kept in the data directory of the engines; with servers that are given, in `keys`. */
+export const secretSource = (
+  { secret, dataDir }: Pick<AnnalsValues, 'secret' | 'dataDir'>,
+  { kind }: Pick<Servers, 'kind'>,
+  keys: Db,
+): SecretSource => ({
+  given: secret,
+  kept: kind === 'given' ? secretBesideKeys(keys) : secretFile(join(resolve(dataDir), 'secret')),
+});

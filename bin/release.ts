@@ -1,8 +1,0 @@
-/** The version of this program, as its package says. */
-import { readFileSync } from 'node:fs';
-
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
-
-export const release = version;

@@ -1,0 +1,7 @@
+/** All services of the program. */
+
+import type { Service } from '../node/service.js';
+import { logs } from './logs.js';
+import { rooms } from './rooms.js';
+
+export const services: readonly Service[] = [logs, rooms];

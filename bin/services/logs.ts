@@ -1,0 +1,227 @@
+/** The log service, put together. */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { filesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
+import { documentRoutes } from '../../adapters/http/kernel/docs.js';
+import { createAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
+import { alertRoutes } from '../../adapters/http/logs/alerts.js';
+import { logsPolicy } from '../../adapters/http/logs/policy.js';
+import { logsRoutes } from '../../adapters/http/logs/routes.js';
+import { createTail } from '../../adapters/relay/logs.js';
+import { createAppender } from '../../application/logs/appender.js';
+import { recordsOf } from '../../application/logs/batches.js';
+import { createIndexHealth } from '../../application/logs/health.js';
+import { createIngest } from '../../application/logs/ingest.js';
+import { INTAKE_BYTES } from '../../application/logs/intake.js';
+import { createLogQueries } from '../../application/logs/queries.js';
+import { createReindex } from '../../application/logs/reindex.js';
+import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../application/logs/retention.js';
+import { isLoopback } from '../../application/logs/settings.js';
+import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
+import { pause } from '../../application/pause.js';
+import { createRoom } from '../../application/room.js';
+import { HEALTH_MS, within } from '../../application/within.js';
+import { logs as catalog } from '../../domain/logs/catalog.js';
+import { BuildInProgress } from '../../projections/lifecycle.js';
+import { alertHistory } from '../../projections/logs/alerts.js';
+import { createReceipts } from '../../projections/logs/receipts.js';
+import { records } from '../../projections/logs/records.js';
+import type { Kernel } from '../node/kernel.js';
+import type { Service } from '../node/service.js';
+import { connectAlerting } from './logs/alerting.js';
+import { startSearcher } from './logs/searching.js';
+
+export const logs: Service<typeof catalog> = {
+  name: 'logs',
+  catalog,
+  projections: [records, alertHistory],
+  port: (values) => values['logs.port'],
+  connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
+    const { log, vault, settled, served, handle, mongo, clock } = kernel;
+    const closing = new AbortController();
+    const build = () => served.collection(records.name);
+    const version = () => settled.position(records.name);
+    const receipts = createReceipts(mongo.models, build);
+    const appender = createAppender({ log, logger, appended: kernel.appended });
+    const budgetMs = values['logs.queryTimeoutMs'];
+    const searcher = startSearcher({
+      kernel,
+      serving: () => ({ build: build(), version: version() }),
+      budgetMs,
+      cache: metrics.cache,
+      logger,
+    });
+    // When the connections have ended: nobody waits for it any more.
+    signal.addEventListener('abort', () => void searcher.close(), { once: true });
+    const queries = createLogQueries({ searcher, budgetMs, version });
+    for (const cache of queries.caches) metrics.cache(cache);
+    const health = createIndexHealth({ settled, clock });
+    const room = createRoom('logs.intake', INTAKE_BYTES);
+    metrics.room(room);
+    const { appended } = kernel;
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    const tail = createTail({
+      recordsOf: (event) => recordsOf(vault, event),
+      from: horizon,
+      head: kernel.head,
+      observe: metrics.relay('logs'),
+      failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
+    });
+    const admission = createAdmission({
+      apiToken: values['logs.apiToken'],
+      username: values['logs.basic.username'],
+      password: values['logs.basic.password'],
+      producers: values['logs.producers'] as readonly { id: string; token: string }[],
+    });
+    const alerting = connectAlerting({
+      kernel,
+      counts: queries,
+      logger,
+      release,
+      signal,
+      allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
+      ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
+      serviceUrl: () => values['logs.appUrl'] ?? url(),
+    });
+    const storage = async () => {
+      const [eventStore, models] = await Promise.all([answers(kernel.head()), answers(mongo.ping())]);
+      return { eventStore, mongo: models };
+    };
+    const sections = async () => ({
+      ingest: ingest.totals(),
+      auth: admission.mode,
+      ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
+      tail: { streams: tail.streams() },
+    });
+    const asking = { admit: admission.query, security: admission.security };
+    const recordRoutes = logsRoutes({
+      admission,
+      ingest,
+      queries,
+      settled,
+      latest: ingest.latest,
+      tail,
+      reindex: reindexOf(kernel, build, receipts.count, closing.signal),
+      health: { version: release, index: health, storage, sections },
+    });
+    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
+    const policy = logsPolicy(release, {
+      open: !admission.mode.required,
+      password: admission.mode.basic,
+      host: values.host,
+      appUrl: values['logs.appUrl'],
+      origins: values['logs.allowedOrigins'],
+    });
+    const directories = values['logs.watch'].map((each) => resolve(each));
+    const watch = createWatch({
+      directories,
+      filesIn,
+      nextPiece,
+      writerOf,
+      ingest,
+      offset: receipts.offset,
+      caughtUp: (stop) => caughtUp(kernel, build, stop),
+      context: kernel.systemContext,
+      logger,
+    });
+    const retention = createRetention({
+      handle,
+      clock,
+      days: values['logs.retentionDays'],
+      auditDays: values['logs.auditRetentionDays'],
+      receivedBefore: receipts.receivedBefore,
+      context: kernel.systemContext,
+    });
+    return {
+      policy,
+      signIn: signIn(admission.mode, values['logs.producers'].length),
+      routes: [...routes, ...documentRoutes(policy, routes)],
+      publish(event) {
+        health.note(event.position);
+        tail.publish(event);
+      },
+      reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
+      periodic: [
+        alerting.periodic,
+        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.agrees },
+        ...(directories.length > 0
+          ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
+          : []),
+      ],
+      kept: tail.kept,
+      close() {
+        closing.abort();
+        tail.close();
+      },
+    };
+  },
+};
+
+function signIn({ bearer, basic }: LogAdmission['mode'], producers: number): string {
+  const ways = [
+    ...(bearer ? ['logs.apiToken as a bearer token'] : []),
+    ...(basic ? ['the name and password of logs.basic'] : []),
+    ...(producers > 0 ? ['the tokens of logs.producers, to send records'] : []),
+  ];
+  if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
+  return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
+}
+
+/** One process of a machine watches the same directories; other machines have others of the same name. */
+const watchName = (directories: readonly string[]) =>
+  `logs.watch-${createHash('sha256')
+    .update(`${hostname()}\n${directories.join('\n')}`)
+    .digest('hex')
+    .slice(0, 16)}`;
+
+const answers = (asked: Promise<unknown>) =>
+  within(HEALTH_MS, asked, 'it').then(
+    () => 'ok',
+    () => 'does not answer',
+  );
+
+function reindexOf(
+  { lifecycle, served, handle, streams, derivation, systemContext, clock }: Kernel,
+  build: () => string | undefined,
+  count: () => Promise<number>,
+  signal: AbortSignal,
+) {
+  return createReindex({
+    rebuild: (onBegun, told) =>
+      lifecycle.rebuild(records, {
+        signal,
+        onBegun,
+        onProgress: ({ events, position }, until) => told(events, position, until),
+      }),
+    underWay: () => lifecycle.underWay(records),
+    async serving(collection) {
+      while (build() !== collection && served.known(records.name)) {
+        signal.throwIfAborted();
+        await pause(20, signal);
+      }
+    },
+    count,
+    isElsewhere: (error) => error instanceof BuildInProgress,
+    clock,
+    handle,
+    streams,
+    derivation,
+    context: systemContext,
+  });
+}
+
+/** Waits until the index shows everything that is in the log now. */
+async function caughtUp(
+  { checkpoints, follow, settled }: Kernel,
+  build: () => string | undefined,
+  signal: AbortSignal,
+) {
+  let last = 0n;
+  const from = (await checkpoints.read(build() ?? '')) ?? 'start';
+  for await (const { events, caughtUp: atHead } of follow({ prefixes: ['logs.'], from, signal })) {
+    last = events.at(-1)?.position ?? last;
+    if (atHead) break;
+  }
+  while (!(await settled.wait(records.name, last))) signal.throwIfAborted();
+}

@@ -1,0 +1,56 @@
+/** Alerting, put together: what the log service adds to its routes, reactions and periodic work. */
+import { createWebhooks } from '../../../adapters/webhook/deliver.js';
+import { createAlerts } from '../../../application/logs/alerts.js';
+import { deliveryReaction } from '../../../application/logs/alerts-delivery.js';
+import { createEvaluation } from '../../../application/logs/alerts-evaluation.js';
+import { createAlertHistory } from '../../../application/logs/alerts-history.js';
+import { createTrial } from '../../../application/logs/alerts-trial.js';
+import type { RecordCounts } from '../../../application/logs/ports.js';
+import type { Log } from '../../../application/ports.js';
+import type { Kernel } from '../../node/kernel.js';
+import type { Periodic } from '../../node/service.js';
+
+export interface AlertingOptions {
+  readonly kernel: Kernel;
+  readonly counts: RecordCounts;
+  readonly logger: Log;
+  readonly release: string;
+  /** Webhooks may go to private addresses too. */
+  readonly allowPrivateWebhooks: boolean;
+  readonly webhookSecret?: string;
+  /** Where people find the log service; asked when an alert goes out. */
+  readonly serviceUrl: () => string;
+  /** Ends a delivery that is under way. */
+  readonly signal: AbortSignal;
+}
+
+/** How soon the evaluation is taken up again after it failed. */
+const RESUME_MS = 1000;
+
+export function connectAlerting({
+  kernel,
+  counts,
+  logger,
+  release,
+  serviceUrl,
+  signal,
+  ...options
+}: AlertingOptions) {
+  const { allowPrivateWebhooks, webhookSecret } = options;
+  const webhooks = createWebhooks({
+    allowPrivate: allowPrivateWebhooks,
+    userAgent: `annals/${release}`,
+    ...(webhookSecret ? { secret: webhookSecret } : {}),
+  });
+  const ports = { ...kernel, counts, webhooks, logger, serviceUrl, signal };
+  const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
+  const periodic: Periodic = { name: 'logs.alerts', everyMs: RESUME_MS, run: watch };
+  return {
+    alerts: createAlerts({ ...ports, evaluate }),
+    history: createAlertHistory(kernel),
+    tryWebhook: createTrial(ports),
+    evaluate,
+    reaction: deliveryReaction(ports),
+    periodic,
+  };
+}

@@ -1,0 +1,63 @@
+/** The room service, put together. */
+import { createLimit } from '../../adapters/http/kernel/limit.js';
+import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
+import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
+import { createRelay } from '../../adapters/relay/relay.js';
+import { rooms as audience } from '../../adapters/relay/rooms.js';
+import { createAdmission } from '../../application/rooms/admission.js';
+import { createRoomCommands } from '../../application/rooms/commands.js';
+import { createRoomQueries } from '../../application/rooms/queries.js';
+import { eraseReaction } from '../../application/rooms/reactions.js';
+import { createShownRooms } from '../../application/rooms/shown.js';
+import { createSweep, SWEEP_EVERY_MS } from '../../application/rooms/sweep.js';
+import { catalog } from '../../domain/rooms/catalog.js';
+import { handlerOf } from '../../domain/shared/on.js';
+import { state } from '../../projections/rooms/state.js';
+import { relayed, type Service } from '../node/service.js';
+
+const HOUR_MS = 3_600_000;
+
+export const rooms: Service<typeof catalog> = {
+  name: 'rooms',
+  catalog,
+  projections: [state],
+  port: (values) => values['rooms.port'],
+  connect({ kernel, values, release, metrics, horizon }) {
+    const { clock } = kernel;
+    const ports = { ...kernel, context: kernel.systemContext };
+    const relay = createRelay({
+      audience,
+      from: horizon,
+      head: kernel.head,
+      clock,
+      observe: metrics.relay('rooms'),
+    });
+    const shown = createShownRooms(kernel.streams);
+    metrics.cache(shown.cache);
+    const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
+    const routes = roomsRoutes({
+      admission: createAdmission(ports),
+      commands: createRoomCommands(ports),
+      queries: createRoomQueries({ ...ports, shown }),
+      relay,
+      limitCreates: createLimit(values['rooms.createPerHour'], HOUR_MS),
+      minTtlMs: values['rooms.minTtlMs'],
+      maxTtlMs: values['rooms.maxTtlMs'],
+    });
+    return {
+      policy,
+      signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
+      routes: [...routes, openapiRoute(policy, routes)],
+      ...relayed(relay),
+      publish(event) {
+        handlerOf(shown.on, event)?.(event);
+        relay.publish(event);
+      },
+      reactions: [eraseReaction(ports)],
+      periodic: [
+        { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },
+      ],
+    };
+  },
+};
