@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { END, jsonEvent, type ResolvedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
-import { freshStream, numberedFrom, numberOf, take, useEventStore } from '../../support/eventstore-client.js';
+import {
+  all,
+  freshStream,
+  numberedFrom,
+  numberOf,
+  take,
+  useEventStore,
+} from '../../support/eventstore-client.js';
 
 describe('a subscription to a stream', () => {
   const store = useEventStore();
