@@ -1,7 +1,7 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
 import type { RawData, WebSocket } from 'ws';
+import type { Held } from '../../application/budget.js';
 import type { Clock, Log } from '../../application/ports.js';
-import type { Held } from '../../application/room.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';

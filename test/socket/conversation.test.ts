@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createShares } from '../../adapters/http/kernel/shares.js';
-import { createRoom } from '../../application/room.js';
+import { createBudgets } from '../../adapters/http/kernel/budgets.js';
+import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { PER_SECOND, serveTalk, type Talk } from './talk.js';
@@ -159,13 +159,13 @@ describe('a conversation over a WebSocket', () => {
     });
   });
 
-  it('finds no more room among what is under way than a request would', async () => {
+  it('finds no more left of what may be under way than a request would', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const requests = createRoom('requests', 3);
-    talk = await serveTalk({ shares: { ...createShares(), requests }, meanwhile: () => going });
+    const requests = createBudget('requests', 3);
+    talk = await serveTalk({ budgets: { ...createBudgets(), requests }, meanwhile: () => going });
     const talkers = [await talk.open(), await talk.open(), await talk.open()];
     for (const [index, each] of talkers.entries()) {
       each.say('mine');
