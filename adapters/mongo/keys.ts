@@ -102,7 +102,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
 
   return {
     async create(subject, fresh) {
-      const { under, wrapped } = wrappedRow(ring, subject, fresh);
+      const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
       const row = await rows.findOneAndUpdate(
         { _id: subject },
         { $setOnInsert: { wrapped, under, createdAt: new Date() } },
@@ -132,6 +132,6 @@ function unwrapped(wrapping: Wrapping | undefined, subject: string, wrapped: Uin
 
 /** Brings a key that was read under the current secret. Who read it has it already: where it fails, another will. */
 async function rewrap(rows: Collection<KeyRow>, ring: Keyring, row: KeyRow, key: Buffer): Promise<void> {
-  const { filter, update } = rewrapping(ring, row, key);
+  const { filter, update } = rewrapping(ring.current, row, key);
   await rows.updateOne(filter, update).catch(() => {});
 }

@@ -1,8 +1,8 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { Held } from '../../application/budget.js';
 import type { Clock, Log } from '../../application/ports.js';
-import type { Held } from '../../application/room.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import { createRate } from './rate.js';

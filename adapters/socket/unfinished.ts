@@ -1,7 +1,7 @@
-/** Messages that come in pieces: what has come of one has its room before the whole is there, which it may never be. */
+/** Messages that come in pieces: what has come of one counts before the whole is there, which it may never be. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Held } from '../../application/room.js';
+import type { Held } from '../../application/budget.js';
 
 /** Of a message in the making so much is nobody's concern: hardly any is larger. */
 const FREE_BYTES = 16 * 1024;

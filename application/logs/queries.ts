@@ -7,7 +7,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import type { Aggregate, Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
 import { Abandoned, OverBudget } from './pace.js';
-import type { Searcher } from './searcher.js';
+import type { Searcher } from './ports.js';
 import { TooManyKeys } from './tally.js';
 
 /** A record as the contract shows it. */

@@ -1,9 +1,9 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
+import { createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
 import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
-import { createShares } from '../../adapters/http/kernel/shares.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
 import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/system/client-address.js';
@@ -12,12 +12,12 @@ import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
 import type { Step } from '../../adapters/system/shutdown.js';
 import { urlOf } from '../../adapters/system/url.js';
+import { createBudget } from '../../application/budget.js';
 import { type Feed, runFeed } from '../../application/follow/feed.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
 import { runReaction } from '../../application/follow/reactions.js';
 import { readWindow, type WindowStart } from '../../application/follow/window.js';
 import type { Log, Position } from '../../application/ports.js';
-import { createRoom } from '../../application/room.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { groupsOf, type ReadModel } from '../../projections/projection.js';
 import { runProjector } from '../../projections/subscription.js';
@@ -106,7 +106,7 @@ export async function begin(
     log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   // The operations port is not for everybody, and must answer however many clients there are.
-  const common = share(values['server.connections'], isTrustedBy(proxies), metrics);
+  const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), common);
     opened(`streams of ${service.name}`, connected.close);
@@ -122,16 +122,16 @@ export async function begin(
 }
 
 /** What the ports of all services have in common. */
-type Common = Pick<ListenOptions, 'crowd' | 'shares'>;
+type Common = Pick<ListenOptions, 'crowd' | 'budgets'>;
 
 /** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
-function share(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
-  const connections = createRoom('connections', mostConnections(wanted));
-  const shares = createShares(connections.most);
-  for (const room of [connections, ...Object.values(shares)]) metrics.room(room);
+function shared(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
+  const connections = createBudget('connections', mostConnections(wanted));
+  const budgets = createBudgets(connections.limit);
+  for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
     crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
-    shares,
+    budgets,
   };
 }
 

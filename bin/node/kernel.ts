@@ -31,7 +31,6 @@ import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './connect.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
-import type { Service } from './service.js';
 
 export interface KernelOptions {
   readonly eventStoreUrl: string;
@@ -55,7 +54,7 @@ export interface KernelOptions {
 export const openKernel = (
   servers: Servers,
   values: AnnalsValues,
-  services: readonly Pick<Service, 'catalog' | 'projections'>[],
+  services: readonly { readonly catalog: Catalog; readonly projections: readonly ReadModel[] }[],
   logger: Log,
 ): Promise<Kernel> =>
   createKernel({

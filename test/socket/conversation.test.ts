@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createShares } from '../../adapters/http/kernel/shares.js';
-import { createRoom } from '../../application/room.js';
+import { createBudgets } from '../../adapters/http/kernel/budgets.js';
+import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { PER_SECOND, serveTalk, type Talk } from './talk.js';
@@ -161,13 +161,13 @@ describe('a conversation over a WebSocket', () => {
     });
   });
 
-  it('finds no more room among what is under way than a request would', async () => {
+  it('finds no more left of what may be under way than a request would', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const requests = createRoom('requests', 3);
-    talk = await serveTalk({ shares: { ...createShares(), requests }, meanwhile: () => going });
+    const requests = createBudget('requests', 3);
+    talk = await serveTalk({ budgets: { ...createBudgets(), requests }, meanwhile: () => going });
     const talkers = [await talk.open(), await talk.open(), await talk.open()];
     for (const [index, each] of talkers.entries()) {
       each.say('mine');
@@ -185,8 +185,8 @@ describe('a conversation over a WebSocket', () => {
     const going = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const bodies = createRoom('bodies', 4 * MiB);
-    talk = await serveTalk({ shares: { ...createShares(), bodies }, meanwhile: () => going });
+    const bodies = createBudget('bodies', 4 * MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
     const talker = await talk.open();
     for (let index = 0; index < 20; index++) talker.say('x'.repeat(200_000), { to: 'nobody' });
     // One that is answered, and the first that waits.
@@ -198,8 +198,8 @@ describe('a conversation over a WebSocket', () => {
   });
 
   it('is told that there is too much where a message finds no room, and goes on', async () => {
-    const bodies = createRoom('bodies', MiB);
-    talk = await serveTalk({ shares: { ...createShares(), bodies } });
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const talker = await talk.open();
     const other = bodies.hold('198.51.100.1');
     other.take(MiB);
@@ -212,8 +212,8 @@ describe('a conversation over a WebSocket', () => {
   });
 
   it('ends with 1013 for one of many who leave large messages unfinished', async () => {
-    const bodies = createRoom('bodies', MiB);
-    talk = await serveTalk({ shares: { ...createShares(), bodies } });
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const half = '{"type":"say","text":"'.padEnd(300_000, 'x');
     const [first, second, third, honest] = await Promise.all(
       ['a', 'b', 'c', 'd'].map((each) => talk.open(each)),

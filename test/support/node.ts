@@ -41,3 +41,13 @@ export async function startNode(services: readonly Service[], servers?: Servers)
   }
   return { url: (service) => urls.get(service) ?? '', stop };
 }
+
+/** One for all tests of a `describe`, with engines of its own. */
+export function useNode(...services: readonly Service[]): Pick<RunningNode, 'url'> {
+  let node: RunningNode | undefined;
+  before(async () => {
+    node = await startNode(services);
+  });
+  after(() => node?.stop());
+  return { url: (service) => node?.url(service) ?? '' };
+}

@@ -6,6 +6,7 @@ import Koa from 'koa';
 import { Unavailable } from '../../../application/ports.js';
 import type { Sink } from '../../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
+import { overBudget } from './budgets.js';
 import type { Crowd } from './crowd.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
@@ -14,7 +15,6 @@ import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import { type RequestDeps, singleHeaders } from './request.js';
 import type { Route } from './route.js';
-import { noRoom } from './shares.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
   /** Told of every answer: the route's path (never the request's), and how long it took. */
@@ -92,7 +92,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
 
   function crowdedOut(socket: Socket): Problem | undefined {
     const lack = deps.crowd?.busy(socket);
-    return lack && { ...noRoom(lack), headers: { Connection: 'close' } };
+    return lack && { ...overBudget(lack), headers: { Connection: 'close' } };
   }
 
   function fail(ctx: Ctx, error: unknown) {

@@ -3,19 +3,19 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Clock, CommandContext, Derivation, Log, Position } from '../../../application/ports.js';
 import type { After } from '../../system/after.js';
+import type { Budgets } from './budgets.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
 import { quotaOf, type RouteQuota } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
 import type { Request } from './route.js';
-import type { Shares } from './shares.js';
 
 export interface RequestDeps {
   readonly service: string;
   readonly derivation: Derivation;
   readonly log: Log;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
-  readonly shares: Shares;
+  readonly budgets: Budgets;
   /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */

@@ -1,7 +1,7 @@
 /** Searches the index of the log service in a thread of its own: heavy questions take no other service's processor. */
 import { createThread } from '../../../adapters/threads/thread.js';
 import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
-import type { Searcher } from '../../../application/logs/searcher.js';
+import type { Searcher } from '../../../application/logs/ports.js';
 import { TooManyKeys } from '../../../application/logs/tally.js';
 import { type Cache, type Log, Unopenable } from '../../../application/ports.js';
 import type { Kernel } from '../../node/kernel.js';
