@@ -1,7 +1,7 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
 import type { RawData, WebSocket } from 'ws';
 import type { Held } from '../../application/budget.js';
-import type { Clock, Log } from '../../application/ports.js';
+import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
@@ -39,7 +39,7 @@ export interface ConversationOptions {
   readonly place: Pick<Held, 'take' | 'give'>;
   /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
   readonly perSecond: number;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly after?: After | undefined;
   /** Of what only ever goes on. */
   readonly clock?: Clock | undefined;
@@ -57,7 +57,7 @@ export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012 } a
 export function hold(
   socket: WebSocket,
   begin: (close: Speaker['close']) => Conversation,
-  { read, place, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
+  { read, place, perSecond, logger, after = afterAll, clock = performance }: ConversationOptions,
 ): void {
   const waiting: RawData[] = [];
   const isTooMuch = createRate(perSecond, clock);
@@ -79,7 +79,7 @@ export function hold(
         if (answered) await answered;
       }
     } catch (err) {
-      log.error({ err }, 'a conversation failed');
+      logger.error({ err }, 'a conversation failed');
       socket.close(CLOSE.failed, 'Internal error');
     }
     answering = false;
@@ -115,7 +115,7 @@ export function hold(
   });
   socket.on('pong', hear).on('ping', hear);
   // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
-  socket.on('error', (err) => log.debug({ err }, 'a WebSocket broke'));
+  socket.on('error', (err) => logger.debug({ err }, 'a WebSocket broke'));
 
   let callOff = after(PING_MS, ping);
   function ping() {
