@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Held } from '../../application/budget.js';
-import type { Clock, Log } from '../../application/ports.js';
+import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import { createRate } from './rate.js';
@@ -44,7 +44,7 @@ export interface ConversationOptions {
   readonly bytes: Pick<Held, 'take' | 'give'>;
   /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
   readonly perSecond: number;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly after?: After | undefined;
   /** Of what only ever goes on. */
   readonly clock?: Clock | undefined;
@@ -72,7 +72,7 @@ export function hold(
   socket: WebSocket,
   network: Duplex,
   begin: (close: Speaker['close']) => Conversation,
-  { read, place, bytes, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
+  { read, place, bytes, perSecond, logger, after = afterAll, clock = performance }: ConversationOptions,
 ): void {
   const waiting: Came[] = [];
   let waitingBytes = 0;
@@ -100,7 +100,7 @@ export function hold(
         }
       }
     } catch (err) {
-      log.error({ err }, 'a conversation failed');
+      logger.error({ err }, 'a conversation failed');
       socket.close(CLOSE.failed, 'Internal error');
     }
     answering = false;
@@ -145,7 +145,7 @@ export function hold(
   });
   socket.on('pong', hear).on('ping', hear);
   // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
-  socket.on('error', (err) => log.debug({ err }, 'a WebSocket broke'));
+  socket.on('error', (err) => logger.debug({ err }, 'a WebSocket broke'));
 
   let callOff = after(PING_MS, ping);
   function ping() {

@@ -46,10 +46,10 @@ interface State {
 /** Throws on a route with a wrong schema. */
 export function createApp(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Koa<State> {
   const { service } = policy;
-  const { log } = deps;
+  const { logger } = deps;
   const app = new Koa<State>();
   // What koa reports by itself are connections that broke while an answer was on its way.
-  app.on('error', (err) => log.debug({ err, service }, 'connection broke'));
+  app.on('error', (err) => logger.debug({ err, service }, 'connection broke'));
   app.use(outermost);
   app.use(createRouter(policy, routes, deps).routes());
   app.use((ctx) => writeProblem(ctx, unrouted(ctx), policy));
@@ -86,8 +86,8 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const ms = Math.round((performance.now() - started) * 10) / 10;
     deps.answered?.({ service, method, route, status, ms });
     const fields = { service, method, route, status, ms, requestId };
-    if (status < 400) log.debug(fields, 'answered');
-    else log.info(fields, 'answered');
+    if (status < 400) logger.debug(fields, 'answered');
+    else logger.info(fields, 'answered');
   }
 
   function crowdedOut(socket: Socket): Problem | undefined {
@@ -99,8 +99,8 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const { requestId, route } = ctx.state;
     const away = error instanceof Unavailable;
     const fields = { err: error, service, method: ctx.method, route, requestId };
-    if (away) log.warn(fields, 'could not answer now');
-    else log.error(fields, 'a request failed');
+    if (away) logger.warn(fields, 'could not answer now');
+    else logger.error(fields, 'a request failed');
     if (ctx.res.headersSent) ctx.res.destroy();
     else writeProblem(ctx, away ? UNAVAILABLE : INTERNAL, policy);
   }

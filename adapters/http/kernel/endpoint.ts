@@ -89,10 +89,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       const given = 'lasting' in answer ? await answer.lasting() : answer;
       if ('converse' in given) {
         const { read, perSecond } = conversation!;
-        const { log } = request;
+        const { logger } = request;
         const { after, clock } = deps;
         const held = { place: requests.hold(network), bytes: bodies.hold(`${network} `) };
-        const options = { read, perSecond, ...held, log, after, clock };
+        const options = { read, perSecond, ...held, logger, after, clock };
         return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }
       // Of a stream that is only asked about, there are but headers.

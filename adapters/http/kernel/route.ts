@@ -1,7 +1,7 @@
 /** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
 
 import type { Budget } from '../../../application/budget.js';
-import type { CommandContext, Log, Position } from '../../../application/ports.js';
+import type { CommandContext, Logger, Position } from '../../../application/ports.js';
 import type { JsonSchema } from '../../../domain/shared/catalog.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
@@ -145,7 +145,7 @@ export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
   /** Where a stream is to go on: `Last-Event-ID`, or the query's `lastEventId`. Negative for one we never gave. */
   readonly cursor?: Position;
   /** Carries the request's id. */
-  readonly log: Log;
+  readonly logger: Logger;
   /** Aborted when the client goes away before it is answered, or was answered that it took too long. */
   readonly signal: AbortSignal;
   /**
