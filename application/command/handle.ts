@@ -5,7 +5,7 @@ import {
   type AppendOutcome,
   type CommandContext,
   type EventLog,
-  type Log,
+  type Logger,
   type Position,
   Unavailable,
 } from '../ports.js';
@@ -42,7 +42,7 @@ export interface HandleOptions {
   readonly streams: Streams;
   readonly repetition: Repetition;
   readonly release: string;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Told of every append, found or made, before the command is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
   readonly conflicted: (stream: string) => void;

@@ -6,7 +6,7 @@ import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Pace } from './pace.js';
 import type { Among, Block, HourCount, RecordIndex } from './record-index.js';
 import { eachPassing } from './search.js';
-import { type Bucket, createTally, type KeyRoom, type Tally } from './tally.js';
+import { type Bucket, createTally, type KeyBudget, type Tally } from './tally.js';
 
 export type Grouping =
   | { readonly by: 'level' | 'event' | 'correlation' }
@@ -26,12 +26,12 @@ export interface Aggregation {
   readonly filter: Filter;
   readonly grouping: Grouping;
   readonly pace: Pace;
-  readonly room: KeyRoom;
+  readonly budget: KeyBudget;
 }
 
 /** Throws what the pace throws, and `TooManyKeys`. */
 export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Aggregate> {
-  const tally = createTally(asked.room);
+  const tally = createTally(asked.budget);
   try {
     for (const left of await countKept(index, asked, tally)) await countFound(index, asked, left, tally);
     return { buckets: await tally.largest(limit, asked.pace), total: tally.total() };

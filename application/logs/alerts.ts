@@ -6,7 +6,7 @@ import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
-import type { CommandContext, Log, Position, Vault } from '../ports.js';
+import type { CommandContext, Logger, Position, Vault } from '../ports.js';
 import { alertKind, currentPolicy, policyKind } from './alert-kinds.js';
 import type { Webhooks } from './ports.js';
 
@@ -16,7 +16,7 @@ export interface AlertPorts {
   readonly vault: Vault;
   readonly webhooks: Pick<Webhooks, 'refusal'>;
   readonly evaluate: () => Promise<unknown>;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 export interface PolicyRead {

@@ -7,7 +7,7 @@ import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { writePrivately } from '../../adapters/system/private-files.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { Failed } from '../commands/failure.js';
 import type { AnnalsValues } from '../settings.js';
 
@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 50;
  */
 export async function findServers(
   values: Pick<AnnalsValues, 'eventStore.url' | 'mongo.url' | 'dataDir'>,
-  logger: Log,
+  logger: Logger,
   startingMs = STARTING_MS,
 ): Promise<Servers> {
   const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
@@ -56,7 +56,7 @@ export async function findServers(
 }
 
 /** For commands that work on what is there: they make no store, and reject with `Failed` where there is none. */
-export function findStores(values: AnnalsValues, logger: Log): Promise<Servers> {
+export function findStores(values: AnnalsValues, logger: Logger): Promise<Servers> {
   const dataDir = resolve(values.dataDir);
   const given = values['eventStore.url'] && values['mongo.url'];
   if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger);

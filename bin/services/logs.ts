@@ -9,6 +9,7 @@ import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { createTail } from '../../adapters/relay/logs.js';
+import { createBudget } from '../../application/budget.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { recordsOf } from '../../application/logs/batches.js';
 import { createIndexHealth } from '../../application/logs/health.js';
@@ -20,7 +21,6 @@ import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../applic
 import { isLoopback } from '../../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
 import { pause } from '../../application/pause.js';
-import { createRoom } from '../../application/room.js';
 import { HEALTH_MS, within } from '../../application/within.js';
 import { logs as catalog } from '../../domain/logs/catalog.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
@@ -57,10 +57,10 @@ export const logs: Service<typeof catalog> = {
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const room = createRoom('logs.intake', INTAKE_BYTES);
-    metrics.room(room);
+    const budget = createBudget('logs.intake', INTAKE_BYTES);
+    metrics.budget(budget);
     const { appended } = kernel;
-    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,

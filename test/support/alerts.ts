@@ -128,7 +128,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     {
       host: '127.0.0.1',
       port: 0,
-      log: quiet,
+      logger: quiet,
       derivation: kernel.derivation,
       clientAddress: (address) => address,
     },

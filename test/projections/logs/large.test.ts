@@ -83,10 +83,10 @@ describe('the index of large records', function () {
     });
 
   const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
-    const room = { left: Number.POSITIVE_INFINITY };
+    const budget = { left: Number.POSITIVE_INFINITY };
     return aggregate(
       indexOf(name),
-      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, room },
+      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
       2000,
     );
   };

@@ -62,7 +62,7 @@ const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom(60_000, 3_600_000, 7_200_000).map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
 );
 
-const leisurely = { pace: unhurried, room: { left: Number.POSITIVE_INFINITY } };
+const leisurely = { pace: unhurried, budget: { left: Number.POSITIVE_INFINITY } };
 
 describe('the index of log records', function () {
   this.timeout(120_000);
