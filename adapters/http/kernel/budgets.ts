@@ -11,7 +11,7 @@ import { type Problem, problem } from './problem.js';
 export interface Budgets {
   /** Requests under way, each with its command in line, until its work is over: also when nobody waits for it. */
   readonly requests: Budget;
-  /** Bodies, in bytes as they are in memory, but of routes that have a budget of their own. */
+  /** Bodies, in bytes as they are in memory, but of routes that have a budget of their own; and what WebSockets say. */
   readonly bodies: Budget;
   /** Event streams that are open. */
   readonly streams: Budget;

@@ -91,7 +91,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const { read, perSecond } = conversation!;
         const { logger } = request;
         const { after, clock } = deps;
-        const options = { read, perSecond, place: requests.hold(network), logger, after, clock };
+        const held = { place: requests.hold(network), bytes: bodies.hold(`${network} `) };
+        const options = { read, perSecond, ...held, logger, after, clock };
         return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }
       // Of a stream that is only asked about, there are but headers.
