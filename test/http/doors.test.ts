@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createLimit } from '../../adapters/http/kernel/limit.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
-import { createAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { type LogsAccess, logsPolicy } from '../../adapters/http/logs/policy.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
 import { createMetrics } from '../../adapters/system/metrics.js';
@@ -220,7 +220,7 @@ describe('the operations port', () => {
 describe('the tokens of the log service', () => {
   const apiToken = 'api-token-12345';
   const producer = 'producer-token-1';
-  const admission = createAdmission({
+  const admission = createLogAdmission({
     apiToken,
     username: 'ann',
     password: 'pass-word',

@@ -15,8 +15,8 @@ const head = async () => 1000n;
 const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   initialState: null,
   on: {
-    Note: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data } }] },
-    Burned: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data }, ends: true }] },
+    Note: { deliver: ({ type, data }) => [{ to: ['room'], message: { type, payload: data } }] },
+    Burned: { deliver: ({ type, data }) => [{ to: ['room'], message: { type, payload: data }, ends: true }] },
   },
 };
 
@@ -199,7 +199,7 @@ describe('the relay', () => {
       {
         ...connectAs('ann'),
         after: 1n,
-        entitled: ({ frame }, now) => frame.type !== 'Said' || !!now.w?.includes('ann'),
+        entitled: ({ message }, now) => message.type !== 'Said' || !!now.w?.includes('ann'),
       },
       client,
     );
