@@ -18,7 +18,7 @@ export interface SearcherPorts {
 }
 
 export function createSearcher({ index, clock, budgetMs }: SearcherPorts): Searcher {
-  const room = { left: KEYS_COUNTED };
+  const budget = { left: KEYS_COUNTED };
 
   /**
    * It begins in its turn: were many to begin at once, everybody else would wait for all of them, though nobody waits
@@ -34,7 +34,7 @@ export function createSearcher({ index, clock, budgetMs }: SearcherPorts): Searc
   return {
     page: (asked, signal) => inTurn(signal, (pace) => pageOf(index, asked, pace)),
     aggregate({ filter, grouping, limit }, signal) {
-      const work = (pace: Pace) => aggregate(index, { filter, grouping, pace, room }, limit);
+      const work = (pace: Pace) => aggregate(index, { filter, grouping, pace, budget }, limit);
       return signal ? inTurn(signal, work) : work(unhurried);
     },
     lastReceived: () => index.lastReceived(),

@@ -1,7 +1,7 @@
 /** Tokens count whole, and are asked for before anything else is looked at. */
 import { expect } from 'chai';
 import type { Route } from '../../adapters/http/kernel/route.js';
-import { createAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
 import { createMetrics } from '../../adapters/system/metrics.js';
 import { send } from '../support/raw.js';
@@ -40,7 +40,7 @@ describe('the operations port', () => {
 describe('the tokens of the log service', () => {
   const apiToken = 'api-token-12345';
   const producer = 'producer-token-1';
-  const admission = createAdmission({
+  const admission = createLogAdmission({
     apiToken,
     username: 'ann',
     password: 'pass-word',

@@ -9,8 +9,8 @@ import { at, connectAs, entered, head, left, record, relayWith, said, types, war
 const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   initialState: null,
   on: {
-    Note: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data } }] },
-    Burned: { deliver: ({ type, data }) => [{ to: ['room'], frame: { type, payload: data }, ends: true }] },
+    Note: { deliver: ({ type, data }) => [{ to: ['room'], message: { type, payload: data } }] },
+    Burned: { deliver: ({ type, data }) => [{ to: ['room'], message: { type, payload: data }, ends: true }] },
   },
 };
 

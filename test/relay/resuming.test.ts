@@ -113,7 +113,7 @@ describe('a client that comes back', () => {
       {
         ...connectAs('ann'),
         after: 1n,
-        entitled: ({ frame }, now) => frame.type !== 'Said' || !!now.w?.includes('ann'),
+        entitled: ({ message }, now) => message.type !== 'Said' || !!now.w?.includes('ann'),
       },
       client,
     );

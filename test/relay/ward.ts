@@ -28,8 +28,8 @@ export const wardAudience: Audience<Wards, WardEvent> = {
       deliver: ({ type, data }, after) => {
         const payload = { ward: data.ward, people: people(after, data.ward) };
         return [
-          { to: keys([data.person]), frame: { type: 'Ward', payload } },
-          { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+          { to: keys([data.person]), message: { type: 'Ward', payload } },
+          { to: keys(people(after, data.ward)), message: { type, payload: data } },
         ];
       },
     },
@@ -40,21 +40,21 @@ export const wardAudience: Audience<Wards, WardEvent> = {
         [ward]: people(wards, ward).filter((each) => each !== person),
       }),
       deliver: ({ type, data }, after) => [
-        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
-        { to: keys([data.person]), frame: { type, payload: data } },
+        { to: keys(people(after, data.ward)), message: { type, payload: data } },
+        { to: keys([data.person]), message: { type, payload: data } },
       ],
     },
 
     Said: {
       deliver: ({ type, data }, after) => [
-        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+        { to: keys(people(after, data.ward)), message: { type, payload: data } },
       ],
     },
 
     Closed: {
       evolve: (wards, { data: { ward } }) => ({ ...wards, [ward]: [] }),
       deliver: ({ type, data }, _, before) => [
-        { to: keys(people(before, data.ward)), frame: { type, payload: data } },
+        { to: keys(people(before, data.ward)), message: { type, payload: data } },
       ],
     },
   },

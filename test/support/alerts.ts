@@ -13,8 +13,8 @@ import type { RecordCounts } from '../../application/logs/ports.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { connectAlerting } from '../../bin/services/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
-import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { eventually } from './condition.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
@@ -130,7 +130,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     {
       host: '127.0.0.1',
       port: 0,
-      log: quiet,
+      logger: quiet,
       derivation: kernel.derivation,
       clientAddress: (address) => address,
     },

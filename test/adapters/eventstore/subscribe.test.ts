@@ -5,7 +5,7 @@ import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
 import { createFollow, headOf } from '../../../adapters/eventstore/subscribe.js';
-import type { Batch, Log } from '../../../application/ports.js';
+import type { Batch, Logger } from '../../../application/ports.js';
 import { type Asked, Subscription, stored } from './driver.js';
 
 /** What it can't decode is of another release. */
@@ -38,7 +38,7 @@ describe('following the log', () => {
       expect(message).to.equal('subscription dropped');
       warnings.push(fields);
     },
-  } as unknown as Log;
+  } as unknown as Logger;
 
   const follow = (options: { from?: bigint | 'start'; atOnce?: number } = {}) =>
     createFollow(

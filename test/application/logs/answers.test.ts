@@ -127,10 +127,10 @@ describe('answers', () => {
         const buckets = [...counts]
           .map(([key, count]) => ({ key, count }))
           .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-        const room = { left: 1e6 };
-        const answer = await aggregate(index, { filter, grouping, pace: unhurried, room }, 100);
+        const budget = { left: 1e6 };
+        const answer = await aggregate(index, { filter, grouping, pace: unhurried, budget }, 100);
         expect(answer).to.deep.equal({ buckets, total: found.length });
-        expect(room.left).to.equal(1e6);
+        expect(budget.left).to.equal(1e6);
       }),
     ));
 
@@ -142,12 +142,12 @@ describe('answers', () => {
 
   it('are counted without opening a block where kept counts suffice', async () => {
     const index = memoryIndex(hours);
-    const room = { left: 1e6 };
+    const budget = { left: 1e6 };
     const count = async (filter: Partial<Filter>, grouping: Grouping = { by: 'level' }) => {
       const before = index.opened();
       const { total } = await aggregate(
         index,
-        { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, room },
+        { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
         10,
       );
       return [total, index.opened() - before];

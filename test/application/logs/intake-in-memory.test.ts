@@ -80,7 +80,7 @@ describe('in memory, ingest', () => {
       rejected: 'logs/too-many-records',
       kind: 'too-large',
     });
-    const free = ingest.room.used();
+    const free = ingest.budget.used();
     const body = ingest.bodies.hold('ada');
     expect(body.take(800)).to.equal(undefined);
     expect(ingest.totals().waitingBytes).to.equal(800);
@@ -91,7 +91,7 @@ describe('in memory, ingest', () => {
     });
     expect(isRejection(await ingest.post(lines({ a: 1 }), 'lines', 'api', context()))).to.equal(false);
     body.release();
-    expect(ingest.room.used()).to.equal(free);
+    expect(ingest.budget.used()).to.equal(free);
     expect(ingest.totals()).to.include({ accepted: 1, rejected: 0 });
   });
 

@@ -1,6 +1,6 @@
 /** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
 import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
-import { createAdmission } from '../../../application/rooms/admission.js';
+import { createRoomAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
@@ -69,7 +69,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     waited,
     commands: createRoomCommands(ports),
     queries: createRoomQueries(ports),
-    admission: createAdmission(ports),
+    admission: createRoomAdmission(ports),
     reaction: eraseReaction(ports),
     behind: (events: number) => {
       lag = events;

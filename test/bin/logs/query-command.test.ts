@@ -175,9 +175,7 @@ describe('annals logs query', () => {
     expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.deep.equal([
       'Bearer let-me-in',
     ]);
-    expect(unknown.stderr).to.match(
-      /^annals: logs\.port is picked when the service starts: give --url\n$/,
-    );
+    expect(unknown.stderr).to.match(/^annals: logs\.port is picked when the service starts: give --url\n$/);
   });
 
   it('says who is asking: a token, or a name and password in the address', async () => {

@@ -8,7 +8,7 @@ import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
-import { logs } from '../../../domain/logs/catalog.js';
+import { catalog } from '../../../domain/logs/catalog.js';
 import { matches } from '../../../domain/logs/filter.js';
 import { DAY_MS, HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
@@ -57,7 +57,7 @@ const requests: fc.Arbitrary<readonly Request[]> = fc.array(
 
 const held = { assertHeld() {} };
 
-const leisurely = { pace: unhurried, room: { left: Number.POSITIVE_INFINITY } };
+const leisurely = { pace: unhurried, budget: { left: Number.POSITIVE_INFINITY } };
 
 describe('the index of log records', function () {
   this.timeout(120_000);
@@ -73,7 +73,7 @@ describe('the index of log records', function () {
       mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
       node: 'test',
       release: 'test',
-      catalogs: [logs],
+      catalogs: [catalog],
       projections: [records],
       logger: quiet,
     });
