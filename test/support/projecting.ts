@@ -1,3 +1,4 @@
+/** What the projector has around it, in memory: a log that a test feeds, and all that it says and tells. */
 import type { Position } from '../../application/ports.js';
 import type { ReadModel } from '../../projections/projection.js';
 import { createServed } from '../../projections/served.js';
