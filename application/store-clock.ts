@@ -2,7 +2,7 @@
 import type { CertainClock, Clock, Logger } from './ports.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */
-export const APART_MS = 120_000;
+const APART_MS = 120_000;
 /** While they stay apart as they were, the store is asked no more often. */
 const ASK_EVERY_MS = 60_000;
 /** And never more often than that. */

@@ -13,7 +13,8 @@ export type Grouping =
   | { readonly by: 'field'; readonly path: string }
   | { readonly by: 'time'; readonly intervalMs: number };
 
-export interface Aggregate {
+/** Records by group, as they were counted. */
+export interface Counts {
   /** By count from the highest, then by key. */
   readonly buckets: readonly Bucket[];
   /** Records that passed; one with several values of a field is in several buckets. */
@@ -30,7 +31,7 @@ export interface Aggregation {
 }
 
 /** Throws what the pace throws, and `TooManyKeys`. */
-export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Aggregate> {
+export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Counts> {
   const tally = createTally(asked.budget);
   try {
     for (const left of await countKept(index, asked, tally)) await countFound(index, asked, left, tally);

@@ -1,7 +1,7 @@
 /** What the log service needs of the outside besides the kernel: searches, counts for alert rules, and webhooks. */
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order, Place } from '../../domain/logs/place.js';
-import type { Aggregate, Grouping } from './aggregate.js';
+import type { Counts, Grouping } from './aggregate.js';
 
 export interface PageAsked {
   readonly filter: Filter;
@@ -26,7 +26,7 @@ export interface Searcher {
   /** A `Page` as JSON. */
   page(asked: PageAsked, signal: AbortSignal): Promise<Uint8Array>;
   /** Rejects with `TooManyKeys`. Without a signal it takes the time that it takes. */
-  aggregate(asked: CountAsked, signal?: AbortSignal): Promise<Aggregate>;
+  aggregate(asked: CountAsked, signal?: AbortSignal): Promise<Counts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }

@@ -9,10 +9,10 @@ import { NoNewSecret, rotate } from '../../adapters/mongo/rotation.js';
 import { ConfigError } from '../../adapters/system/config-error.js';
 import { createLogger } from '../../adapters/system/logger.js';
 import { type Lease, Unavailable } from '../../application/ports.js';
-import { findStores } from '../node/connect.js';
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
+import { findStores } from './stores.js';
 
 const FLAG = '--new-secret-file';
 

@@ -6,10 +6,10 @@ import { onEnd } from '../../adapters/system/signals.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
 import type { ReadModel } from '../../projections/projection.js';
-import { findStores } from '../node/connect.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
+import { findStores } from './stores.js';
 import { table } from './table.js';
 
 const projections = services.flatMap((service) => service.projections);

@@ -5,7 +5,6 @@ import { safe } from '../../adapters/system/safe-text.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/replay.js';
-import { findStores } from '../node/connect.js';
 import { openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -13,6 +12,7 @@ import { Failed } from './failure.js';
 import { INSTANT, instant } from './instants.js';
 import { print } from './print.js';
 import { tablePrinter } from './replay-table.js';
+import { findStores } from './stores.js';
 
 const names = services.map(({ name }) => name);
 

@@ -1,8 +1,8 @@
 /** `annals scavenge`: takes deleted and expired events off the disk of the event store. */
 import { scavenge as scavengeStore } from '../../adapters/eventstore/scavenge.js';
 import { createLogger } from '../../adapters/system/logger.js';
-import { findStores } from '../node/connect.js';
 import type { Call, CommandSpec } from './command.js';
+import { findStores } from './stores.js';
 
 export const scavenge: CommandSpec = {
   description:

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createFilesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { createAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
@@ -22,7 +22,7 @@ import { isLoopback } from '../../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
 import { pause } from '../../application/pause.js';
 import { HEALTH_MS, within } from '../../application/within.js';
-import { logs as catalog } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
@@ -68,7 +68,7 @@ export const logs: Service<typeof catalog> = {
       observe: metrics.relay('logs'),
       failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
     });
-    const admission = createAdmission({
+    const admission = createLogAdmission({
       apiToken: values['logs.apiToken'],
       username: values['logs.basic.username'],
       password: values['logs.basic.password'],

@@ -9,7 +9,7 @@ import type { RecordIndex } from '../../application/logs/record-index.js';
 import { search } from '../../application/logs/search.js';
 import { createKernel } from '../../bin/node/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
-import { logs } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import type { Order } from '../../domain/logs/place.js';
@@ -43,7 +43,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     mongoDatabase: database,
     node: randomUUID(),
     release: 'test',
-    catalogs: [logs],
+    catalogs: [catalog],
     projections: [model],
     logger: quiet,
   });

@@ -5,7 +5,7 @@ import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import type { EventLog, Position } from '../../application/ports.js';
 import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';
-import { logs } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import { keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { quiet } from './engines.js';
@@ -33,7 +33,7 @@ export type MemoryIntake = ReturnType<typeof memoryIntake>;
 
 export function memoryIntake() {
   const world = memoryWorld();
-  const kernel = memoryKernel(world, [logs]);
+  const kernel = memoryKernel(world, [catalog]);
   const time = { now: NOON };
   const clock = { now: () => time.now };
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { alert, type JudgeRule } from '../../../domain/logs/alert.js';
 import { alertEvents } from '../../../domain/logs/alert-events.js';
-import { policy } from '../../../domain/logs/policy.js';
+import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -28,7 +28,7 @@ const breach: JudgeRule['verdict'] = {
 const delivery = { type: 'RecordDelivery', rule, at: 50, attempts: 1 } as const;
 
 const emitted: readonly DomainEvent[] = [
-  ...specOf(policy).run([
+  ...specOf(alertPolicy).run([
     { type: 'ChangeAlertPolicy', changes: { enabled: true, webhookUrl: 'https://hooks.example.com/' } },
     { type: 'ChangeAlertPolicy', changes: { windowMinutes: 3 } },
     { type: 'ChangeAlertPolicy', changes: { webhookUrl: null } },

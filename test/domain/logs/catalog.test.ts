@@ -1,7 +1,7 @@
 /** The events of the records: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { batchesOf, requestBatches, textsOf } from '../../../domain/logs/batch.js';
-import { logs } from '../../../domain/logs/catalog.js';
+import { catalog } from '../../../domain/logs/catalog.js';
 import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
@@ -10,7 +10,7 @@ import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 import { expectGoldens, fitting, golden } from '../../support/golden.js';
 
-const events: Catalog['events'] = logs.events;
+const events: Catalog['events'] = catalog.events;
 const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun', 'RebuildFinished'];
 const fits = fitting(events);
 
@@ -62,13 +62,13 @@ describe('the events of the records', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
       expect(sealing.subject(data)).to.equal('logs.batch-api-19700111');
-      expect(textsOf(logs.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
+      expect(textsOf(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
     }
-    expect(logs.events.BatchesErased.erases(keeping)).to.equal(keepingSubject(keeping));
+    expect(catalog.events.BatchesErased.erases(keeping)).to.equal(keepingSubject(keeping));
   });
 
   it('and those of alerting have a fixture of every version ever written, which can still be read', () =>
-    expectGoldens(logs));
+    expectGoldens(catalog));
 });
 
 describe('the records of a batch', () => {
