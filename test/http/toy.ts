@@ -5,6 +5,7 @@ import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
 import { type Listening, type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
 import type { Logger } from '../../application/ports.js';
+import { send } from '../support/raw.js';
 
 export interface Line {
   readonly level: string;
@@ -88,3 +89,9 @@ export const echo = (route: Partial<Route>): Route => ({
   handle: ({ body, query, params, address }) => ({ status: 200, body: { body, query, params, address } }),
   ...route,
 });
+
+/** Asks for the toys with headers that no `fetch` would send; answers the status. */
+export const asking =
+  (toys: Toys) =>
+  (headers: { [name: string]: string }, method = 'GET') =>
+    send(toys.url, { method, path: '/toys', headers }).then(({ status }) => status);
