@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { filesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
+import { createFilesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { createLogAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
@@ -116,7 +116,7 @@ export const logs: Service<typeof catalog> = {
     const directories = values['logs.watch'].map((each) => resolve(each));
     const watch = createWatch({
       directories,
-      filesIn,
+      filesIn: createFilesIn(),
       nextPiece,
       writerOf,
       ingest,
