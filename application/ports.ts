@@ -215,7 +215,7 @@ export interface Cache {
 }
 
 /** One line about one thing, with fields; never a token, a body or a name. */
-export interface Log {
+export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -2,7 +2,7 @@
 import type { Catalog } from '../domain/shared/catalog.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
 import {
-  type Log,
+  type Logger,
   type RecordedEvent,
   type Reveal,
   type RevealedEvent,
@@ -61,7 +61,7 @@ const revealed = <E extends DomainEvent>(event: RecordedEvent, data: object, era
 const REMEMBERED = 10_000;
 
 /** Keeps count of what could not be opened: each thing once, however often it is met, and a log line a subject. */
-export function countUnopened(logger: Log, counted: () => void) {
+export function countUnopened(logger: Logger, counted: () => void) {
   const met = new Set<string>();
   const subjects = new Set<string>();
   let count = 0;

@@ -1,8 +1,8 @@
 /** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/nodes.md). */
-import type { CertainClock, Clock, Log } from './ports.js';
+import type { CertainClock, Clock, Logger } from './ports.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */
-export const APART_MS = 120_000;
+const APART_MS = 120_000;
 /** While they stay apart as they were, the store is asked no more often. */
 const ASK_EVERY_MS = 60_000;
 /** And never more often than that. */
@@ -11,7 +11,7 @@ const ASK_AGAIN_MS = 1000;
 export interface StoreClockOptions {
   /** The store's time, Unix ms, when it took something that was written for this; rejects with `Unavailable`. */
   readonly ask: () => Promise<number>;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Of this machine; it may be wrong, and be set at any moment. */
   readonly clock?: Clock;
   /** Only ever goes on, in ms from anywhere. */

@@ -52,7 +52,8 @@ export interface Projection<Event extends DomainEvent> {
   /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
-  readonly apart?: Apart;
+  /** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
+  readonly apart?: true;
   /** Secrets arrive sealed and are stored sealed. */
   readonly on: On<RecordedEvent<Event>, readonly RowChange[]>;
 }
@@ -129,7 +130,8 @@ export interface OwnProjection {
   readonly version: number;
   /** How many events it takes at once, where they are too large for the usual thousand. */
   readonly atOnce?: number;
-  readonly apart?: Apart;
+  /** See `Projection`. */
+  readonly apart?: true;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
   open(build: Build): Promise<Apply>;
   /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
@@ -140,9 +142,6 @@ export interface OwnProjection {
 export type AnyProjection = Projection<DomainEvent>;
 
 export type ReadModel = AnyProjection | OwnProjection;
-
-/** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
-export type Apart = true;
 
 /** The read models that one loop keeps up, under one lease. */
 export interface ProjectorGroup {

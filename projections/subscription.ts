@@ -7,7 +7,7 @@ import type {
   Follow,
   Lease,
   Leases,
-  Log,
+  Logger,
   Position,
   RecordedEvent,
 } from '../application/ports.js';
@@ -38,7 +38,7 @@ export interface ProjectorOptions {
   readonly reached: (projection: string, position: Position) => void;
   /** Resolves after so many ms, or at once when somebody waits for the rows of one of these. */
   readonly untilWanted: (projections: readonly string[], ms: number) => Promise<void>;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { maskCredentials } from '../system/mask.js';
 import { closeTree } from '../system/private-files.js';
 import type { ChildMessage, ParentMessage, Ready } from './child.js';
@@ -29,7 +29,7 @@ export interface EnginesOptions {
   /** 0 picks a free port. */
   readonly eventStorePort?: number;
   readonly mongoPort?: number;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 /** What may stand open in a data directory of before. The lock and `runtime.json` are made anew. */
@@ -96,7 +96,7 @@ async function startEngine(
   directory: string,
   port: number,
   secret: string,
-  logger: Log,
+  logger: Logger,
   heard: (message: ChildMessage) => void = () => {},
 ): Promise<Engine> {
   let child = launch(kind, directory, port, secret).on('message', heard);

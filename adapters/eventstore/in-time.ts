@@ -1,6 +1,6 @@
 /** Appends with a deadline: a server that comes to one later does not do it any more. */
 import { DeadlineExceededError } from '@eventstore/db-client';
-import { type Log, Unavailable } from '../../application/ports.js';
+import { type Logger, Unavailable } from '../../application/ports.js';
 import { CALL_MS } from '../../application/within.js';
 import { asked } from './asked.js';
 
@@ -11,7 +11,7 @@ const EARLY_MS = 1500;
  * Calls with a deadline in ms. The driver sends it as an instant of this machine's clock, and where that is behind the
  * server's it has passed before it arrives: such an append is sent again without one, and so are all after it.
  */
-export function createInTime(logger: Log) {
+export function createInTime(logger: Logger) {
   let isBehind = false;
   return async <T>(append: (deadline: number) => Promise<T>): Promise<T> => {
     const without = () => asked(() => append(Number.POSITIVE_INFINITY));

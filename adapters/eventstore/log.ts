@@ -13,7 +13,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { type EventLog, type Log, Unavailable } from '../../application/ports.js';
+import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
 import { asked, readAll } from './asked.js';
 import type { Codec } from './codec.js';
 import { createInTime } from './in-time.js';
@@ -30,7 +30,7 @@ export interface TimedLog extends WatchedLog {
   time(): Promise<number>;
 }
 
-export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Log): TimedLog {
+export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
   const inTime = createInTime(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];

@@ -10,7 +10,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
-import type { Batch, Follow, Log, Position, Selection } from '../../application/ports.js';
+import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
 import { readAll } from './asked.js';
 import type { Codec } from './codec.js';
 
@@ -28,7 +28,7 @@ export async function headOf(client: EventStoreDBClient): Promise<Position | und
  * Follows what is selected from just after `from`. A real server drops a
  * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
  */
-export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log): Follow {
+export function createFollow(client: EventStoreDBClient, codec: Codec, logger: Logger): Follow {
   return async function* follow({ from, signal, atOnce = BATCH, ...selection }) {
     let position = from;
     let wait = BACKOFF_MS.first;
@@ -40,7 +40,7 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, log: Log)
           yield batch;
         }
       } catch (error) {
-        log.warn(
+        logger.warn(
           { err: error, ...selection, position: String(position), retryMs: wait },
           'subscription dropped',
         );

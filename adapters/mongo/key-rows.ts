@@ -1,6 +1,6 @@
 /** A key as it stands in MongoDB, and how it is brought under the secret in force. */
 import { Binary, type Filter } from 'mongodb';
-import type { Keyring } from './keyring.js';
+import type { Wrapping } from '../crypto/wrapping.js';
 
 export const KEYS = 'keys';
 /** The installation's own key, from which identifiers and tokens are derived; the first to be made. */
@@ -18,13 +18,13 @@ export interface KeyRow {
 }
 
 /** The write that wraps a key under the current secret, unless it was changed or destroyed meanwhile. */
-export function rewrapping(ring: Keyring, { _id, wrapped, key }: KeyRow, plain: Buffer) {
+export function rewrapping(current: Wrapping, { _id, wrapped, key }: KeyRow, plain: Buffer) {
   const filter: Filter<KeyRow> = wrapped ? { _id, wrapped } : key ? { _id, key } : { _id };
-  return { filter, update: { $set: wrappedRow(ring, _id, plain), $unset: { key: true } } as const };
+  return { filter, update: { $set: wrappedRow(current, _id, plain), $unset: { key: true } } as const };
 }
 
 /** The fields of a key under the current secret. */
-export const wrappedRow = ({ current }: Keyring, subject: string, key: Buffer) => ({
+export const wrappedRow = (current: Wrapping, subject: string, key: Buffer) => ({
   wrapped: new Binary(current.wrap(subject, key)),
   under: current.id,
 });

@@ -1,6 +1,6 @@
 /** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
 import type { Collection, Db } from 'mongodb';
-import { type Log, Unopenable } from '../../application/ports.js';
+import { type Logger, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
 import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
 import { assuring } from './assured.js';
@@ -28,7 +28,7 @@ export async function openKeys(
   db: Db,
   { given, kept }: SecretSource,
   fresh: Buffer,
-  logger: Log,
+  logger: Logger,
 ): Promise<OpenedKeys> {
   const rows = db.collection<KeyRow>(KEYS);
   const found = await rows.findOne({ _id: INSTALLATION });
@@ -64,7 +64,7 @@ async function claim(rows: Collection<KeyRow>, { current, known }: Keyring): Pro
   if (!known.has(under)) throw new WrongSecret(NOT_IN_FORCE);
 }
 
-function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Log): KeyStore {
+function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Logger): KeyStore {
   const rows = db.collection<KeyRow>(KEYS);
   let ring = opened;
   const complained = new Set<string>();
@@ -102,7 +102,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
 
   return {
     async create(subject, fresh) {
-      const { under, wrapped } = wrappedRow(ring, subject, fresh);
+      const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
       const row = await rows.findOneAndUpdate(
         { _id: subject },
         { $setOnInsert: { wrapped, under, createdAt: new Date() } },
@@ -132,6 +132,6 @@ function unwrapped(wrapping: Wrapping | undefined, subject: string, wrapped: Uin
 
 /** Brings a key that was read under the current secret. Who read it has it already: where it fails, another will. */
 async function rewrap(rows: Collection<KeyRow>, ring: Keyring, row: KeyRow, key: Buffer): Promise<void> {
-  const { filter, update } = rewrapping(ring, row, key);
+  const { filter, update } = rewrapping(ring.current, row, key);
   await rows.updateOne(filter, update).catch(() => {});
 }

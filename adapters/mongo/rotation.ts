@@ -8,7 +8,7 @@
  * identifiers and tokens come from the installation's key, which stays what it was under its new wrapping.
  */
 import type { Collection, Db } from 'mongodb';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { newSecret, WrongSecret } from '../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 import { keyringOf, link } from './keyring.js';
@@ -24,7 +24,7 @@ export interface RotationOptions extends SecretSource {
   /** The new secret; without it a configured one that is not in force yet, else a fresh one where it is kept. */
   readonly next?: string | undefined;
   readonly fresh: Buffer;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly progress?: (wrapped: number) => void;
   /** Throws when another process may be rotating too: what follows would take the place of the secret it kept. */
   readonly assertAlone?: () => void;

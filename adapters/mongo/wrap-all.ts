@@ -30,7 +30,7 @@ export async function wrapAll(
       const updates = batch.flatMap((row) => {
         const plain = plainIn(ring, row);
         if (!plain) unopened.push(row._id);
-        return plain ? [{ updateOne: rewrapping(ring, row, plain) }] : [];
+        return plain ? [{ updateOne: rewrapping(ring.current, row, plain) }] : [];
       });
       batch = [];
       if (updates.length > 0) wrapped += (await rows.bulkWrite(updates, { ordered: false })).modifiedCount;

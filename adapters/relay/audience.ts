@@ -33,7 +33,7 @@ export function hear<State>(
 export interface Delivery {
   /** Keys that streams are connected under, for example a room's id or `user:<id>`. A stream gets it once. */
   readonly to: readonly string[];
-  readonly frame: Message;
+  readonly message: Message;
   /** The streams that receive it end with it. */
   readonly ends?: boolean;
 }

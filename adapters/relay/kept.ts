@@ -24,8 +24,8 @@ export function keep(deliveries: readonly Delivery[], position: Position): Told 
     delivery,
     to: delivery.to,
     ends: delivery.ends ?? false,
-    last: frame(delivery.frame, position),
-    more: frame(delivery.frame),
+    last: frame(delivery.message, position),
+    more: frame(delivery.message),
   }));
   return told(kept, position);
 }

@@ -1,11 +1,11 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
 import type { LiveEvent } from '../../application/follow/live-event.js';
-import type { Batch } from '../../application/logs/batches.js';
+import type { StoredBatch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
 import { nextTurn } from '../../application/turns.js';
-import type { logs } from '../../domain/logs/catalog.js';
+import type { catalog } from '../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from './connections.js';
@@ -14,7 +14,7 @@ import { type Frame, frameOf, type Sink } from './sink.js';
 
 export interface Tail {
   /** Takes the batches of the service in log order; does not wait. */
-  publish(event: LiveEvent<typeof logs>): void;
+  publish(event: LiveEvent<typeof catalog>): void;
   /** Streams what comes, and what came after `after` first; one `RESET` if that is too long ago. */
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
   /** How many streams are open. */
@@ -26,7 +26,7 @@ export interface Tail {
 
 export interface TailOptions {
   /** The records of a batch with their places; none once they are erased. Rejects when it can't be known now. */
-  readonly recordsOf: (event: Batch) => Promise<readonly PlacedRecord[]>;
+  readonly recordsOf: (event: StoredBatch) => Promise<readonly PlacedRecord[]>;
   /** Every batch after this position will be published. */
   readonly from: Position;
   /** The position of the log's last event. */
@@ -37,7 +37,7 @@ export interface TailOptions {
 }
 
 interface Kept extends RingItem {
-  readonly event: Batch;
+  readonly event: StoredBatch;
 }
 
 interface Shown {

@@ -33,7 +33,7 @@ export const rooms: Audience<EndedRooms, RoomsEvent> = {
         const { roomId, participantId: id, joinedAt, secret } = data;
         if (erased || ended.has(roomId)) return [];
         const payload = participantView({ id, joinedAt, ...secret });
-        return [{ to: [roomId], frame: { type: 'PARTICIPANT_JOINED', payload } }];
+        return [{ to: [roomId], message: { type: 'PARTICIPANT_JOINED', payload } }];
       },
     },
 
@@ -43,7 +43,7 @@ export const rooms: Audience<EndedRooms, RoomsEvent> = {
         const { envelope } = secret;
         if (!envelope || ended.has(roomId)) return [];
         const payload = messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
-        return [{ to: [roomId], frame: { type: 'NEW_MESSAGE', payload } }];
+        return [{ to: [roomId], message: { type: 'NEW_MESSAGE', payload } }];
       },
     },
 
@@ -72,6 +72,6 @@ function lastWords(
   { data: { roomId } }: RevealedEvent<RoomsEvent<'RoomBurned' | 'RoomExpired'>>,
   ended: EndedRooms,
 ): readonly Delivery[] {
-  const frame = ended.get(roomId);
-  return frame ? [{ to: [roomId], frame, ends: true }] : [];
+  const message = ended.get(roomId);
+  return message ? [{ to: [roomId], message, ends: true }] : [];
 }

@@ -16,7 +16,7 @@ export interface Sink {
   beat(position?: Position): void;
   /** Bytes taken from us that the network has not taken yet. */
   buffered(): number;
-  /** Runs whenever the network has taken everything after `ROOM` or more had been waiting for it. */
+  /** Runs whenever the network has taken everything after `HIGH_WATER_MARK` or more had been waiting for it. */
   onDrain(listener: () => void): void;
   /** Ends once everything sent is delivered. With `resume`, the client is told to come back. */
   end(how: 'over' | 'resume'): void;
@@ -27,7 +27,7 @@ export interface Sink {
 }
 
 /** What can wait is sent only while fewer bytes than this wait for the network. */
-export const ROOM = 64 * 1024;
+export const HIGH_WATER_MARK = 64 * 1024;
 
 /** The frame of a message; serialised when it is sent, for nobody listens to most of the log. */
 export const frame = (message: object, position?: Position): Frame =>

@@ -1,7 +1,7 @@
 /** One stream: goes through the ring at its client's pace, and holds no more than the network has room for. */
 import type { Position } from '../../application/ports.js';
 import type { Ring, RingItem } from './ring.js';
-import { type Frame, frame, ROOM, type Sink } from './sink.js';
+import { type Frame, frame, HIGH_WATER_MARK, type Sink } from './sink.js';
 
 export interface Connection<Item> {
   readonly keys: readonly string[];
@@ -59,7 +59,7 @@ export function createStream<Item extends RingItem>(
       const item = ring.after(since);
       if (item && since < ring.horizon) reset();
       else if (!item) state = 'live';
-      else if (sink.buffered() >= ROOM) state = 'full';
+      else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else {
         const picked = pick(item, item.position <= begun);
         if (picked instanceof Promise) {
@@ -75,7 +75,7 @@ export function createStream<Item extends RingItem>(
 
   function sendPiece({ position }: Item, all: readonly Frame[]) {
     while (state === 'reading' && frames < all.length) {
-      if (sink.buffered() >= ROOM) state = 'full';
+      if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else send(all[frames++]!);
     }
     if (state !== 'reading') return;

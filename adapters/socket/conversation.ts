@@ -1,9 +1,12 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
-import type { RawData, WebSocket } from 'ws';
-import type { Clock, Log } from '../../application/ports.js';
-import type { Held } from '../../application/room.js';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { Held } from '../../application/budget.js';
+import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
+import { createRate } from './rate.js';
+import { watchUnfinished } from './unfinished.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
 
 /** What a service makes of a client's messages. */
@@ -37,9 +40,11 @@ export interface ConversationOptions {
   readonly read: Read;
   /** Among what is under way for its network: a message that is being answered takes a place. */
   readonly place: Pick<Held, 'take' | 'give'>;
+  /** Among the bodies of its network: the bytes of what came and is not answered yet. */
+  readonly bytes: Pick<Held, 'take' | 'give'>;
   /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
   readonly perSecond: number;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly after?: After | undefined;
   /** Of what only ever goes on. */
   readonly clock?: Clock | undefined;
@@ -48,18 +53,29 @@ export interface ConversationOptions {
 const PING_MS = 25_000;
 /** A client of whom nothing was heard for so long, not even that it lives, has left. */
 const SILENT_MS = 60_000;
-/** Messages that wait for the one before them; with more, nothing is read from the network. */
+/** Messages that wait for the one before them; with more, or more bytes of them, nothing is read from the network. */
 const WAITING = 16;
+const WAITING_BYTES = 64 * 1024;
 
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
-export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012 } as const;
+export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 
+/** A message as it came. */
+interface Came {
+  readonly data: Buffer;
+  /** There was no room for it, and it is not kept. */
+  readonly lacking: boolean;
+}
+
+/** `network` is what the WebSocket reads from. */
 export function hold(
   socket: WebSocket,
+  network: Duplex,
   begin: (close: Speaker['close']) => Conversation,
-  { read, place, perSecond, log, after = afterAll, clock = performance }: ConversationOptions,
+  { read, place, bytes, perSecond, logger, after = afterAll, clock = performance }: ConversationOptions,
 ): void {
-  const waiting: RawData[] = [];
+  const waiting: Came[] = [];
+  let waitingBytes = 0;
   const isTooMuch = createRate(perSecond, clock);
   let answering = false;
   let heard = clock.now();
@@ -69,26 +85,31 @@ export function hold(
   async function answerAll() {
     answering = true;
     try {
-      for (let data = waiting.shift(); data !== undefined && isOpen(); data = waiting.shift()) {
-        if (waiting.length < WAITING && socket.isPaused) {
+      for (let came = waiting.shift(); came !== undefined; came = waiting.shift()) {
+        waitingBytes -= came.data.length;
+        if (!isFull() && socket.isPaused) {
           // Nothing could be heard of it meanwhile.
           hear();
           socket.resume();
         }
-        const answered = answer(data);
-        if (answered) await answered;
+        try {
+          const answered = isOpen() ? answer(came) : undefined;
+          if (answered) await answered;
+        } finally {
+          bytes.give(came.data.length);
+        }
       }
     } catch (err) {
-      log.error({ err }, 'a conversation failed');
+      logger.error({ err }, 'a conversation failed');
       socket.close(CLOSE.failed, 'Internal error');
     }
     answering = false;
   }
 
-  function answer(data: RawData): Promise<void> | void {
+  function answer({ data, lacking }: Came): Promise<void> | void {
     const rate = isTooMuch();
     if (rate === 'again') return socket.close(CLOSE.policy, 'Too many messages');
-    const found = rate ? ({ why: 'too-many' } as const) : read(String(data));
+    const found = rate || lacking ? ({ why: 'too-many' } as const) : read(String(data));
     if ('why' in found) return conversation.misunderstood(found);
     if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
     const over = () => place.give(1);
@@ -103,19 +124,28 @@ export function hold(
   }
 
   const isOpen = () => socket.readyState === socket.OPEN;
+  const isFull = () => waiting.length > WAITING || waitingBytes > WAITING_BYTES;
   const hear = () => {
     heard = clock.now();
   };
+  watchUnfinished(socket, network, bytes, () => {
+    socket.close(CLOSE.later, 'Too much is under way');
+    // Nothing more of it is read, not even its farewell.
+    setImmediate(() => socket.terminate());
+  });
   socket.on('message', (data, isBinary) => {
     hear();
     // Bytes are no message of ours: they are read as what they are not.
-    waiting.push(isBinary ? NOT_TEXT : data);
-    if (waiting.length > WAITING) socket.pause();
+    const said = isBinary ? NOTHING : (data as Buffer);
+    const lacking = bytes.take(said.length) !== undefined;
+    waiting.push({ data: lacking ? NOTHING : said, lacking });
+    waitingBytes += waiting.at(-1)!.data.length;
+    if (isFull()) socket.pause();
     if (!answering) void answerAll();
   });
   socket.on('pong', hear).on('ping', hear);
   // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
-  socket.on('error', (err) => log.debug({ err }, 'a WebSocket broke'));
+  socket.on('error', (err) => logger.debug({ err }, 'a WebSocket broke'));
 
   let callOff = after(PING_MS, ping);
   function ping() {
@@ -126,24 +156,10 @@ export function hold(
   }
   socket.once('close', () => {
     callOff();
-    waiting.length = 0;
+    bytes.give(waitingBytes);
+    waitingBytes = waiting.length = 0;
     conversation.left();
   });
 }
 
-const NOT_TEXT = Buffer.alloc(0);
-
-/**
- * Counts in whole seconds. `first`: too many in this second. `again`: and so it was in the second before, or it is
- * twice too many.
- */
-function createRate(perSecond: number, clock: Clock): () => false | 'first' | 'again' {
-  let [since, count, before] = [clock.now(), 0, 0];
-  return () => {
-    const seconds = Math.floor((clock.now() - since) / 1000);
-    if (seconds > 0) [since, before, count] = [since + seconds * 1000, seconds === 1 ? count : 0, 0];
-    count++;
-    if (count <= perSecond) return false;
-    return before > perSecond || count > 2 * perSecond ? 'again' : 'first';
-  };
-}
+const NOTHING = Buffer.alloc(0);

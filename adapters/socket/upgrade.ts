@@ -15,6 +15,8 @@ interface Upgrade {
 
 /** Larger messages close the connection with 1009. */
 const MESSAGE_BYTES = 1024 * 1024;
+/** Each piece of a message costs a hundred bytes and more, however small: a few times as many as segments bring. */
+const MESSAGE_PIECES = 4096;
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
@@ -67,6 +69,8 @@ const server = new WebSocketServer({
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MESSAGE_BYTES,
+  maxFragments: MESSAGE_PIECES,
+  maxBufferedChunks: MESSAGE_PIECES,
 });
 
 /** Opens what was admitted; the response is nobody's from here on. */
@@ -82,7 +86,7 @@ export function openSocket(
   response.detachSocket(request.socket);
   server.handleUpgrade(request, network, head, (socket) => {
     const sink = socketSink(socket, network);
-    hold(socket, (close) => converse({ sink, close }), options);
+    hold(socket, network, (close) => converse({ sink, close }), options);
     opened?.(sink);
   });
 }

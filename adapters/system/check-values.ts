@@ -2,9 +2,16 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Setting } from '../../application/settings.js';
-import type { Entry } from './config.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError, type Origin } from './config-error.js';
 import { describeType } from './describe-type.js';
+
+/** A setting with the value it has, and whence. */
+export interface Entry {
+  readonly key: string;
+  readonly setting: Setting;
+  readonly value: unknown;
+  readonly origin: Origin;
+}
 
 /** Throws a `ConfigError` for the first one that is wrong. Defaults are checked like all others. */
 export function checkValues(entries: readonly Entry[]): void {

@@ -1,5 +1,11 @@
 /** A configuration that can't be used, as one line that names the key and where its value came from. */
-import type { Origin } from './config.js';
+
+/** Where a value came from. */
+export interface Origin {
+  readonly from: 'flag' | 'environment' | 'file' | 'default';
+  /** The flag, the variable, or the file's path. */
+  readonly name?: string;
+}
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -1,7 +1,7 @@
 /** The effective configuration: flags over environment over file over defaults, checked, each value with its origin. */
-import type { Rule, Setting, Settings, ValuesOf } from '../../application/settings.js';
-import { checkValues } from './check-values.js';
-import { ConfigError } from './config-error.js';
+import type { Rule, Settings, ValuesOf } from '../../application/settings.js';
+import { checkValues, type Entry } from './check-values.js';
+import { ConfigError, type Origin } from './config-error.js';
 import { readConfigFile } from './config-file.js';
 import { byName, envNames, flagNames, suggestion } from './names.js';
 import { parseText } from './parse-text.js';
@@ -22,19 +22,6 @@ export interface Config<S extends Settings> {
   readonly entries: readonly Entry[];
   /** The file that was read. */
   readonly file?: string;
-}
-
-export interface Entry {
-  readonly key: string;
-  readonly setting: Setting;
-  readonly value: unknown;
-  readonly origin: Origin;
-}
-
-export interface Origin {
-  readonly from: 'flag' | 'environment' | 'file' | 'default';
-  /** The flag, the variable, or the file's path. */
-  readonly name?: string;
 }
 
 interface Given {

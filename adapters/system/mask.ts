@@ -1,5 +1,5 @@
 /** Hides what must not be shown: secrets, and credentials inside addresses. */
-import type { Entry } from './config.js';
+import type { Entry } from './check-values.js';
 
 export const MASK = '********';
 

@@ -1,7 +1,7 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Budget } from '../../application/budget.js';
 import type { Cache } from '../../application/ports.js';
-import type { Room } from '../../application/room.js';
 import type { Answered } from '../http/kernel/app.js';
 import type { RelayObserver } from '../relay/connections.js';
 
@@ -25,7 +25,7 @@ export interface Metrics {
   /** What it holds is measured whenever it is asked for. */
   cache(cache: Cache): void;
   /** What is taken of it is measured whenever it is asked for. */
-  room(room: Room): void;
+  budget(budget: Budget): void;
   /** Of everything above and the process, in Prometheus' text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -142,20 +142,20 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  const rooms: Room[] = [];
+  const budgets: Budget[] = [];
   new Gauge({
-    name: 'annals_room_used',
-    help: 'What is taken of a room that all callers share, in bytes or in pieces',
-    labelNames: ['room'],
+    name: 'annals_budget_used',
+    help: 'What is taken of a budget that all callers share, in bytes or in pieces',
+    labelNames: ['budget'],
     registers,
     collect() {
-      for (const { name, used } of rooms) this.set({ room: name }, used());
+      for (const { name, used } of budgets) this.set({ budget: name }, used());
     },
   });
   const sizes = new Gauge({
-    name: 'annals_room_limit',
+    name: 'annals_budget_limit',
     help: 'How large it is; one network has two thirds of it, or less while others are there',
-    labelNames: ['room'],
+    labelNames: ['budget'],
     registers,
   });
 
@@ -189,9 +189,9 @@ export function createMetrics(): Metrics {
       caches.push(cache);
       limits.set({ cache: cache.name }, cache.limitBytes);
     },
-    room(room) {
-      rooms.push(room);
-      sizes.set({ room: room.name }, room.most);
+    budget(budget) {
+      budgets.push(budget);
+      sizes.set({ budget: budget.name }, budget.limit);
     },
     reacted: (reaction, outcome) => reactions.inc({ reaction, outcome }),
     text: () => registry.metrics(),

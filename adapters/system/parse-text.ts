@@ -1,7 +1,6 @@
 /** Reads the text of an environment variable or flag as a value of the setting's type. */
 import type { Setting } from '../../application/settings.js';
-import type { Origin } from './config.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError, type Origin } from './config-error.js';
 import { describeType } from './describe-type.js';
 
 /** Throws a `ConfigError` for a text that is no such value. A list is separated by commas, or is JSON. */

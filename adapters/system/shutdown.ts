@@ -1,5 +1,5 @@
 /** An orderly end of the process: on the first signal step by step, on a later one at once. */
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { onEnd, type Signals } from './signals.js';
 
 export interface Step {
@@ -22,7 +22,7 @@ export function once({ name, run }: Step): Step {
 export interface ShutdownOptions {
   /** Asked for when the end comes. Run one after the other; one that fails does not keep the others from running. */
   readonly steps: Iterable<Step>;
-  readonly log: Log;
+  readonly logger: Logger;
   /** What sends the signals and ends; the process, but for tests. */
   readonly host?: SignalHost;
   /** For all steps together. */
@@ -37,34 +37,34 @@ export interface SignalHost extends Signals {
 
 /** Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. */
 export function shutdownOn(options: ShutdownOptions): void {
-  const { steps, log, host = process, graceMs = 10_000, now } = options;
+  const { steps, logger, host = process, graceMs = 10_000, now } = options;
   const insisted = () => {
-    log.warn({}, 'stopping at once');
+    logger.warn({}, 'stopping at once');
     host.exit(1);
   };
   const stop = () => {
-    log.info({}, 'stopping');
+    logger.info({}, 'stopping');
     const late = setTimeout(() => {
-      log.error({ graceMs }, 'stopping took too long');
+      logger.error({ graceMs }, 'stopping took too long');
       host.exit(1);
     }, graceMs);
-    void runAll(steps, log).then((failed) => {
+    void runAll(steps, logger).then((failed) => {
       clearTimeout(late);
-      log.info({}, 'stopped');
+      logger.info({}, 'stopped');
       host.exit(failed ? 1 : 0);
     });
   };
   onEnd(stop, insisted, { host, ...(now && { now }) });
 }
 
-async function runAll(steps: Iterable<Step>, log: Log): Promise<boolean> {
+async function runAll(steps: Iterable<Step>, logger: Logger): Promise<boolean> {
   let failed = false;
   for (const { name, run } of steps) {
     try {
       await run();
     } catch (err) {
       failed = true;
-      log.error({ err, step: name }, 'could not stop cleanly');
+      logger.error({ err, step: name }, 'could not stop cleanly');
     }
   }
   return failed;

@@ -1,6 +1,6 @@
 /** A thread of this process that works for it: begun when it is needed, and anew when it has died. */
 import { Worker } from 'node:worker_threads';
-import { type Log, Unavailable } from '../../application/ports.js';
+import { type Logger, Unavailable } from '../../application/ports.js';
 import { type Answers, createPeer, type Kinds, type Peer } from './peer.js';
 
 export interface ThreadOptions {
@@ -13,7 +13,7 @@ export interface ThreadOptions {
   readonly kinds: Kinds;
   /** What its heap may take, in MB: beyond that it dies, and nothing else does. */
   readonly heapMb: number;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 export interface Thread extends Pick<Peer, 'call'> {

@@ -5,13 +5,14 @@ import {
   type AppendOutcome,
   type CommandContext,
   type EventLog,
-  type Log,
+  type Logger,
   type Position,
-  type RecordedEvent,
   Unavailable,
 } from '../ports.js';
 import { RETRY_MS } from '../within.js';
+import { charging } from './charging.js';
 import { createLine } from './line.js';
+import { looking, type Seen } from './looking.js';
 import { factSeed, newEvent } from './new-event.js';
 import { goneOf, type Handled, type Repetition } from './repetition.js';
 import { type Aggregate, type Loaded, noteCommand, type Streams } from './streams.js';
@@ -41,25 +42,23 @@ export interface HandleOptions {
   readonly streams: Streams;
   readonly repetition: Repetition;
   readonly release: string;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Told of every append, found or made, before the command is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
   readonly conflicted: (stream: string) => void;
 }
 
-/** One run of a command, over all its attempts. */
+/** A command on its way. */
 interface Run<S, C, E extends DomainEvent> {
   readonly kind: Aggregate<S, C, E>;
   readonly stream: string;
   readonly command: C;
   readonly context: CommandContext;
-  before: (() => Promise<Rejection | undefined>) | undefined;
-  spent: boolean;
-  /** Whether it is in the log, as far as is known: from its append on nobody knows without an answer. */
-  written: boolean;
-  /** Where the stream was at the first attempt: an append of this run that was lost can only be after it. */
-  begun: number | undefined;
+  readonly look: () => Promise<Seen<S>>;
+  readonly pay: () => Promise<Rejection | undefined>;
 }
+
+type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
 
 export function createHandle(options: HandleOptions): Handle {
   const { log, streams, repetition, release, logger, appended, conflicted } = options;
@@ -67,30 +66,24 @@ export function createHandle(options: HandleOptions): Handle {
 
   return (kind, stream, command, context, before) =>
     inLine(stream, () =>
-      counted({ kind, stream, command, context, before, spent: false, written: false, begun: undefined }),
+      charging(context.quota, before, (pay) => {
+        const look = looking(streams, kind, stream, context);
+        return persist({ kind, stream, command, context, look, pay });
+      }),
     );
 
-  async function counted<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
-    try {
-      const outcome = await attempt(run);
-      run.written = !isRejection(outcome) && !outcome.repeated;
-      return outcome;
-    } finally {
-      if (run.spent && !run.written) await run.context.quota?.refund();
-    }
-  }
-
-  async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Handled<S, E> | Rejection> {
+  /** Attempt after attempt, while others are faster and while the log does not answer. */
+  async function persist<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E>> {
     const { stream } = run;
     const until = performance.now() + RETRY_MS;
     for (let tried = 0; tried < ATTEMPTS; tried++) {
       if (tried > 0) await delay(Math.random() * 5 * 2 ** tried);
       try {
-        const outcome = await attemptOnce(run, tried > 0);
+        const outcome = await attempt(run);
         if (outcome !== 'conflict') return outcome;
         conflicted(stream);
       } catch (error) {
-        // The append may have been taken all the same: read what is there, never append blindly.
+        // The append may have been taken all the same: the next attempt looks for it, and never appends blindly.
         if (!(error instanceof Unavailable) || performance.now() > until) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
@@ -98,48 +91,28 @@ export function createHandle(options: HandleOptions): Handle {
     throw new Unavailable(`${stream} is too busy`);
   }
 
-  async function attemptOnce<S, C, E extends DomainEvent>(
+  /** Looks, decides, pays, appends. Whatever comes to no end is decided again by another look. */
+  async function attempt<S, C, E extends DomainEvent>(
     run: Run<S, C, E>,
-    fresh: boolean,
-  ): Promise<Handled<S, E> | Rejection | 'conflict'> {
-    const { kind, stream, command, context } = run;
-    const mine: RecordedEvent[] = [];
-    const found = (event: RecordedEvent) => {
-      if (event.metadata.commandId === context.commandId) mine.push(event);
-    };
-    const loaded = fresh
-      ? await streams.refresh(kind, stream, { found, after: run.begun })
-      : await streams.load(kind, stream);
-    run.begun ??= loaded.revision;
-    const [first, last] = [mine[0], mine.at(-1)];
-    const earlier =
-      first && last ? { first: first.revision, last: last.revision } : loaded.keyed.get(context.commandId);
+  ): Promise<Outcome<S, E> | 'conflict'> {
+    const { kind, stream, command, context, look, pay } = run;
+    const { loaded, earlier, fresh } = await look();
     if (earlier) return repetition.tell(kind, stream, context, earlier);
     if (loaded.deleted) return goneOf(kind);
     const decided = kind.decider.decide(command, loaded.state);
-    // An append is guarded by its expected revision; what appends nothing must not rest on what another node changed.
-    const unguarded = isRejection(decided) || decided.length === 0;
-    if (unguarded && !fresh) return attemptOnce(run, true);
-    if (isRejection(decided)) return decided;
-    if (decided.length === 0) return handled(loaded.state, loaded.position, []);
-    const refusal = (await spend(run)) ?? (await run.before?.());
-    if (refusal) return refusal;
-    run.before = undefined;
-    run.written = true;
-    return append(run, loaded, decided);
-  }
-
-  async function spend<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Rejection | undefined> {
-    const refusal = run.spent ? undefined : await run.context.quota?.spend();
-    run.spent ||= refusal === undefined;
-    return refusal;
+    if (isRejection(decided) || decided.length === 0) {
+      // No expected revision guards what appends nothing: it must not rest on what another node has changed.
+      if (!fresh) return attempt(run);
+      return isRejection(decided) ? decided : handled(loaded.state, loaded.position, []);
+    }
+    return (await pay()) ?? append(run, loaded, decided);
   }
 
   async function append<S, C, E extends DomainEvent>(
     { kind, stream, context }: Run<S, C, E>,
     loaded: Loaded<S>,
     decided: readonly E[],
-  ): Promise<Handled<S, E> | Rejection | 'conflict'> {
+  ): Promise<Outcome<S, E> | 'conflict'> {
     const origin = { service: kind.catalog.service, release };
     const events = decided.map((event, index) =>
       newEvent(origin, stream, event, index, context, factSeed(event, context)),

@@ -3,7 +3,7 @@ import type { Catalog } from '../../domain/shared/catalog.js';
 import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
-import type { Follow, Log, Position, RecordedEvent, Reveal } from '../ports.js';
+import type { Follow, Logger, Position, RecordedEvent, Reveal } from '../ports.js';
 import { isOf } from '../recorded.js';
 import type { CachingVault } from '../vault.js';
 import type { LiveEvent } from './live-event.js';
@@ -25,7 +25,7 @@ export interface FeedOptions {
   readonly publish: (service: string, event: LiveEvent) => void;
   /** Another build of a read model is served from this event on. */
   readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

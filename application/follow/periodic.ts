@@ -1,7 +1,7 @@
 /** Work by the clock that one node of all does: sweeping what has expired, retention. */
 
 import { pause } from '../pause.js';
-import type { Leases, Log } from '../ports.js';
+import type { Leases, Logger } from '../ports.js';
 import { keepLeading } from './leading.js';
 
 export interface PeriodicOptions {
@@ -12,7 +12,7 @@ export interface PeriodicOptions {
   /** While it says no, the work is left to another node. */
   readonly mayRun?: (() => boolean) | undefined;
   readonly leases: Leases;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

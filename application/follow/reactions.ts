@@ -2,7 +2,7 @@
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import { pause } from '../pause.js';
-import type { Checkpoints, Follow, Lease, Leases, Log, Position, RecordedEvent } from '../ports.js';
+import type { Checkpoints, Follow, Lease, Leases, Logger, Position, RecordedEvent } from '../ports.js';
 import { keepLeading } from './leading.js';
 
 /** `Event`: those that it follows. */
@@ -30,7 +30,7 @@ export interface ReactionOptions {
    */
   readonly begun: Position;
   readonly reacted: (reaction: string) => void;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -6,14 +6,15 @@ import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Pace } from './pace.js';
 import type { Among, Block, HourCount, RecordIndex } from './record-index.js';
 import { eachPassing } from './search.js';
-import { type Bucket, createTally, type KeyRoom, type Tally } from './tally.js';
+import { type Bucket, createTally, type KeyBudget, type Tally } from './tally.js';
 
 export type Grouping =
   | { readonly by: 'level' | 'event' | 'correlation' }
   | { readonly by: 'field'; readonly path: string }
   | { readonly by: 'time'; readonly intervalMs: number };
 
-export interface Aggregate {
+/** Records by group, as they were counted. */
+export interface Counts {
   /** By count from the highest, then by key. */
   readonly buckets: readonly Bucket[];
   /** Records that passed; one with several values of a field is in several buckets. */
@@ -26,12 +27,12 @@ export interface Aggregation {
   readonly filter: Filter;
   readonly grouping: Grouping;
   readonly pace: Pace;
-  readonly room: KeyRoom;
+  readonly budget: KeyBudget;
 }
 
 /** Throws what the pace throws, and `TooManyKeys`. */
-export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Aggregate> {
-  const tally = createTally(asked.room);
+export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Counts> {
+  const tally = createTally(asked.budget);
   try {
     for (const left of await countKept(index, asked, tally)) await countFound(index, asked, left, tally);
     return { buckets: await tally.largest(limit, asked.pace), total: tally.total() };

@@ -6,7 +6,7 @@ import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
-import { alertKind, currentPolicy } from './alert-kinds.js';
+import { alertKind, currentAlertPolicy } from './alert-kinds.js';
 import type { WebhookOutcome, Webhooks } from './ports.js';
 
 export interface DeliveryPorts {
@@ -76,7 +76,7 @@ async function send(
   { streams, webhooks, serviceUrl, signal }: DeliveryPorts,
   raised: AlertRaised['data'],
 ): Promise<WebhookOutcome> {
-  const { state } = await currentPolicy(streams);
+  const { state } = await currentAlertPolicy(streams);
   if (state.webhookUrl === null) {
     return { delivered: false, reason: 'there is no webhook URL any more', attempts: 0 };
   }

@@ -1,14 +1,14 @@
 /** Looks at the rules of the alert policy: on one node by the clock, and on any node the moment the policy changes. */
 import { alertStream } from '../../domain/logs/alert.js';
 import { RULES } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
 import { type Counted, verdicts, windowOf } from '../../domain/logs/alert-rules.js';
-import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { Clock, CommandContext, Derivation } from '../ports.js';
-import { alertKind, currentPolicy } from './alert-kinds.js';
+import { alertKind, currentAlertPolicy } from './alert-kinds.js';
 import type { RecordCounts } from './ports.js';
 
 export interface EvaluationPorts {
@@ -34,7 +34,7 @@ export function createEvaluation(ports: EvaluationPorts) {
 
   /** Any number of nodes may do this at once: the streams of the rules keep to one alert per cooldown. */
   async function evaluate(): Promise<Evaluated> {
-    const { state: policy, revision } = await currentPolicy(streams);
+    const { state: policy, revision } = await currentAlertPolicy(streams);
     const counted = await count(counts, policy, clock.now());
     for (const rule of RULES) {
       const stream = alertStream(rule);
@@ -65,7 +65,7 @@ export function createEvaluation(ports: EvaluationPorts) {
       const due = performance.now() + policy.intervalMs;
       for (let left = policy.intervalMs; left > 0 && !stop.aborted; left = due - performance.now()) {
         await pause(Math.min(left, POLICY_POLL_MS), stop);
-        if ((await currentPolicy(streams)).revision !== revision) break;
+        if ((await currentAlertPolicy(streams)).revision !== revision) break;
       }
     }
   }

@@ -3,10 +3,10 @@ import { alertStream, type Details } from '../../domain/logs/alert.js';
 import { RULES } from '../../domain/logs/alert-events.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Rows, Settled } from '../ports.js';
+import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 
-interface AlertRow {
+interface AlertRow extends Touched {
   readonly _id: string;
-  readonly _at: { toBigInt(): bigint };
   readonly rule: string;
   readonly severity: string;
   readonly state: 'active' | 'repeated' | 'resolved';
@@ -23,15 +23,13 @@ interface AlertRow {
   };
 }
 
-export interface HistoryPage {
+export interface HistoryPage extends Reflected {
   readonly body: {
     readonly alerts: readonly object[];
     readonly hasMore: boolean;
     readonly limit: number;
     readonly nextCursor?: string;
   };
-  readonly position: Position;
-  readonly consistency?: 'pending';
 }
 
 export interface HistoryQuery {
@@ -52,11 +50,10 @@ const badCursor: Rejection = {
 };
 
 export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Settled }) {
-  return async ({ limit, cursor, seen = 0n }: HistoryQuery): Promise<HistoryPage | Rejection> => {
+  return async ({ limit, cursor, seen }: HistoryQuery): Promise<HistoryPage | Rejection> => {
     const after = cursor === undefined ? {} : olderThan(cursor);
     if (!after) return badCursor;
-    const told = settled.latest(RULES.map(alertStream));
-    const inStep = await settled.wait('logs.alerts', told > seen ? told : seen);
+    const reflected = await reflecting(settled, 'logs.alerts', { streams: RULES.map(alertStream), seen });
     const found = await rows.find<AlertRow>('logs.alerts', {
       filter: after,
       sort: { raisedAt: -1, _id: -1 },
@@ -65,8 +62,6 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Set
     const page = found.slice(0, limit);
     const hasMore = found.length > limit;
     const last = page.at(-1);
-    let position = 0n;
-    for (const { _at } of page) if (_at.toBigInt() > position) position = _at.toBigInt();
     return {
       body: {
         alerts: page.map(view),
@@ -74,8 +69,7 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Set
         limit,
         ...(hasMore && last ? { nextCursor: `${last.raisedAt}.${last._id}` } : {}),
       },
-      position,
-      ...(inStep ? {} : { consistency: 'pending' }),
+      ...showing(reflected, page),
     };
   };
 }

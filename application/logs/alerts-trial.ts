@@ -4,7 +4,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import { misusedKey } from '../command/repetition.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext } from '../ports.js';
-import { currentPolicy } from './alert-kinds.js';
+import { currentAlertPolicy } from './alert-kinds.js';
 import { alertPayload } from './alerts-delivery.js';
 import type { WebhookOutcome, Webhooks } from './ports.js';
 
@@ -65,7 +65,7 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts
   };
 
   async function send({ webhookUrl }: TrialAsked, deliveryId: string): Promise<Tried | Rejection> {
-    const { state: policy } = await currentPolicy(streams);
+    const { state: policy } = await currentAlertPolicy(streams);
     const url = webhookUrl?.trim() || policy.webhookUrl;
     if (!url) return invalid('There is no webhookUrl: give one, or set it in the alert policy');
     const refusal = await webhooks.refusal(url);

@@ -1,13 +1,13 @@
 /** What people do with alerts: read and change the policy, and ask how things stand. */
 import { alertStream } from '../../domain/logs/alert.js';
-import { POLICY_STREAM, RULES } from '../../domain/logs/alert-events.js';
-import type { AlertPolicy, ChangeAlertPolicy } from '../../domain/logs/policy.js';
+import { ALERT_POLICY_STREAM, RULES } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy, ChangeAlertPolicy } from '../../domain/logs/alert-policy.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
-import type { CommandContext, Log, Position, Vault } from '../ports.js';
-import { alertKind, currentPolicy, policyKind } from './alert-kinds.js';
+import type { CommandContext, Logger, Position, Vault } from '../ports.js';
+import { alertKind, alertPolicyKind, currentAlertPolicy } from './alert-kinds.js';
 import type { Webhooks } from './ports.js';
 
 export interface AlertPorts {
@@ -16,7 +16,7 @@ export interface AlertPorts {
   readonly vault: Vault;
   readonly webhooks: Pick<Webhooks, 'refusal'>;
   readonly evaluate: () => Promise<unknown>;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 export interface PolicyRead {
@@ -31,7 +31,7 @@ export type Alerts = ReturnType<typeof createAlerts>;
 
 export function createAlerts({ handle, streams, vault, webhooks, evaluate, logger }: AlertPorts) {
   async function policy(): Promise<PolicyRead> {
-    const { state, position } = await currentPolicy(streams);
+    const { state, position } = await currentAlertPolicy(streams);
     return { policy: state, position };
   }
 
@@ -42,12 +42,12 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
   ): Promise<PolicyRead | Rejection> {
     const { webhookUrl: url } = changes;
     const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
-    await vault.create(POLICY_STREAM);
+    await vault.create(ALERT_POLICY_STREAM);
     const noted = context.fingerprint !== undefined;
     const command = { changes, noted, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
     const outcome = await handle(
-      policyKind,
-      POLICY_STREAM,
+      alertPolicyKind,
+      ALERT_POLICY_STREAM,
       { type: 'ChangeAlertPolicy', ...command },
       context,
     );
@@ -65,7 +65,7 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
 
   /** For `/health`: no secret, and no read of the log that is not needed. */
   async function health() {
-    const { state: current } = await streams.load(policyKind, POLICY_STREAM);
+    const { state: current } = await streams.load(alertPolicyKind, ALERT_POLICY_STREAM);
     const rules = await Promise.all(
       RULES.map(async (rule) => ({ rule, ...(await streams.load(alertKind, alertStream(rule))).state })),
     );

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import {
   type EventLog,
-  type Log,
+  type Logger,
   type NewEvent,
   type Position,
   type RecordedEvent,
@@ -42,7 +42,7 @@ export interface Appender {
 
 export interface AppenderOptions {
   readonly log: EventLog;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }

@@ -11,7 +11,7 @@ import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import type { RecordedEvent, Vault } from '../ports.js';
 
 /** An event of the log, its records still sealed. */
-export type Batch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
+export type StoredBatch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
 
 /** The JSON texts of the records of a batch, in their places; undefined once their key is destroyed. */
 export async function textsIn(vault: Vault, data: SealedBatch): Promise<readonly string[] | undefined> {
@@ -20,7 +20,10 @@ export async function textsIn(vault: Vault, data: SealedBatch): Promise<readonly
 }
 
 /** The records of a batch in their places; none once their key is destroyed. */
-export async function recordsOf(vault: Vault, { data, position }: Batch): Promise<readonly PlacedRecord[]> {
+export async function recordsOf(
+  vault: Vault,
+  { data, position }: StoredBatch,
+): Promise<readonly PlacedRecord[]> {
   const texts = (await textsIn(vault, data)) ?? [];
   return texts.map((text, place) => ({
     ...readRecord(text, data.producerId, data.receivedAt),

@@ -2,9 +2,9 @@
 import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../domain/logs/batch.js';
 import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Budget } from '../budget.js';
 import { newEvent } from '../command/new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
-import type { Room } from '../room.js';
 import type { Appender, Waiting } from './appender.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
 import { RECORD_COST } from './intake.js';
@@ -19,7 +19,7 @@ export interface IngestPorts {
   readonly clock: Clock;
   readonly release: string;
   /** Of everything on its way in, bodies that are being read included. */
-  readonly room: Room;
+  readonly budget: Budget;
   /** Told of every append that the appender does not make, before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
@@ -65,7 +65,7 @@ export type Records = Omit<Ingestion, 'receivedAt'> & { readonly source: Source 
 export type Ingest = ReturnType<typeof createIngest>;
 
 export function createIngest(ports: IngestPorts) {
-  const { log, appender, vault, settled, clock, release, room, appended } = ports;
+  const { log, appender, vault, settled, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
   const requests = createRequests({ log, vault, origin, appended });
   /** Since this process began. */
@@ -73,7 +73,7 @@ export function createIngest(ports: IngestPorts) {
   let latest: Position = 0n;
 
   /**
-   * A posted body, whose own bytes have their room already. With a fingerprint, a request that was answered
+   * A posted body, whose own bytes are counted already. With a fingerprint, a request that was answered
    * before gets that answer again, to the byte, and puts nothing twice. Of a caller who has gone, by the signal,
    * nothing is stored that is not yet. Rejects with `Unavailable` like any append.
    */
@@ -90,7 +90,7 @@ export function createIngest(ports: IngestPorts) {
     // Whoever has not been answered sends it again.
     if (body === 'abandoned' || signal?.aborted) return ABANDONED;
     const { records, rejected, errors } = body;
-    const held = room.hold();
+    const held = budget.hold();
     if (held.take(records.length * RECORD_COST)) return FULL;
     try {
       const request: ToldRequest = { accepted: records.length, rejected, errors };
@@ -124,7 +124,7 @@ export function createIngest(ports: IngestPorts) {
   /** The records of a piece of a file, under an offset that says so. */
   async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
     const cost = given.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
-    const held = room.hold();
+    const held = budget.hold();
     if (held.take(cost)) return FULL;
     try {
       const receivedAt = clock.now();
@@ -167,11 +167,11 @@ export function createIngest(ports: IngestPorts) {
   return {
     post,
     take,
-    /** Where bodies have their room from the moment they are read. */
-    bodies: room,
+    /** What bodies count towards from the moment they are read. */
+    bodies: budget,
     /** The last append: what a query on this node must show. */
     latest: () => latest,
-    totals: () => ({ ...totals, waitingBytes: room.used() }),
+    totals: () => ({ ...totals, waitingBytes: budget.used() }),
   };
 }
 

@@ -1,10 +1,10 @@
 /** Makes a page of records: as JSON text in bytes, large ones of fewer records than were asked for. */
 import { cursorOf, type Place } from '../../domain/logs/place.js';
 import type { Pace } from './pace.js';
+import type { PageAsked } from './ports.js';
 import type { Page } from './queries.js';
 import type { BlockRef, RecordIndex } from './record-index.js';
 import { type Hit, search } from './search.js';
-import type { PageAsked } from './searcher.js';
 
 /** A page ends at the first record beyond so many bytes (docs/bounds.md). */
 const PAGE_BYTES = 4 * 1024 * 1024;

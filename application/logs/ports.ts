@@ -1,4 +1,35 @@
-/** What the log service needs of the outside besides the kernel: counts for alert rules, and webhooks. */
+/** What the log service needs of the outside besides the kernel: searches, counts for alert rules, and webhooks. */
+import type { Filter } from '../../domain/logs/filter.js';
+import type { Order, Place } from '../../domain/logs/place.js';
+import type { Counts, Grouping } from './aggregate.js';
+
+export interface PageAsked {
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly limit: number;
+  /** Only what comes after it in the order. */
+  readonly after?: Place;
+}
+
+export interface CountAsked {
+  readonly filter: Filter;
+  readonly grouping: Grouping;
+  /** How many buckets are told. */
+  readonly limit: number;
+}
+
+/**
+ * Works out what is asked of the index; what goes in and out is plain data, for it may be far away. The signal says
+ * that whoever asks has gone: then, and over the budget, it rejects with `Abandoned` and `OverBudget`.
+ */
+export interface Searcher {
+  /** A `Page` as JSON. */
+  page(asked: PageAsked, signal: AbortSignal): Promise<Uint8Array>;
+  /** Rejects with `TooManyKeys`. Without a signal it takes the time that it takes. */
+  aggregate(asked: CountAsked, signal?: AbortSignal): Promise<Counts>;
+  /** When the newest record was received, Unix ms. */
+  lastReceived(): Promise<number | undefined>;
+}
 
 /** Counts that the index keeps, for judging alert rules. */
 export interface RecordCounts {

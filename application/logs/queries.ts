@@ -4,10 +4,10 @@ import type { JsonObject } from '../../domain/logs/json.js';
 import { type Order, placeOf } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import type { Aggregate, Grouping } from './aggregate.js';
+import type { Counts, Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
 import { Abandoned, OverBudget } from './pace.js';
-import type { Searcher } from './searcher.js';
+import type { Searcher } from './ports.js';
 import { TooManyKeys } from './tally.js';
 
 /** A record as the contract shows it. */
@@ -93,7 +93,7 @@ export function createLogQueries({
 }) {
   const kept = { version, limitBytes: ANSWERS_KEPT };
   const pages = createAsked({ ...kept, name: 'logs.pages', sizeOf: (page: Uint8Array) => page.length });
-  const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfAggregate });
+  const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfCounts });
 
   return {
     /** A `Page` as JSON. */
@@ -110,7 +110,7 @@ export function createLogQueries({
       grouping: Grouping,
       limit: number,
       signal?: AbortSignal,
-    ): Promise<Aggregate | Rejection> {
+    ): Promise<Counts | Rejection> {
       const asked = { filter, grouping, limit };
       const ask = (gone: AbortSignal) => searcher.aggregate(asked, gone);
       return givenUp(counts.once(JSON.stringify(asked), ask, signal));
@@ -137,5 +137,5 @@ function givenUp<T>(answer: Promise<T>): Promise<T | Rejection> {
   });
 }
 
-const sizeOfAggregate = ({ buckets }: Aggregate) =>
+const sizeOfCounts = ({ buckets }: Counts) =>
   buckets.reduce((sum, { key }) => sum + 2 * key.length + 100, 100);

@@ -2,7 +2,7 @@
  * Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. That it was
  * begun and what came of it stands in the log, so that the same request again finds it.
  */
-import { logs } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../domain/logs/rebuild.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
@@ -76,7 +76,7 @@ export interface Started {
   readonly done: Promise<Finished | Rejection>;
 }
 
-const kind = { catalog: logs, decider: rebuildDecider };
+const kind = { catalog, decider: rebuildDecider };
 
 export const RUNNING: Rejection = {
   rejected: 'logs/reindex-running',

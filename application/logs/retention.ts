@@ -1,5 +1,5 @@
 /** Lets go what need not be kept: states it as a fact, and makes it unreadable wherever it still lies. */
-import { type LogsEvent, logs } from '../../domain/logs/catalog.js';
+import { catalog, type LogsEvent } from '../../domain/logs/catalog.js';
 import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
 import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/keeping.js';
 import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
@@ -21,7 +21,7 @@ export interface RetentionPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-const kind = { catalog: logs, decider: retention };
+const kind = { catalog, decider: retention };
 
 /** Whole days: a record is kept for at least so many days after its instant. */
 export const createRetention =

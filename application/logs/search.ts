@@ -50,9 +50,9 @@ export async function* search(
       // A block that begins where the best one stands may have an equal instant and an earlier id.
       while (!next.done && (!best || !isBeyond(next.value, head(best), order))) {
         const reading: Promise<readonly Hit[]>[] = [];
-        let room = CHARACTERS_AT_ONCE;
-        for (; reading.length < atOnce && room > 0 && !next.done; next = await refs.next()) {
-          room -= next.value.size;
+        let left = CHARACTERS_AT_ONCE;
+        for (; reading.length < atOnce && left > 0 && !next.done; next = await refs.next()) {
+          left -= next.value.size;
           const hits = hitsIn(next.value, { filter: within, order, pace, ...(after && { after }) }, most);
           // It may fail while the next block is asked for, or be left alone when that fails: told below, or to nobody.
           hits.catch(() => {});

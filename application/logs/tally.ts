@@ -12,7 +12,7 @@ export class TooManyKeys extends Error {
 }
 
 /** What the keys of all counts that run at the same time may take, in characters. */
-export interface KeyRoom {
+export interface KeyBudget {
   left: number;
 }
 
@@ -28,11 +28,11 @@ export interface Tally {
   total(): number;
   /** By count from the highest, then by key. */
   largest(limit: number, pace: Pace): Promise<readonly Bucket[]>;
-  /** Gives its room back. */
+  /** Gives back what its keys took. */
   release(): void;
 }
 
-export function createTally(room: KeyRoom): Tally {
+export function createTally(budget: KeyBudget): Tally {
   const counts = new Map<string, number>();
   let [total, taken] = [0, 0];
   return {
@@ -43,8 +43,8 @@ export function createTally(room: KeyRoom): Tally {
         if (before === undefined) {
           const size = key.length + ENTRY_CHARACTERS;
           taken += size;
-          room.left -= size;
-          if (room.left < 0) throw new TooManyKeys();
+          budget.left -= size;
+          if (budget.left < 0) throw new TooManyKeys();
         }
         counts.set(key, (before ?? 0) + count);
       }
@@ -72,7 +72,7 @@ export function createTally(room: KeyRoom): Tally {
     },
 
     release() {
-      room.left += taken;
+      budget.left += taken;
       taken = 0;
       counts.clear();
     },

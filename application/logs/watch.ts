@@ -2,7 +2,7 @@
 import { BATCH_BYTES, type RecordText } from '../../domain/logs/batch.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { pause } from '../pause.js';
-import type { CommandContext, Log } from '../ports.js';
+import type { CommandContext, Logger } from '../ports.js';
 import { readLines } from './body.js';
 import type { Ingest } from './ingest.js';
 import { unhurried } from './pace.js';
@@ -32,7 +32,7 @@ export interface WatchPorts<File extends OpenFile> {
   /** Resolves when the index shows everything that is in the log now. */
   readonly caughtUp: (stop: AbortSignal) => Promise<void>;
   readonly context: (actor: string) => CommandContext;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 /** Looks once at every file; to be called again and again by one process of a machine. */

@@ -32,7 +32,7 @@ export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 const TOKEN = /^[\w-]{43}$/;
 
-export function createAdmission({ streams, clock }: { streams: Streams; clock: Clock }) {
+export function createRoomAdmission({ streams, clock }: { streams: Streams; clock: Clock }) {
   async function load(roomId: string, isFresh: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
     if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
@@ -67,4 +67,4 @@ export function createAdmission({ streams, clock }: { streams: Streams; clock: C
   };
 }
 
-export type Admission = ReturnType<typeof createAdmission>;
+export type RoomAdmission = ReturnType<typeof createRoomAdmission>;

@@ -5,6 +5,7 @@ import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
+import { newestOf, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import { nextTurn } from '../turns.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
@@ -12,8 +13,7 @@ import { createReadings } from './readings.js';
 import { isSame, isWhole, type Shown, type ShownRooms } from './shown.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
-interface StateRow {
-  readonly _at: { toBigInt(): bigint };
+interface StateRow extends Touched {
   /** On the room's own row, the first. */
   readonly participants?: readonly Sealed<{ id: string; joinedAt: number }>[];
   /** On the rows after it. */
@@ -40,12 +40,10 @@ export interface RoomView {
   readonly messages: readonly MessageView[];
 }
 
-export interface Found {
+/** A stream resumed from its position misses nothing of the room. */
+export interface Found extends Reflected {
   /** A `RoomView`. */
   readonly json: string;
-  /** A stream resumed from here misses nothing of the room. */
-  readonly position: Position;
-  readonly consistency?: 'pending';
 }
 
 export interface QueryPorts {
@@ -68,26 +66,25 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const last = shown.last(roomId);
     if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
       return part(last, after);
-    const told = settled.latest([roomStream(roomId), messagesStream(roomId)]);
-    const inStep = await settled.wait('rooms.state', told > seen ? told : seen);
+    const owed = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
+    const reflected = await reflecting(settled, 'rooms.state', owed);
     const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
     const found = isSmall
-      ? await read(caller, after, inStep, last)
-      : await readings(roomId, (shared) => read(caller, shared ? undefined : after, inStep, last));
+      ? await read(caller, after, reflected, last)
+      : await readings(roomId, (shared) => read(caller, shared ? undefined : after, reflected, last));
     if ('rejected' in found) return found;
     // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
     if (found.messages.size >= SMALL) await nextTurn();
-    return { ...part(found, after), ...(inStep ? {} : { consistency: 'pending' }) };
+    return { ...reflected, ...part(found, after) };
   }
 
   /** What `last` showed needs no opening again: messages never change. */
   async function read(
     { roomId, room }: Admitted,
     after: string | undefined,
-    inStep: boolean,
+    reflected: Reflected,
     last: Shown | undefined,
   ): Promise<Read | Rejection> {
-    const reflects = settled.position('rooms.state');
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
     const people = found.find((row) => row.participants)?.participants ?? [];
@@ -123,13 +120,13 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const participants = isReadable && people.length > 0 ? readable : await participantsOf(roomId);
     if (!participants) return notFound;
 
-    const position = found.reduce((latest, { _at }) => max(latest, _at.toBigInt()), 0n);
+    const position = newestOf(found);
     const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
     const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
     const content = shown.content(roomId);
     const now = { head, messages, position };
-    if (inStep && isReadable && content && isWhole(content, people, wanted))
-      shown.keep(roomId, { ...now, content, reflects: max(reflects, position) });
+    if (!reflected.consistency && isReadable && content && isWhole(content, people, wanted))
+      shown.keep(roomId, { ...now, content, reflects: showing(reflected, found).position });
     return now;
   }
 
@@ -156,5 +153,3 @@ function part({ head, messages, position }: Read, after?: string): Found {
   const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
   return { json: head + wanted.join() + EMPTY_END, position };
 }
-
-const max = (a: Position, b: Position): Position => (a > b ? a : b);

@@ -1,6 +1,6 @@
 /** `annals config`: the effective configuration, where each value came from, and no secret. */
 import { Option } from 'commander';
-import type { Entry } from '../../adapters/system/config.js';
+import type { Entry } from '../../adapters/system/check-values.js';
 import { maskEntry } from '../../adapters/system/mask.js';
 import { envName, flagName } from '../../adapters/system/names.js';
 import type { Call, CommandSpec } from './command.js';

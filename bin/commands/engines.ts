@@ -1,7 +1,7 @@
 /** `annals engines`: the two embedded engines alone, for other processes to use. */
 import { resolve } from 'node:path';
 import { startEngines } from '../../adapters/engines/start.js';
-import { createLog } from '../../adapters/system/log.js';
+import { createLogger } from '../../adapters/system/logger.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { shutdownOn } from '../../adapters/system/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
@@ -16,16 +16,16 @@ export const engines: CommandSpec = {
     ['engines --data-dir /var/lib/annals', 'on another directory'],
   ],
   async run({ config: { values } }: Call) {
-    const log = createLog({ level: values['log.level'], format: values['log.format'] });
+    const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);
-    const starting = startEngines({ dataDir, logger: log });
+    const starting = startEngines({ dataDir, logger });
     // From the beginning: engines that are told to go while they start are waited for, and stopped.
-    shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], log });
+    shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], logger });
     const running = await starting;
     const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
-    log.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
-    log.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);
-    log.info({ dataDir }, 'ready');
+    logger.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);
+    logger.info({ mongoUrl }, `MongoDB on ${mongoUrl}`);
+    logger.info({ dataDir }, 'ready');
     return new Promise<never>(() => {});
   },
 };

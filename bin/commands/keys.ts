@@ -7,12 +7,12 @@ import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import { NoNewSecret, rotate } from '../../adapters/mongo/rotation.js';
 import { ConfigError } from '../../adapters/system/config-error.js';
-import { createLog } from '../../adapters/system/log.js';
+import { createLogger } from '../../adapters/system/logger.js';
 import { type Lease, Unavailable } from '../../application/ports.js';
-import { findStores } from '../node/connect.js';
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
+import { findStores } from './stores.js';
 
 const FLAG = '--new-secret-file';
 
@@ -32,8 +32,8 @@ export const keys: CommandSpec = {
   options: [new Option(`${FLAG} <path>`, 'File whose text is the new secret')],
   async run({ config: { values }, options }: Call) {
     const next = newSecretIn(options.newSecretFile);
-    const log = createLog({ level: 'warn', format: values['log.format'] });
-    const servers = await findStores(values, log);
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, logger);
     let mongo: Mongo | undefined;
     let lease: Lease | undefined;
     try {
@@ -52,7 +52,7 @@ export const keys: CommandSpec = {
         ...secretSource(values, servers, mongo.keys),
         next,
         fresh: randomBytes(32),
-        logger: log,
+        logger,
         assertAlone,
         progress: assertAlone,
       });

@@ -1,15 +1,15 @@
 /** `annals reindex`: rebuilds read models from the log, beside the served ones, and switches to them. */
 import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
-import { createLog } from '../../adapters/system/log.js';
+import { createLogger } from '../../adapters/system/logger.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
 import type { ReadModel } from '../../projections/projection.js';
-import { findStores } from '../node/connect.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
+import { findStores } from './stores.js';
 import { table } from './table.js';
 
 const projections = services.flatMap((service) => service.projections);
@@ -30,13 +30,13 @@ export const reindex: CommandSpec = {
     new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {
-    const log = createLog({ level: 'warn', format: values['log.format'] });
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
     const chosen = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
-    const servers = await findStores(values, log);
+    const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
-    const kernel = await openKernel(servers, values, services, log);
+    const kernel = await openKernel(servers, values, services, logger);
     try {
       if (options.list) return await list(kernel, chosen);
       let code = 0;

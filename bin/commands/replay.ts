@@ -1,11 +1,10 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
-import { createLog } from '../../adapters/system/log.js';
+import { createLogger } from '../../adapters/system/logger.js';
 import { safe } from '../../adapters/system/safe-text.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/replay.js';
-import { findStores } from '../node/connect.js';
 import { openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -13,6 +12,7 @@ import { Failed } from './failure.js';
 import { INSTANT, instant } from './instants.js';
 import { print } from './print.js';
 import { tablePrinter } from './replay-table.js';
+import { findStores } from './stores.js';
 
 const names = services.map(({ name }) => name);
 
@@ -43,13 +43,13 @@ export const replay: CommandSpec = {
   async run({ config: { values }, options }: Call) {
     const filter = filterOf(options);
     const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
-    const log = createLog({ level: 'warn', format: values['log.format'] });
-    const servers = await findStores(values, log);
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
     process.stdout.once('error', interrupt);
-    const kernel = await openKernel(servers, values, services, log);
+    const kernel = await openKernel(servers, values, services, logger);
     try {
       const shown =
         format === 'table'

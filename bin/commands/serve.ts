@@ -1,6 +1,6 @@
 /** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
 import { Argument } from 'commander';
-import { createLog } from '../../adapters/system/log.js';
+import { createLogger } from '../../adapters/system/logger.js';
 import { once, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { findServers } from '../node/connect.js';
 import { serviceNames } from '../settings.js';
@@ -17,7 +17,7 @@ export const serve: CommandSpec = {
   ],
   arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
   async run({ config: { values }, args }: Call) {
-    const log = createLog({ level: values['log.level'], format: values['log.format'] });
+    const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.
     const undo: Step[] = [];
     const opened = (name: string, run: Step['run']) => undo.unshift(once({ name, run }));
@@ -27,9 +27,9 @@ export const serve: CommandSpec = {
       yield* [...undo];
     }
     // From the beginning: a start that is interrupted is undone as far as it has come.
-    shutdownOn({ steps: { [Symbol.iterator]: steps }, log });
+    shutdownOn({ steps: { [Symbol.iterator]: steps }, logger });
     // The engines start while this process still loads what will use them.
-    const finding = findServers(values, log).then((servers) => {
+    const finding = findServers(values, logger).then((servers) => {
       opened('engines', servers.stop);
       return servers;
     });
@@ -40,7 +40,7 @@ export const serve: CommandSpec = {
         import('../services/all.js'),
       ]);
       const chosen = services.filter(({ name }) => args.length === 0 || args.includes(name));
-      await begin(chosen, values, servers, log, opened);
+      await begin(chosen, values, servers, logger, opened);
     } catch (error) {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});

@@ -1,6 +1,6 @@
 /** Goes over to another build of a read model, on every node, once the log has said so. */
 import { pause } from '../../application/pause.js';
-import type { Log, RecordedEvent } from '../../application/ports.js';
+import type { Logger, RecordedEvent } from '../../application/ports.js';
 import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { built } from '../../projections/catch-up.js';
 import type { ReadModel } from '../../projections/projection.js';
@@ -17,7 +17,7 @@ export async function adopt(
   kernel: Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served'>,
   projections: readonly ReadModel[],
   event: RecordedEvent<ProjectionSwitched>,
-  logger: Log,
+  logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const build = event.data;

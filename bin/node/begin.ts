@@ -1,9 +1,9 @@
 /** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
+import { createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
 import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
-import { createShares } from '../../adapters/http/kernel/shares.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
 import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/system/client-address.js';
@@ -12,12 +12,12 @@ import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
 import type { Step } from '../../adapters/system/shutdown.js';
 import { urlOf } from '../../adapters/system/url.js';
+import { createBudget } from '../../application/budget.js';
 import { type Feed, runFeed } from '../../application/follow/feed.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
 import { runReaction } from '../../application/follow/reactions.js';
 import { readWindow, type WindowStart } from '../../application/follow/window.js';
-import type { Log, Position } from '../../application/ports.js';
-import { createRoom } from '../../application/room.js';
+import type { Logger, Position } from '../../application/ports.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { groupsOf, type ReadModel } from '../../projections/projection.js';
 import { runProjector } from '../../projections/subscription.js';
@@ -38,7 +38,7 @@ export async function begin(
   chosen: readonly Service[],
   values: AnnalsValues,
   servers: Servers,
-  log: Log,
+  logger: Logger,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
   const metrics = createMetrics();
@@ -51,21 +51,21 @@ export async function begin(
     release,
     catalogs: chosen.map(({ catalog }) => catalog),
     projections,
-    logger: log,
+    logger,
     onAppended: metrics.appended,
     onConflict: metrics.conflicted,
     onUnopened: metrics.unopened,
   });
   opened('drivers', kernel.close);
-  if (servers.kind === 'given' && !values.secret) log.warn({}, NO_SECRET);
+  if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
   for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
   // Everything in the background waits on it at once: more than Node takes for a leak.
   setMaxListeners(0, running.signal);
   const { signal } = running;
-  const onProgress = ({ events }: Progress) => log.info({ events }, 'building a read model');
-  const onAhead = ({ name }: ReadModel) => log.warn({ projection: name }, AHEAD);
+  const onProgress = ({ events }: Progress) => logger.info({ events }, 'building a read model');
+  const onAhead = ({ name }: ReadModel) => logger.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.ahead);
   if (servers.damaged) metrics.damaged(servers.damaged);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
@@ -75,8 +75,8 @@ export async function begin(
   // Before anything is stamped with a time. Whatever can't be undone asks again.
   await kernel.clock
     .compare()
-    .catch((err) => log.warn({ err }, 'the event store did not say what time it is'));
-  const context = { kernel, values, release, metrics, logger: log, signal, begun };
+    .catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
+  const context = { kernel, values, release, metrics, logger, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const urls = new Map<string, string>();
   const parts = chosen.map((service) => {
@@ -86,7 +86,7 @@ export async function begin(
   });
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
-  const feed = startFeed(kernel, parts, windows, begun, log, signal);
+  const feed = startFeed(kernel, parts, windows, begun, logger, signal);
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
@@ -95,18 +95,18 @@ export async function begin(
   const http = {
     host: values.host,
     derivation: kernel.derivation,
-    log,
+    logger,
     answered: metrics.answered,
-    clientAddress: createClientAddress(proxies, () => log.warn({}, DOUBTED_PROXY)),
+    clientAddress: createClientAddress(proxies, () => logger.warn({}, DOUBTED_PROXY)),
   };
   const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
     const { url, close } = await listen(policy, routes, { ...http, port, ...common });
     urls.set(policy.service, url);
     opened(`connections of ${policy.service}`, close);
-    log.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
+    logger.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   // The operations port is not for everybody, and must answer however many clients there are.
-  const common = share(values['server.connections'], isTrustedBy(proxies), metrics);
+  const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), common);
     opened(`streams of ${service.name}`, connected.close);
@@ -118,20 +118,20 @@ export async function begin(
   await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
-  log.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+  logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
 
 /** What the ports of all services have in common. */
-type Common = Pick<ListenOptions, 'crowd' | 'shares'>;
+type Common = Pick<ListenOptions, 'crowd' | 'budgets'>;
 
 /** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
-function share(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
-  const connections = createRoom('connections', mostConnections(wanted));
-  const shares = createShares(connections.most);
-  for (const room of [connections, ...Object.values(shares)]) metrics.room(room);
+function shared(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
+  const connections = createBudget('connections', mostConnections(wanted));
+  const budgets = createBudgets(connections.limit);
+  for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
     crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
-    shares,
+    budgets,
   };
 }
 
@@ -157,7 +157,7 @@ const sinceStart = () => Math.round(performance.now());
 interface PartContext {
   readonly kernel: Kernel;
   readonly metrics: Metrics;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Where the log ended before anybody was served. */
   readonly begun: Position;
 }
@@ -213,7 +213,7 @@ function startFeed(
   parts: readonly Part[],
   windows: ReadonlyMap<string, WindowStart>,
   begun: Position,
-  logger: Log,
+  logger: Logger,
   signal: AbortSignal,
 ): Feed {
   const { catalogs, windows: saved, follow, reveal, streams, vault } = kernel;

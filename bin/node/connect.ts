@@ -7,8 +7,7 @@ import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { writePrivately } from '../../adapters/system/private-files.js';
-import type { Log } from '../../application/ports.js';
-import { Failed } from '../commands/failure.js';
+import type { Logger } from '../../application/ports.js';
 import type { AnnalsValues } from '../settings.js';
 
 export interface Servers {
@@ -33,7 +32,7 @@ const LOOK_AGAIN_MS = 50;
  */
 export async function findServers(
   values: Pick<AnnalsValues, 'eventStore.url' | 'mongo.url' | 'dataDir'>,
-  logger: Log,
+  logger: Logger,
   startingMs = STARTING_MS,
 ): Promise<Servers> {
   const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
@@ -53,14 +52,6 @@ export async function findServers(
       await delay(LOOK_AGAIN_MS);
     }
   }
-}
-
-/** For commands that work on what is there: they make no store, and reject with `Failed` where there is none. */
-export function findStores(values: AnnalsValues, logger: Log): Promise<Servers> {
-  const dataDir = resolve(values.dataDir);
-  const given = values['eventStore.url'] && values['mongo.url'];
-  if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger);
-  throw new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);
 }
 
 /**

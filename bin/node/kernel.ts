@@ -17,7 +17,7 @@ import { createWindows } from '../../adapters/mongo/windows.js';
 import { createHandle } from '../../application/command/handle.js';
 import { createRepetition } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
-import type { CommandContext, Log, Position } from '../../application/ports.js';
+import type { CommandContext, Logger, Position } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
 import { createStoreClock } from '../../application/store-clock.js';
@@ -31,7 +31,6 @@ import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './connect.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
-import type { Service } from './service.js';
 
 export interface KernelOptions {
   readonly eventStoreUrl: string;
@@ -44,7 +43,7 @@ export interface KernelOptions {
   readonly release: string;
   readonly catalogs: readonly Catalog[];
   readonly projections: readonly ReadModel[];
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly onAppended?: (stream: string, events: number) => void;
   readonly onConflict?: (stream: string) => void;
   /** Something sealed can never be opened again, and is shown as erased. */
@@ -55,8 +54,8 @@ export interface KernelOptions {
 export const openKernel = (
   servers: Servers,
   values: AnnalsValues,
-  services: readonly Pick<Service, 'catalog' | 'projections'>[],
-  logger: Log,
+  services: readonly { readonly catalog: Catalog; readonly projections: readonly ReadModel[] }[],
+  logger: Logger,
 ): Promise<Kernel> =>
   createKernel({
     ...servers,

@@ -5,7 +5,7 @@ import type { Relay } from '../../adapters/relay/relay.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { AnyReaction } from '../../application/follow/reactions.js';
-import type { Log, Position } from '../../application/ports.js';
+import type { Logger, Position } from '../../application/ports.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { ProjectorGroup, ReadModel } from '../../projections/projection.js';
@@ -27,7 +27,7 @@ export interface ServiceContext {
   readonly values: AnnalsValues;
   readonly release: string;
   readonly metrics: Metrics;
-  readonly logger: Log;
+  readonly logger: Logger;
   /** Where the service listens; as configured until it is up, which may be on any free port. */
   readonly url: () => string;
   /** Aborted when the process stops: ends what goes on in the background. */

@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { filesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
+import { createFilesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { createAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { createTail } from '../../adapters/relay/logs.js';
+import { createBudget } from '../../application/budget.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { recordsOf } from '../../application/logs/batches.js';
 import { createIndexHealth } from '../../application/logs/health.js';
@@ -20,9 +21,8 @@ import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../applic
 import { isLoopback } from '../../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
 import { pause } from '../../application/pause.js';
-import { createRoom } from '../../application/room.js';
 import { HEALTH_MS, within } from '../../application/within.js';
-import { logs as catalog } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
@@ -57,10 +57,10 @@ export const logs: Service<typeof catalog> = {
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const room = createRoom('logs.intake', INTAKE_BYTES);
-    metrics.room(room);
+    const budget = createBudget('logs.intake', INTAKE_BYTES);
+    metrics.budget(budget);
     const { appended } = kernel;
-    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,
@@ -68,7 +68,7 @@ export const logs: Service<typeof catalog> = {
       observe: metrics.relay('logs'),
       failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
     });
-    const admission = createAdmission({
+    const admission = createLogAdmission({
       apiToken: values['logs.apiToken'],
       username: values['logs.basic.username'],
       password: values['logs.basic.password'],
@@ -116,7 +116,7 @@ export const logs: Service<typeof catalog> = {
     const directories = values['logs.watch'].map((each) => resolve(each));
     const watch = createWatch({
       directories,
-      filesIn,
+      filesIn: createFilesIn(),
       nextPiece,
       writerOf,
       ingest,

@@ -5,7 +5,7 @@ import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import { rooms as audience } from '../../adapters/relay/rooms.js';
-import { createAdmission } from '../../application/rooms/admission.js';
+import { createRoomAdmission } from '../../application/rooms/admission.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
 import { eraseReaction } from '../../application/rooms/reactions.js';
@@ -37,7 +37,7 @@ export const rooms: Service<typeof catalog> = {
     metrics.cache(shown.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
-      admission: createAdmission(ports),
+      admission: createRoomAdmission(ports),
       commands: createRoomCommands(ports),
       queries: createRoomQueries({ ...ports, shown }),
       relay,

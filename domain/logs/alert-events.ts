@@ -1,11 +1,11 @@
 /** What the log may hold about alerts; the service's catalog takes these in. */
 import { event } from '../shared/catalog.js';
 import { object, type Properties } from '../shared/schema.js';
-import { LIMITS, type NumberSetting } from './policy-limits.js';
+import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 
 export const RULES = ['error_threshold', 'no_logs'] as const;
 
-export const POLICY_STREAM = 'logs.policy-main';
+export const ALERT_POLICY_STREAM = 'logs.policy-main';
 
 const text = { type: 'string' } as const;
 const integer = { type: 'integer' } as const;
@@ -33,7 +33,7 @@ export const alertEvents = {
       settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
       secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
     }),
-    { sealed: { subject: () => POLICY_STREAM, erased: { webhookUrl: null } } },
+    { sealed: { subject: () => ALERT_POLICY_STREAM, erased: { webhookUrl: null } } },
   ),
   AlertRaised: event(
     closed(

@@ -1,6 +1,6 @@
 /** When the rules of the alert policy are breached, from counts alone. */
 import type { Rule, Verdict } from './alert.js';
-import type { AlertPolicy } from './policy.js';
+import type { AlertPolicy } from './alert-policy.js';
 
 const MINUTE_MS = 60_000;
 

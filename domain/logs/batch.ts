@@ -5,19 +5,17 @@ import { dayName } from './instant.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
-type Batch = RecordsIngested['data'];
-
 /** NDJSON, every record as `exactText` writes it. Older batches have `records`, parsed. */
-export type BatchSecret = Batch['secret'];
+export type BatchSecret = RecordsIngested['data']['secret'];
 
 /** A batch as it stands in the log. */
 export type SealedBatch = Sealed<RecordsIngested>['data'];
 
 /** Of a request as a whole, whatever its records: what it was answered. */
-export type ToldRequest = NonNullable<Batch['request']>;
+export type ToldRequest = NonNullable<RecordsIngested['data']['request']>;
 
 /** How far a file was read. */
-export type Source = NonNullable<Batch['source']>;
+export type Source = NonNullable<RecordsIngested['data']['source']>;
 
 /** The JSON texts of the records of a batch, in their places. */
 export function textsOf(secret: BatchSecret): readonly string[] {

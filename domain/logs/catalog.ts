@@ -17,7 +17,7 @@ const rebuilt = {
   entriesDeleted: count,
 } as const;
 
-export const logs = {
+export const catalog = {
   service: 'logs',
   events: {
     ...alertEvents,
@@ -55,7 +55,7 @@ export const logs = {
   },
 } as const satisfies Catalog;
 
-type Logs = typeof logs;
+type Logs = typeof catalog;
 
 /** The events of the logs: all of them, or those that are named. */
 export type LogsEvent<Type extends keyof Logs['events'] = keyof Logs['events']> = EventOf<Logs, Type>;

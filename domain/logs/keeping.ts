@@ -35,5 +35,5 @@ export const keepingSubject = ({ producerId, day, audit }: Keeping): string =>
 const nameOf = (producerId: string, audit: boolean) =>
   `logs.${audit ? 'audit' : 'batch'}-${producerId.replaceAll(/[^\w.-]/g, (sign) => `~${sign.charCodeAt(0)}`)}`;
 
-export const startOf = (day: string): number =>
+const startOf = (day: string): number =>
   Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)));

@@ -3,7 +3,7 @@ import { breather } from '../../application/turns.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import { idOf } from '../../domain/logs/place.js';
 import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { termsOf } from '../../domain/logs/words.js';
+import { termsOf } from '../../domain/logs/terms.js';
 import { growTermFilter, makeTermFilter } from './term-filter.js';
 
 interface Head {

@@ -31,7 +31,7 @@ export interface Gathering {
 const MOST_PIECES = 24;
 
 /** Of the first event in it; one event can make several blocks in a collection. */
-export const blockId = (position: bigint, nth = 0): string =>
+const blockId = (position: bigint, nth = 0): string =>
   position.toString(36).padStart(13, '0') + (nth > 0 ? `-${nth}` : '');
 
 const charactersOf = (records: readonly PlacedIn[]) =>

@@ -7,7 +7,7 @@ import type { Cache, Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import type { Order } from '../../domain/logs/place.js';
-import { termsOfFilter } from '../../domain/logs/words.js';
+import { termsOfFilter } from '../../domain/logs/terms.js';
 import { merged } from './merged.js';
 import type { Header, Located, Opened } from './opened.js';
 import { KEEPINGS, type Part, readPart } from './parts.js';

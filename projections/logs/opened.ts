@@ -6,9 +6,9 @@ import type { Block } from '../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../application/ports.js';
 import { type OpenBlock, openBlock } from './block.js';
 import type { Part } from './parts.js';
-import { createRoom } from './room.js';
 import type { BlockRow } from './rows.js';
 import { openPacked } from './sealing.js';
+import { createSemaphore } from './semaphore.js';
 
 /** In bytes. Entries that were shown are kept with their block. */
 const BLOCKS_KEPT = 24 * 1024 * 1024;
@@ -43,7 +43,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
   const kept = new LRUCache<string, Block>({ maxSize: BLOCKS_KEPT });
   const opening = new Map<string, Promise<Block | undefined>>();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTERS_KEPT });
-  const room = createRoom(LOOKED_INTO);
+  const semaphore = createSemaphore(LOOKED_INTO);
 
   const rowsOf = (name: string, part: Part) => db.collection<BlockRow>(`${name}.${part.name}`);
   /** Its count too: a block of scattered records loses some when they expire. */
@@ -90,7 +90,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
 
     read(located, look) {
       const { name, part, header } = located;
-      return room.within(2 * header.size + 1, async () => {
+      return semaphore.within(2 * header.size + 1, async () => {
         const key = keyOf(name, part, header);
         let block = kept.get(key);
         if (!block) {

@@ -8,23 +8,23 @@ import { type Build, guarded, longOf, type Row, type RowUpdate, type RowWrite } 
 import { REQUESTS } from './parts.js';
 import type { RequestRow } from './rows.js';
 
-type Batch = RecordedEvent<RecordsIngested>;
+type Ingested = RecordedEvent<RecordsIngested>;
 
-export function sourceWrites(event: Batch): RowWrite[] {
+export function sourceWrites(event: Ingested): RowWrite[] {
   const { source } = event.data;
   if (!source) return [];
   return [guarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
 }
 
 /** A request with a key has streams of its own: noted once for each, so that they can be ended. */
-export function requestWrites(event: Batch): RowWrite[] {
+export function requestWrites(event: Ingested): RowWrite[] {
   if (event.revision > 0 || !isRequestStream(event.stream)) return [];
   const $set = { subject: keepingSubject(event.data) };
   return [guarded({ put: event.stream, update: { $set } }, event)];
 }
 
 /** `part`: the collection that holds some of its records. */
-export function keepingWrite({ data, position }: Batch, part?: string): RowWrite {
+export function keepingWrite({ data, position }: Ingested, part?: string): RowWrite {
   const { producerId, audit, day: received } = data;
   const row = { _at: longOf(position), producerId, received, audit };
   const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };

@@ -39,6 +39,32 @@ const serviceOf = (path: string) => {
   return SERVICES.find((service) => parts.includes(service));
 };
 
+/** The groups of files that import each other, directly or by way of others (strongly connected: Tarjan). */
+function circles(): string[] {
+  const seen = new Map<string, number>();
+  const open: string[] = [];
+  const found: string[] = [];
+  const lowest = (path: string): number => {
+    const own = seen.size;
+    seen.set(path, own);
+    open.push(path);
+    let low = own;
+    for (const next of importsOf.get(path) ?? []) {
+      if (!seen.has(next)) low = Math.min(low, lowest(next));
+      else if (open.includes(next)) low = Math.min(low, seen.get(next) ?? own);
+    }
+    if (low === own) {
+      const group = open.splice(open.indexOf(path));
+      if (group.length > 1 || importsOf.get(path)?.includes(path)) found.push(group.sort().join(' <-> '));
+    }
+    return low;
+  };
+  for (const path of importsOf.keys()) if (!seen.has(path)) lowest(path);
+  return found.sort();
+}
+
+const importsOf = new Map(sources.map(({ path, imports }) => [path, imports.filter(ours)]));
+
 const offences = (rule: (source: Source, imported: string) => boolean) =>
   sources.flatMap((source) =>
     source.imports.filter((name) => rule(source, name)).map((name) => `${source.path} imports ${name}`),
@@ -90,6 +116,10 @@ describe('the architecture', () => {
         layerOf(path) !== 'bin' && !serviceOf(path) && ours(name) && serviceOf(name) !== undefined,
     );
     expect(knowing).to.deep.equal([]);
+  });
+
+  it('reads in one direction: no file imports itself round a circle, not even a type', () => {
+    expect(circles()).to.deep.equal([]);
   });
 
   it('keeps the client libraries of the two servers in their rooms', () => {

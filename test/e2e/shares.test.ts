@@ -23,16 +23,16 @@ describe('what all share of a server', function () {
   });
   afterEach(async () => {
     for (const stream of streams.splice(0)) stream.destroy();
-    await eventually(async () => (await gauge('annals_room_used', 'streams')) === 0);
+    await eventually(async () => (await gauge('annals_budget_used', 'streams')) === 0);
   });
   after(async () => {
     await server?.stop();
     directory.remove();
   });
 
-  async function gauge(name: string, room: string): Promise<number> {
+  async function gauge(name: string, budget: string): Promise<number> {
     const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
-    return Number(new RegExp(`^${name}\\{room="${room}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]);
+    return Number(new RegExp(`^${name}\\{budget="${budget}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]);
   }
 
   /** Its head is here; that of a stream is left open, and what is no stream is read. */
@@ -55,7 +55,7 @@ describe('what all share of a server', function () {
     for (const { statusCode } of await Promise.all(opened)) expect(statusCode).to.equal(200);
     const posted = people.flatMap((person) => [1, 2].map((nth) => person.post(`message ${nth}`)));
     expect(await Promise.all(posted)).to.have.length(2 * PEOPLE);
-    expect(await gauge('annals_room_used', 'streams')).to.equal(4 * PEOPLE);
+    expect(await gauge('annals_budget_used', 'streams')).to.equal(4 * PEOPLE);
   });
 
   it('is left for others by a network that opens streams until it is told that it has its share', async () => {
@@ -84,14 +84,14 @@ describe('what all share of a server', function () {
   });
 
   it('is told in the metrics, with how much there is', async () => {
-    for (const room of ['connections', 'requests', 'streams', 'bodies', 'logs.intake']) {
-      const most = await gauge('annals_room_limit', room);
-      expect(most, room).to.be.greaterThan(0);
-      expect(await gauge('annals_room_used', room), room).to.be.within(0, most);
+    for (const budget of ['connections', 'requests', 'streams', 'bodies', 'logs.intake']) {
+      const most = await gauge('annals_budget_limit', budget);
+      expect(most, budget).to.be.greaterThan(0);
+      expect(await gauge('annals_budget_used', budget), budget).to.be.within(0, most);
     }
-    expect(await gauge('annals_room_limit', 'connections')).to.equal(CONNECTIONS);
+    expect(await gauge('annals_budget_limit', 'connections')).to.equal(CONNECTIONS);
     const { status } = await call(server.urls.rooms ?? '', 'POST', '/rooms', { body: {} });
     expect(status).to.equal(400);
-    expect(await gauge('annals_room_used', 'requests')).to.equal(0);
+    expect(await gauge('annals_budget_used', 'requests')).to.equal(0);
   });
 });

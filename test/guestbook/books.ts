@@ -1,6 +1,7 @@
 /** What people do with guest books: sign one, read one. In `application/`. */
 import type { Handle } from '../../application/command/handle.js';
-import type { Clock, CommandContext, Rows, Settled, Vault } from '../../application/ports.js';
+import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../application/ports.js';
+import { reflecting, showing, type Touched } from '../../application/reflecting.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';
 
@@ -15,16 +16,14 @@ export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
       return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
     },
     /** The newest hundred; `seen` is reflected. */
-    async read(bookId: string, seen = 0n) {
+    async read(bookId: string, seen?: Position) {
       const stream = bookStream({ bookId });
-      const told = settled.latest([stream]);
-      const inStep = await settled.wait('guestbook.entries', told > seen ? told : seen);
-      const position = settled.position('guestbook.entries');
+      const reflected = await reflecting(settled, 'guestbook.entries', { streams: [stream], seen });
       const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
-      const found = await rows.find<{ readonly secret: string }>('guestbook.entries', query);
+      const found = await rows.find<Touched & { readonly secret: string }>('guestbook.entries', query);
       const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));
       const body = { entries: opened.filter((each) => each !== undefined) };
-      return { body, position, ...(inStep ? {} : { consistency: 'pending' as const }) };
+      return { body, ...showing(reflected, found) };
     },
   };
 }

@@ -1,29 +1,29 @@
 /** A service that was written by following docs/services.md, to see that it can be. */
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
 import { specOf } from '../support/decider-spec.js';
-import { type RunningNode, startNode } from '../support/node.js';
-import { type BookSigned, book } from './book.js';
+import { golden } from '../support/golden.js';
+import { useNode } from '../support/node.js';
+import { projectionSpec, sealed } from '../support/projection-spec.js';
+import { type BookSigned, book, bookStream } from './book.js';
+import { entries } from './entries.js';
 import { guestbook } from './service.js';
 
-const golden = readFileSync('test/fixtures/guestbook/BookSigned.v1.json', 'utf8');
-const signed: BookSigned = { type: 'BookSigned', data: JSON.parse(golden) };
+const signed: BookSigned = { type: 'BookSigned', data: golden('guestbook', 'BookSigned.v1') };
 const { bookId, secret: ada } = signed.data;
 
-describe('a guest book', function () {
-  this.timeout(60_000);
-  let node: RunningNode;
-  before(async () => {
-    node = await startNode([guestbook]);
-  });
-  after(() => node?.stop());
+describe('a guest book', () => {
+  const node = useNode(guestbook);
+  const { given } = projectionSpec(entries, ({ data }: BookSigned) => bookStream(data));
 
   it('is signed once by a name', () => {
     const sign = { bookId, now: signed.data.signedAt, ...ada };
     specOf(book).given().when(sign).then(signed);
     specOf(book).given(signed).when(sign).thenRejected('guestbook/already-signed');
   });
+
+  it('has a row for each entry, sealed as in the log', () =>
+    given(signed).thenRows({ _id: 'e0', book: bookId, revision: 0, secret: sealed(ada) }));
 
   it('shows what was written to who reads and to who listens, and writes once what comes twice', async () => {
     const at = `${node.url('guestbook')}/books/${bookId}`;

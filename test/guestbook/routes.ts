@@ -17,7 +17,7 @@ export const audience: Audience<undefined, BookSigned> = {
   on: {
     BookSigned: {
       deliver: ({ erased, data: { bookId, secret } }) =>
-        erased ? [] : [{ to: [bookId], frame: { type: 'SIGNED', payload: secret } }],
+        erased ? [] : [{ to: [bookId], message: { type: 'SIGNED', payload: secret } }],
     },
   },
 };

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
 import { networkOf } from '../../adapters/system/client-address.js';
-import { createRoom, type Room } from '../../application/room.js';
+import { type Budget, createBudget } from '../../application/budget.js';
 import { serveTalk } from '../socket/talk.js';
 import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';
@@ -18,9 +18,9 @@ describe('connections', () => {
   const clients: Socket[] = [];
   let begun: number;
   let answer: () => void;
-  let connections: Room;
+  let connections: Budget;
   beforeEach(async () => {
-    connections = createRoom('connections', 3);
+    connections = createBudget('connections', 3);
     const crowd = createCrowd(connections, (address) => (address === PROXY ? undefined : networkOf(address)));
     begun = 0;
     const answered = new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ describe('connections', () => {
     for (const client of [later, last]) await ask(client, '/toys');
   });
 
-  it('that come when there is no other room cost their own network one that is idle', async () => {
+  it('that come when there is nothing else left cost their own network one that is idle', async () => {
     const others = [await come(toys, '127.0.0.2'), await come(toys, '127.0.0.2')];
     const own = await come(toys);
     await ask(own, '/toys');
@@ -94,7 +94,7 @@ describe('connections', () => {
     for (const client of [others[1]!, later]) await ask(client, '/toys');
   });
 
-  it('that wait for an answer are kept: the new one is told, and when one has left there is room again', async () => {
+  it('that wait for an answer are kept: the new one is told, and when one has left there is budget again', async () => {
     const held = [await come(toys), await come(others, '127.0.0.2'), await come(toys, '127.0.0.3')];
     const waiting = held.map((client) => ask(client, '/slow'));
     while (begun < held.length) await new Promise(setImmediate);
@@ -122,7 +122,7 @@ describe('connections', () => {
   });
 
   it('that would change their protocol are told the same', async () => {
-    const connections = createRoom('connections', 3);
+    const connections = createBudget('connections', 3);
     const talk = await serveTalk({ crowd: createCrowd(connections, networkOf) });
     for (let nth = 0; nth < 2; nth++) await talk.open();
     const third = new WebSocket(`${talk.url.replace('http', 'ws')}/talk/a`).on('error', () => {});

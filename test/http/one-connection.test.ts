@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { boundUnread } from '../../adapters/http/kernel/unread.js';
-import { createRoom } from '../../application/room.js';
+import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
@@ -98,7 +98,7 @@ describe('one connection', () => {
 
     it('is cut after a while', async () => {
       const server = await serving(
-        boundUnread({ room: createRoom('unread', 100 * LARGE.length), whose: () => 'x', stalledMs: 20 }),
+        boundUnread({ budget: createBudget('unread', 100 * LARGE.length), whose: () => 'x', stalledMs: 20 }),
       );
       await server.ask();
       await eventually(() => server.sockets[0]!.destroyed);
@@ -107,19 +107,19 @@ describe('one connection', () => {
 
     it('is cut before its time when others wait to be read, the longest first', async () => {
       const networks = ['a', 'b', 'c', 'd'];
-      const room = createRoom('unread', 2.5 * LARGE.length);
-      const server = await serving(boundUnread({ room, whose: () => networks.shift() ?? '' }));
+      const budget = createBudget('unread', 2.5 * LARGE.length);
+      const server = await serving(boundUnread({ budget, whose: () => networks.shift() ?? '' }));
       for (let asked = 0; asked < 4; asked++) await server.ask();
       await eventually(() => server.sockets.filter(({ destroyed }) => destroyed).length === 2);
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([true, true, false, false]);
       await server.close();
-      await eventually(() => room.used() === 0);
+      await eventually(() => budget.used() === 0);
     });
 
     it('is cut for one of its own network where that has had its share, and others wait on', async () => {
       const networks = ['other', 'greedy', 'greedy', 'greedy'];
-      const room = createRoom('unread', 5 * LARGE.length);
-      const server = await serving(boundUnread({ room, whose: () => networks.shift() ?? '' }));
+      const budget = createBudget('unread', 5 * LARGE.length);
+      const server = await serving(boundUnread({ budget, whose: () => networks.shift() ?? '' }));
       for (let asked = 0; asked < 4; asked++) await server.ask();
       await eventually(() => server.sockets.some(({ destroyed }) => destroyed));
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([false, true, false, false]);

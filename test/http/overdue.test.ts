@@ -1,15 +1,15 @@
-/** Requests that take longer than an answer may: their work ends, and keeps its room until it has. */
+/** Requests that take longer than an answer may: their work ends, and keeps its budget until it has. */
 import { expect } from 'chai';
-import { BODY_COST, createShares } from '../../adapters/http/kernel/shares.js';
+import { BODY_COST, createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
+import { createBudget } from '../../application/budget.js';
 import type { ReindexReport, Started } from '../../application/logs/reindex.js';
-import { createRoom } from '../../application/room.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('a request that is overdue', () => {
   let toys: Toys;
-  const room = createRoom('toys', 1_000_000);
-  const shares = createShares();
+  const budget = createBudget('toys', 1_000_000);
+  const budgets = createBudgets();
   /** Of the work that is under way. */
   let signal = AbortSignal.abort();
   let finish = () => {};
@@ -18,7 +18,7 @@ describe('a request that is overdue', () => {
     const slow = echo({
       path: '/slow',
       body: 'bytes',
-      room,
+      budget,
       handle: (request) => {
         signal = request.signal;
         return new Promise((resolve) => {
@@ -29,7 +29,7 @@ describe('a request that is overdue', () => {
     const reindex = { start: () => started(), progress: async () => undefined };
     const admit = () => ({ actor: 'api', producerId: 'api' });
     const routes = [slow, ...reindexRoutes({ reindex, admit, security: [] })];
-    toys = await serveToys(routes, {}, { answerMs: 1, shares });
+    toys = await serveToys(routes, {}, { answerMs: 1, budgets });
   });
   after(() => toys.close());
 
@@ -58,12 +58,12 @@ describe('a request that is overdue', () => {
     expect([status, json]).to.deep.equal([200, told]);
   });
 
-  it('holds its place, and room for its body, until the work is over', async () => {
-    const before = shares.requests.used();
+  it('holds its place, and the budget of its body, until the work is over', async () => {
+    const before = budgets.requests.used();
     await toys.post('/slow', 'x'.repeat(1000));
-    expect([room.used(), shares.requests.used()]).to.deep.equal([1000 * BODY_COST, before + 1]);
+    expect([budget.used(), budgets.requests.used()]).to.deep.equal([1000 * BODY_COST, before + 1]);
     finish();
     await new Promise(setImmediate);
-    expect([room.used(), shares.requests.used()]).to.deep.equal([0, before]);
+    expect([budget.used(), budgets.requests.used()]).to.deep.equal([0, before]);
   });
 });

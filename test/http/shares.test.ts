@@ -1,8 +1,8 @@
 /** What all callers share: one network that wants all of it is told to wait, and others are served. */
 import { expect } from 'chai';
-import { BODY_COST, createShares, type Shares } from '../../adapters/http/kernel/shares.js';
+import { BODY_COST, type Budgets, createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { createClientAddress } from '../../adapters/system/client-address.js';
-import { createRoom } from '../../application/room.js';
+import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { echo, serveToys, type Told, type Toys } from './toy.js';
 
@@ -10,17 +10,17 @@ const BODY = 1000;
 
 describe('what all callers share', () => {
   let toys: Toys;
-  let shares: Shares;
+  let budgets: Budgets;
   let begun: number;
   let answer: () => void;
   let leave: AbortController;
   const pending: Promise<unknown>[] = [];
   beforeEach(async () => {
-    shares = {
-      ...createShares(),
-      requests: createRoom('requests', 9),
-      bodies: createRoom('bodies', 9 * BODY * BODY_COST),
-      streams: createRoom('streams', 9),
+    budgets = {
+      ...createBudgets(),
+      requests: createBudget('requests', 9),
+      bodies: createBudget('bodies', 9 * BODY * BODY_COST),
+      streams: createBudget('streams', 9),
     };
     begun = 0;
     leave = new AbortController();
@@ -41,7 +41,7 @@ describe('what all callers share', () => {
       echo({ method: 'GET', path: '/stream', handle: () => ({ stream: (sink) => sink.beat() }) }),
     ];
     const clientAddress = createClientAddress(['127.0.0.1']);
-    toys = await serveToys(routes, {}, { shares, clientAddress });
+    toys = await serveToys(routes, {}, { budgets, clientAddress });
   });
   afterEach(async () => {
     answer();
@@ -97,26 +97,26 @@ describe('what all callers share', () => {
     const posted = [1, 2, 3, 4, 5].map(() => post('192.0.2.1', '/slow'));
     pending.push(...posted);
     await eventually(() => begun === 5);
-    expect(shares.bodies.used()).to.equal(5 * BODY * BODY_COST);
+    expect(budgets.bodies.used()).to.equal(5 * BODY * BODY_COST);
     // Otherwise it would be a request too many.
     const large = (address: string) => toys.post('/toys', `{}${' '.repeat(1.5 * BODY)}`, from(address));
     isTold(await large('192.0.2.1'), 429);
     expect((await large('192.0.2.2')).status).to.equal(200);
     answer();
     await Promise.all(posted);
-    await eventually(() => shares.bodies.used() === 0);
+    await eventually(() => budgets.bodies.used() === 0);
     expect((await large('192.0.2.1')).status).to.equal(200);
   });
 
   it('are streams, which are no requests under way', async () => {
     for (let nth = 0; nth < 6; nth++) expect((await open('192.0.2.1')).status).to.equal(200);
-    expect([shares.streams.used(), shares.requests.used()]).to.deep.equal([6, 0]);
+    expect([budgets.streams.used(), budgets.requests.used()]).to.deep.equal([6, 0]);
     isTold(await ask('192.0.2.1', '/stream'), 429);
     expect((await toys.ask('/stream', { method: 'HEAD', headers: from('192.0.2.1') })).status).to.equal(200);
     expect((await ask('192.0.2.1', '/toys')).status).to.equal(200);
     expect((await open('192.0.2.2')).status).to.equal(200);
     leave.abort();
-    await eventually(() => shares.streams.used() === 0);
+    await eventually(() => budgets.streams.used() === 0);
     leave = new AbortController();
     expect((await open('192.0.2.1')).status).to.equal(200);
   });

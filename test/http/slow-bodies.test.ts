@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { BODY_COST } from '../../adapters/http/kernel/shares.js';
-import { createRoom } from '../../application/room.js';
+import { BODY_COST } from '../../adapters/http/kernel/budgets.js';
+import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { echo, serveToys, type Toys } from './toy.js';
@@ -15,8 +15,8 @@ const WINDOW_MS = 5000;
 describe('a slow body', () => {
   let toys: Toys;
   const time = heldTime();
-  const room = createRoom('large', 4.5 * LIMIT * BODY_COST);
-  const shared = createRoom('shared', 1000 * BODY_COST);
+  const budget = createBudget('large', 4.5 * LIMIT * BODY_COST);
+  const shared = createBudget('shared', 1000 * BODY_COST);
   const open: Socket[] = [];
   before(async () => {
     const handle = ({ body }: { body: unknown }) => ({
@@ -25,11 +25,11 @@ describe('a slow body', () => {
     });
     toys = await serveToys(
       [
-        echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, room, handle }),
+        echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, budget, handle }),
         echo({
           path: '/shared',
           body: 'bytes',
-          room: shared,
+          budget: shared,
           handle,
           admit: ({ bearer = '' }) => bearer,
           nameOf: String,
@@ -76,9 +76,9 @@ describe('a slow body', () => {
       socket,
       answer,
       async send(bytes) {
-        const before = room.used();
+        const before = budget.used();
         socket.write(Buffer.alloc(bytes, 0x20));
-        if (path === '/raw') await eventually(() => room.used() === before + bytes * BODY_COST);
+        if (path === '/raw') await eventually(() => budget.used() === before + bytes * BODY_COST);
       },
     };
   }
@@ -89,7 +89,7 @@ describe('a slow body', () => {
     await new Promise(setImmediate);
   }
 
-  it('that stalls is answered 408, its connection closed, and its room free for others', async () => {
+  it('that stalls is answered 408, its connection closed, and its budget free for others', async () => {
     const stalled = await Promise.all([1, 2, 3].map(() => begin('/raw', LIMIT)));
     for (const { send } of stalled) await send(LIMIT - 1);
     expect((await toys.post('/raw', 'x'.repeat(1000))).status).to.equal(429);
@@ -101,7 +101,7 @@ describe('a slow body', () => {
       expect(head).to.match(/^connection: close$/im);
       expect(JSON.parse(body)).to.deep.equal({ error: 'The request took too long to arrive' });
     }
-    await eventually(() => room.used() === 0);
+    await eventually(() => budget.used() === 0);
     expect((await toys.post('/raw', 'x'.repeat(1000))).json).to.deep.equal({ bytes: 1000 });
   });
 
@@ -129,7 +129,7 @@ describe('a slow body', () => {
     expect(told).to.include(`{"bytes":${2 * MEBIBYTE}}`);
   });
 
-  it('takes no more than its caller has a share, and leaves room for others', async () => {
+  it('takes no more than its caller has a share, and leaves some for others', async () => {
     const stalled = await begin('/shared', 1000, 'one');
     stalled.socket.write(Buffer.alloc(500));
     await eventually(() => shared.used() === 500 * BODY_COST);

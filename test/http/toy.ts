@@ -4,7 +4,8 @@ import { type Cors, cors } from '../../adapters/http/kernel/cors.js';
 import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
 import { type Listening, type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
+import { send } from '../support/raw.js';
 
 export interface Line {
   readonly level: string;
@@ -13,11 +14,11 @@ export interface Line {
 }
 
 /** A log that keeps its lines. */
-export function keepLines(): { log: Log; lines: Line[] } {
+export function keepLines(): { logger: Logger; lines: Line[] } {
   const lines: Line[] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, fields: { ...fields } });
-  return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
+  return { lines, logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
 export const anyOrigin: Cors = cors({ origins: ['*'], methods: ['GET', 'POST'], headers: ['Content-Type'] });
@@ -51,11 +52,11 @@ export async function serveToys(
   policy: Partial<ServicePolicy> = {},
   options: Partial<ListenOptions> = {},
 ): Promise<Toys> {
-  const { log, lines } = keepLines();
+  const { logger, lines } = keepLines();
   const listening = await listen({ ...toyPolicy, ...policy }, routes, {
     host: '127.0.0.1',
     port: 0,
-    log,
+    logger,
     derivation: createDerivation(Buffer.alloc(32, 7)),
     clientAddress: (address) => address,
     ...options,
@@ -88,3 +89,9 @@ export const echo = (route: Partial<Route>): Route => ({
   handle: ({ body, query, params, address }) => ({ status: 200, body: { body, query, params, address } }),
   ...route,
 });
+
+/** Asks for the toys with headers that no `fetch` would send; answers the status. */
+export const asking =
+  (toys: Toys) =>
+  (headers: { [name: string]: string }, method = 'GET') =>
+    send(toys.url, { method, path: '/toys', headers }).then(({ status }) => status);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTail, type Tail } from '../../adapters/relay/logs.js';
 import type { Frame, Sink } from '../../adapters/relay/sink.js';
-import type { Batch } from '../../application/logs/batches.js';
+import type { StoredBatch } from '../../application/logs/batches.js';
 import type { Entry } from '../../application/logs/queries.js';
 import { takenFor } from '../../application/recorded.js';
 import type { RecordsIngested } from '../../domain/logs/batch.js';
@@ -65,7 +65,7 @@ describe('the live tail', () => {
   let tail: Tail;
   let slow = false;
 
-  const recordsOf = async ({ data, position }: Batch) => {
+  const recordsOf = async ({ data, position }: StoredBatch) => {
     // The second batch is opened sooner than the first.
     if (slow) for (let turn = 0; turn < 20 - Number(position); turn++) await Promise.resolve();
     return (JSON.parse(data.secret) as JsonObject[]).map((record, place) => ({

@@ -40,7 +40,7 @@ describe('the audience of a room', () => {
     const ids = { id: 'one', roomId, senderId: 'ada' };
     const times = { createdAt: at(NOON), expiresAt: at(NOON + HOUR) };
     expect(told(created, joined('ada'), posted('one'))).to.deep.equal([
-      { to: [roomId], frame: { type: 'NEW_MESSAGE', payload: { ...ids, ...envelope, ...times } } },
+      { to: [roomId], message: { type: 'NEW_MESSAGE', payload: { ...ids, ...envelope, ...times } } },
     ]);
   });
 
@@ -48,7 +48,7 @@ describe('the audience of a room', () => {
     const key = { ...signingPublicKey, ext: true, key_ops: ['verify'] };
     const payload = { id: 'bob', name: 'Bob', joinedAt: at(NOON), signingPublicKey: key };
     expect(told(created, joined('ada'), joined('bob', 'Bob'))).to.deep.equal([
-      { to: [roomId], frame: { type: 'PARTICIPANT_JOINED', payload } },
+      { to: [roomId], message: { type: 'PARTICIPANT_JOINED', payload } },
     ]);
   });
 
@@ -63,7 +63,7 @@ describe('the audience of a room', () => {
       [expired, 'ROOM_EXPIRED'],
     ] as const) {
       expect(told(created, joined('ada'), end)).to.deep.equal([
-        { to: [roomId], frame: { type, payload: { roomId } }, ends: true },
+        { to: [roomId], message: { type, payload: { roomId } }, ends: true },
       ]);
       expect(told(created, joined('ada'), end, posted('late'))).to.deep.equal([]);
       expect(told(created, joined('ada'), end, erased)).to.deep.equal([]);

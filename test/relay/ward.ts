@@ -1,5 +1,6 @@
 /** A toy audience (wards and the people in them) and a sink that keeps what it is sent, for the tests of the relay. */
 import type { Audience } from '../../adapters/relay/audience.js';
+import { createRelay } from '../../adapters/relay/relay.js';
 import type { Frame, Sink } from '../../adapters/relay/sink.js';
 import type { Position, RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
@@ -27,8 +28,8 @@ export const wardAudience: Audience<Wards, WardEvent> = {
       deliver: ({ type, data }, after) => {
         const payload = { ward: data.ward, people: people(after, data.ward) };
         return [
-          { to: keys([data.person]), frame: { type: 'Ward', payload } },
-          { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+          { to: keys([data.person]), message: { type: 'Ward', payload } },
+          { to: keys(people(after, data.ward)), message: { type, payload: data } },
         ];
       },
     },
@@ -39,21 +40,21 @@ export const wardAudience: Audience<Wards, WardEvent> = {
         [ward]: people(wards, ward).filter((each) => each !== person),
       }),
       deliver: ({ type, data }, after) => [
-        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
-        { to: keys([data.person]), frame: { type, payload: data } },
+        { to: keys(people(after, data.ward)), message: { type, payload: data } },
+        { to: keys([data.person]), message: { type, payload: data } },
       ],
     },
 
     Said: {
       deliver: ({ type, data }, after) => [
-        { to: keys(people(after, data.ward)), frame: { type, payload: data } },
+        { to: keys(people(after, data.ward)), message: { type, payload: data } },
       ],
     },
 
     Closed: {
       evolve: (wards, { data: { ward } }) => ({ ...wards, [ward]: [] }),
       deliver: ({ type, data }, _, before) => [
-        { to: keys(people(before, data.ward)), frame: { type, payload: data } },
+        { to: keys(people(before, data.ward)), message: { type, payload: data } },
       ],
     },
   },
@@ -131,3 +132,26 @@ export function record(): Recording {
 }
 
 export const types = ({ sent }: Recording) => sent.map(({ message }) => message.type);
+
+export const entered = (person: string, ward = 'w'): WardEvent => ({
+  type: 'Entered',
+  data: { ward, person },
+});
+export const left = (person: string, ward = 'w'): WardEvent => ({ type: 'Left', data: { ward, person } });
+export const said = (text: string, ward = 'w'): WardEvent => ({ type: 'Said', data: { ward, text } });
+
+/** The log is further than what was told here. */
+export const head = async () => 1000n;
+
+/** A relay of wards with people in it; the events so far have positions 1, 2, ... */
+export function relayWith(events: readonly WardEvent[], ringSize?: number) {
+  const relay = createRelay({ audience: wardAudience, head, ...(ringSize ? { ringSize } : {}) });
+  let next = 1;
+  const publish = (...more: readonly WardEvent[]) => {
+    for (const event of more) relay.publish(at(next++, event));
+  };
+  publish(...events);
+  return { relay, publish };
+}
+
+export const connectAs = (person: string) => ({ keys: [`person:${person}`] });

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { openapi } from '../../adapters/http/kernel/openapi.js';
 import type { Guard } from '../../adapters/http/kernel/policy.js';
 import { problem } from '../../adapters/http/kernel/problem.js';
-import { createShares } from '../../adapters/http/kernel/shares.js';
-import { createRoom } from '../../application/room.js';
+import { createBudget } from '../../application/budget.js';
 import { toyPolicy } from '../http/toy.js';
 import { eventually } from '../support/condition.js';
 import { serveTalk, type Talk } from './talk.js';
@@ -155,7 +155,7 @@ describe('an upgrade to a WebSocket', () => {
   });
 
   it('takes a place among the streams of its network until it is closed', async () => {
-    talk = await serveTalk({ shares: { ...createShares(), streams: createRoom('streams', 1) } });
+    talk = await serveTalk({ budgets: { ...createBudgets(), streams: createBudget('streams', 1) } });
     const first = await talk.open();
     expect(statusOf(await asked(HANDSHAKE))).to.be.oneOf([429, 503]);
     first.socket.close();

@@ -13,11 +13,13 @@ import type { RecordCounts } from '../../application/logs/ports.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { connectAlerting } from '../../bin/services/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
+import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
-import type { AlertPolicy } from '../../domain/logs/policy.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
+import { eventually } from './condition.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
 import { project } from './projector.js';
+import { type Receiver, startReceiver } from './receiver.js';
 
 /**
  * Embedded engines of its own for every test: the policy and the rules are one stream each in the whole log. They run
@@ -128,7 +130,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     {
       host: '127.0.0.1',
       port: 0,
-      log: quiet,
+      logger: quiet,
       derivation: kernel.derivation,
       clientAddress: (address) => address,
     },
@@ -151,5 +153,64 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
       await Promise.all(running);
       await kernel.close();
     },
+  };
+}
+
+export type Alerting = ReturnType<typeof useAlerting>;
+
+/** Engines, a receiver and what is counted, anew for every test of a `describe`, and whichever nodes it starts. */
+export function useAlerting() {
+  let servers: Servers;
+  let receiver: Receiver;
+  let nodes: AlertNode[];
+  const now: { errors: number; lastRecordAt: number | undefined } = { errors: 0, lastRecordAt: 0 };
+  const counts = { errorsBetween: async () => now.errors, lastRecordAt: async () => now.lastRecordAt };
+  beforeEach(async () => {
+    servers = await startOwnServers();
+    nodes = [];
+    Object.assign(now, { errors: 0, lastRecordAt: Date.now() });
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await receiver.close();
+    await servers.stop();
+  });
+
+  /** Certain: on a busy machine the history may be behind for longer than an answer waits for it. */
+  const history = async (node: AlertNode, query = '') => {
+    for (;;) {
+      const { body, headers } = await node.ask('GET', `/api/alerts/history${query}`);
+      if (!headers.has('consistency')) return body;
+    }
+  };
+  return {
+    /** What the records say: how many errors there are, and when the last record came. */
+    now,
+    get servers() {
+      return servers;
+    },
+    get receiver() {
+      return receiver;
+    },
+    get nodes() {
+      return nodes;
+    },
+    async start(more: { name?: string; secret?: string; allowPrivate?: boolean } = {}) {
+      const node = await startAlertNode({ servers, counts, ...more });
+      nodes.push(node);
+      return node;
+    },
+    put: (node: AlertNode, changes: unknown, headers = {}) =>
+      node.ask('PUT', '/api/alerts/config', changes, headers),
+    history,
+    /** The history once it is so. */
+    settled: (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
+      eventually(async () => {
+        const page = await history(node);
+        return so(page) && page;
+      }),
+    /** The policy that sends alerts to the receiver, and soon again. */
+    on: () => ({ enabled: true, webhookUrl: receiver.url, webhookBackoffMs: 1 }),
   };
 }

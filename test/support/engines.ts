@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngines } from '../../adapters/engines/start.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 
 export interface Servers {
   readonly eventStoreUrl: string;
@@ -12,14 +12,14 @@ export interface Servers {
 }
 
 /** Says nothing, unless DEBUG is set. */
-export const quiet: Log = Object.fromEntries(
+export const quiet: Logger = Object.fromEntries(
   (['debug', 'info', 'warn', 'error'] as const).map((level) => [
     level,
     (fields: object, message: string) => {
       if (process.env.DEBUG) console.error(level, message, fields);
     },
   ]),
-) as unknown as Log;
+) as unknown as Logger;
 
 export function temporaryDirectory(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'annals-'));

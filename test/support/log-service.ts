@@ -1,7 +1,11 @@
 /** Stands in for the log service where tests of its command line need it slow, busy, broken or gone. */
+
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { temporaryDirectory } from './engines.js';
+import { run } from './program.js';
 
 export interface Asked {
   readonly method: string;
@@ -57,3 +61,41 @@ export async function startLogService(): Promise<LogService> {
   };
   return service;
 }
+
+/** A service and a directory, anew for every test of a `describe`, and `annals logs` as a process that is told of them. */
+export function useAnnalsLogs() {
+  let service: LogService;
+  let directory: ReturnType<typeof temporaryDirectory>;
+  beforeEach(async () => {
+    service = await startLogService();
+    directory = temporaryDirectory();
+  });
+  afterEach(async () => {
+    await service.close();
+    directory.remove();
+  });
+  return {
+    get service() {
+      return service;
+    },
+    get directory() {
+      return directory;
+    },
+    path: (name: string) => join(directory.path, name),
+    logs: (args: readonly string[], input?: string, env = {}) =>
+      run(['logs', ...args, '--url', service.url], input, { cwd: directory.path, env }),
+  };
+}
+
+/** A record as the service answers with it. */
+export const entry = (id: number, more = {}) => ({
+  id: `id-${id}`,
+  timestamp: `2026-11-21T12:00:00.${String(id % 1000).padStart(3, '0')}Z`,
+  level: 'INFO',
+  event: 'order.paid',
+  message: `order ${id}`,
+  producerId: 'default',
+  correlationId: null,
+  data: { level: 30, msg: `order ${id}`, id },
+  ...more,
+});

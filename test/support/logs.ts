@@ -1,15 +1,15 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
 import { randomUUID } from 'node:crypto';
+import { createBudget } from '../../application/budget.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import { search } from '../../application/logs/search.js';
-import { createRoom } from '../../application/room.js';
 import { createKernel } from '../../bin/node/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
-import { logs } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import type { Order } from '../../domain/logs/place.js';
@@ -43,7 +43,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     mongoDatabase: database,
     node: randomUUID(),
     release: 'test',
-    catalogs: [logs],
+    catalogs: [catalog],
     projections: [model],
     logger: quiet,
   });
@@ -53,9 +53,9 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const room = createRoom('intake', INTAKE_BYTES);
+  const budget = createBudget('intake', INTAKE_BYTES);
   const { appended } = kernel;
-  const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+  const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,

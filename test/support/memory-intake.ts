@@ -1,10 +1,11 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
+
+import { createBudget } from '../../application/budget.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import type { EventLog, Position } from '../../application/ports.js';
-import { createRoom } from '../../application/room.js';
 import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';
-import { logs } from '../../domain/logs/catalog.js';
+import { catalog } from '../../domain/logs/catalog.js';
 import { keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { quiet } from './engines.js';
@@ -32,7 +33,7 @@ export type MemoryIntake = ReturnType<typeof memoryIntake>;
 
 export function memoryIntake() {
   const world = memoryWorld();
-  const kernel = memoryKernel(world, [logs]);
+  const kernel = memoryKernel(world, [catalog]);
   const time = { now: NOON };
   const clock = { now: () => time.now };
 
@@ -41,7 +42,7 @@ export function memoryIntake() {
     const log = { ...kernel.log, ...between };
     const told: [stream: string, events: number][] = [];
     const appended = (stream: string, _: bigint, events: number) => void told.push([stream, events]);
-    const room = createRoom('intake', most);
+    const budget = createBudget('intake', most);
     const waits: [service: string, position: Position][] = [];
     const wait = async (service: string, position: Position) =>
       waits.push([service, position]) > 0 && visible;
@@ -54,10 +55,10 @@ export function memoryIntake() {
       settled,
       clock,
       release: 'test',
-      room,
+      budget,
       appended,
     });
-    return { ...ingest, room, told, waits };
+    return { ...ingest, budget, told, waits };
   }
 
   /** The messages of all records in the log, as they stand there. */

@@ -1,7 +1,7 @@
 /** Services on a node as the program runs them, in the process of the test: on free ports, over servers of the test's own. */
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../adapters/system/config.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { begin } from '../../bin/node/begin.js';
 import type { Service } from '../../bin/node/service.js';
 import { rules, settings } from '../../bin/settings.js';
@@ -20,7 +20,7 @@ export async function startNode(services: readonly Service[], servers?: Servers)
   const urls = new Map<string, string>();
   const listening = ({ service, url }: { service?: string; url?: string }) =>
     void (service && url && urls.set(service, url));
-  const logger: Log = { ...quiet, info: listening };
+  const logger: Logger = { ...quiet, info: listening };
   const stop = async () => {
     for (const close of undo.splice(0)) await close();
   };
@@ -40,4 +40,14 @@ export async function startNode(services: readonly Service[], servers?: Servers)
     throw error;
   }
   return { url: (service) => urls.get(service) ?? '', stop };
+}
+
+/** One for all tests of a `describe`, with engines of its own. */
+export function useNode(...services: readonly Service[]): Pick<RunningNode, 'url'> {
+  let node: RunningNode | undefined;
+  before(async () => {
+    node = await startNode(services);
+  });
+  after(() => node?.stop());
+  return { url: (service) => node?.url(service) ?? '' };
 }

@@ -3,21 +3,21 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createClientAddress, isLoopback, networkOf } from '../../adapters/system/client-address.js';
-import { createLog, type LogOptions } from '../../adapters/system/log.js';
+import { createLogger, type LoggerOptions } from '../../adapters/system/logger.js';
 import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { keepLines } from '../http/toy.js';
 import { heldTime } from '../support/held-time.js';
 
 describe('the log', () => {
-  function logTo(options: Partial<LogOptions> = {}) {
+  function logTo(options: Partial<LoggerOptions> = {}) {
     const written: string[] = [];
     const to = { write: (line: string) => void written.push(line) };
-    return { written, log: createLog({ level: 'debug', format: 'json', to, ...options }) };
+    return { written, logger: createLogger({ level: 'debug', format: 'json', to, ...options }) };
   }
 
   it('writes one line of JSON about one thing', () => {
-    const { log, written } = logTo({ fields: { node: 'n1' } });
-    log.info({ route: '/rooms/:roomId', ms: 3 }, 'answered');
+    const { logger, written } = logTo({ fields: { node: 'n1' } });
+    logger.info({ route: '/rooms/:roomId', ms: 3 }, 'answered');
     expect(written).to.have.length(1);
     expect(written[0]).to.match(/^[^\n]+\n$/);
     const { time, ...rest } = JSON.parse(written[0]!);
@@ -32,31 +32,31 @@ describe('the log', () => {
   });
 
   it('writes nothing below its level', () => {
-    const { log, written } = logTo({ level: 'warn' });
-    log.debug({}, 'a');
-    log.info({}, 'b');
-    log.warn({}, 'c');
+    const { logger, written } = logTo({ level: 'warn' });
+    logger.debug({}, 'a');
+    logger.info({}, 'b');
+    logger.warn({}, 'c');
     expect(written.map((line) => JSON.parse(line).msg)).to.deep.equal(['c']);
   });
 
   it('never writes what looks like a secret, however it came in', () => {
-    const { log, written } = logTo();
+    const { logger, written } = logTo();
     for (const name of ['token', 'sessionToken', 'password', 'authorization', 'cookie', 'body', 'query']) {
-      log.info({ [name]: 's3cret' }, 'top');
-      log.info({ request: { [name]: 's3cret' } }, 'below');
-      log.info({ request: { headers: { [name]: ['s3cret'] } } }, 'two below');
+      logger.info({ [name]: 's3cret' }, 'top');
+      logger.info({ request: { [name]: 's3cret' } }, 'below');
+      logger.info({ request: { headers: { [name]: ['s3cret'] } } }, 'two below');
     }
     expect(written.join('')).not.to.include('s3cret');
   });
 
   it('writes what an error says and where, not what a driver hung on it', () => {
-    const { log, written } = logTo();
+    const { logger, written } = logTo();
     const cause = new Error('connect mongodb://ann:s3cret@host failed');
     const error = Object.assign(new Error('write failed', { cause }), {
       code: 11000,
       op: { text: 's3cret' },
     });
-    log.error({ err: error }, 'failed');
+    logger.error({ err: error }, 'failed');
     const { err } = JSON.parse(written[0]!);
     expect(err).to.include({ type: 'Error', message: 'write failed', code: 11000 });
     expect(err.stack).to.include('process.test');
@@ -64,8 +64,8 @@ describe('the log', () => {
   });
 
   it('writes lines for people when asked to', () => {
-    const { log, written } = logTo({ format: 'pretty' });
-    log.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');
+    const { logger, written } = logTo({ format: 'pretty' });
+    logger.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');
     const plain = stripVTControlCharacters(written[0]!);
     expect(plain).to.match(
       /^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/,
@@ -73,9 +73,9 @@ describe('the log', () => {
   });
 
   it('sends no controls of others to a terminal', () => {
-    const { log, written } = logTo({ format: 'pretty' });
+    const { logger, written } = logTo({ format: 'pretty' });
     const evil = '/logs/\u001b]0;title\u0007\u009b2J\u202e.ndjson';
-    log.warn({ err: new Error(`${evil}\r\nsecond`), path: evil }, evil);
+    logger.warn({ err: new Error(`${evil}\r\nsecond`), path: evil }, evil);
     const plain = stripVTControlCharacters(written[0]!.replaceAll('\n', ''));
     expect(plain).not.to.match(/[\p{Cc}\u202e]/u);
     expect(plain.split('\\u001b]0;title\\u0007\\u009b2J\\u202e.ndjson').length).to.be.above(3);
@@ -167,8 +167,8 @@ describe('stopping', () => {
 
   function stopping(steps: readonly Step[], graceMs?: number) {
     const host = new Host();
-    const { log, lines } = keepLines();
-    shutdownOn({ steps, log, host, ...(graceMs === undefined ? {} : { graceMs }) });
+    const { logger, lines } = keepLines();
+    shutdownOn({ steps, logger, host, ...(graceMs === undefined ? {} : { graceMs }) });
     return { host, lines };
   }
 
@@ -215,13 +215,13 @@ describe('stopping', () => {
   it('ends at once when the signal comes again, but not for one that comes several times at once', async () => {
     const time = heldTime();
     const host = new Host();
-    const { log, lines } = keepLines();
+    const { logger, lines } = keepLines();
     let runs = 0;
     const run = () => {
       runs++;
       return new Promise<never>(() => {});
     };
-    shutdownOn({ steps: [{ name: 'stuck', run }], log, host, now: time.now });
+    shutdownOn({ steps: [{ name: 'stuck', run }], logger, host, now: time.now });
     for (const ms of [0, 0, 3, 996]) {
       time.pass(ms);
       for (const signal of ['SIGINT', 'SIGTERM']) host.emit(signal);

@@ -1,5 +1,5 @@
 /** Errors with the server's own codes, on their way to a client. */
-import type { Value } from './bson/value.js';
+import { typeName, type Value } from './bson/value.js';
 
 const NAMES: Record<number, string> = {
   1: 'InternalError',
@@ -68,4 +68,17 @@ export class CommandError extends Error {
   get codeName(): string {
     return NAMES[this.code] ?? `Location${this.code}`;
   }
+}
+
+/** The refusal of a value for its type. */
+export const wrongType = (name: string, value: Value, expected: string): CommandError =>
+  new CommandError(
+    14,
+    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`,
+  );
+
+/** The value, if it is of the type. Errors: 14. */
+export function requireType<T extends Value>(value: T, name: string, type: number): T {
+  if (value.type === type) return value;
+  throw wrongType(name, value, typeName({ ...value, type }));
 }

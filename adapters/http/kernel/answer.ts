@@ -1,6 +1,6 @@
 /** What routes answer, and how it is written as an HTTP response. */
 import type { Context } from 'koa';
-import type { Position } from '../../../application/ports.js';
+import type { Reflected } from '../../../application/reflecting.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import type { Sink } from '../../relay/sink.js';
 import { openSse, SSE_HEADERS } from '../../relay/sse.js';
@@ -9,17 +9,14 @@ import { openSocket } from '../../socket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 
-export interface Reply {
+/** `Position` and `Consistency` are what it reflects of the log. */
+export interface Reply extends Partial<Reflected> {
   readonly status: number;
   /** JSON. */
   readonly body?: unknown;
   /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
   readonly text?: string | Uint8Array;
   readonly headers?: { readonly [name: string]: string | readonly string[] };
-  /** The place in the log this answer reflects. */
-  readonly position?: Position;
-  /** The read models did not catch up in time; told as `Consistency: pending`. */
-  readonly consistency?: 'pending';
 }
 
 /** A stream of server-sent events; the sink is the connection, its headers already on their way. */

@@ -6,6 +6,7 @@ import Koa from 'koa';
 import { Unavailable } from '../../../application/ports.js';
 import type { Sink } from '../../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
+import { overBudget } from './budgets.js';
 import type { Crowd } from './crowd.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
@@ -14,7 +15,6 @@ import type { Addressed, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import { type RequestDeps, singleHeaders } from './request.js';
 import type { Route } from './route.js';
-import { noRoom } from './shares.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
   /** Told of every answer: the route's path (never the request's), and how long it took. */
@@ -46,10 +46,10 @@ interface State {
 /** Throws on a route with a wrong schema. */
 export function createApp(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Koa<State> {
   const { service } = policy;
-  const { log } = deps;
+  const { logger } = deps;
   const app = new Koa<State>();
   // What koa reports by itself are connections that broke while an answer was on its way.
-  app.on('error', (err) => log.debug({ err, service }, 'connection broke'));
+  app.on('error', (err) => logger.debug({ err, service }, 'connection broke'));
   app.use(outermost);
   app.use(createRouter(policy, routes, deps).routes());
   app.use((ctx) => writeProblem(ctx, unrouted(ctx), policy));
@@ -86,21 +86,21 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const ms = Math.round((performance.now() - started) * 10) / 10;
     deps.answered?.({ service, method, route, status, ms });
     const fields = { service, method, route, status, ms, requestId };
-    if (status < 400) log.debug(fields, 'answered');
-    else log.info(fields, 'answered');
+    if (status < 400) logger.debug(fields, 'answered');
+    else logger.info(fields, 'answered');
   }
 
   function crowdedOut(socket: Socket): Problem | undefined {
     const lack = deps.crowd?.busy(socket);
-    return lack && { ...noRoom(lack), headers: { Connection: 'close' } };
+    return lack && { ...overBudget(lack), headers: { Connection: 'close' } };
   }
 
   function fail(ctx: Ctx, error: unknown) {
     const { requestId, route } = ctx.state;
     const away = error instanceof Unavailable;
     const fields = { err: error, service, method: ctx.method, route, requestId };
-    if (away) log.warn(fields, 'could not answer now');
-    else log.error(fields, 'a request failed');
+    if (away) logger.warn(fields, 'could not answer now');
+    else logger.error(fields, 'a request failed');
     if (ctx.res.headersSent) ctx.res.destroy();
     else writeProblem(ctx, away ? UNAVAILABLE : INTERNAL, policy);
   }

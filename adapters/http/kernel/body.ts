@@ -2,13 +2,13 @@
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
-import type { Held } from '../../../application/room.js';
+import type { Held } from '../../../application/budget.js';
 import type { After } from '../../system/after.js';
+import { BODY_COST, overBudget } from './budgets.js';
 import { eachPiece } from './pieces.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 import { watchProgress } from './progress.js';
 import type { Route } from './route.js';
-import { BODY_COST, noRoom } from './shares.js';
 
 export type ReadBody = (ctx: Context, held: Held) => Promise<ReadResult | Problem>;
 
@@ -18,7 +18,7 @@ export interface ReadResult {
   readonly json: unknown;
 }
 
-/** Counts so many bytes more of a body, or says why there is no room for them. */
+/** Counts so many bytes more of a body, or says why they are too many. */
 type Take = (held: Held, bytes: number) => Problem | undefined;
 
 const DEFAULT_LIMIT = 64 * 1024;
@@ -36,7 +36,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A reader for the bodies of one route; `after` is the time that they have to come in. */
 export function createBodyReader(
-  route: Pick<Route, 'body' | 'anyContentType' | 'bodyLimit' | 'room'>,
+  route: Pick<Route, 'body' | 'anyContentType' | 'bodyLimit' | 'budget'>,
   after?: After,
 ): ReadBody {
   const limit = route.bodyLimit ?? DEFAULT_LIMIT;
@@ -44,8 +44,8 @@ export function createBodyReader(
   const anyType = raw || route.anyContentType;
   const take: Take = (held, bytes) => {
     const lack = held.take(bytes * BODY_COST);
-    // A room of its own is a queue of the route's, and a full queue is 429 like any limit of it.
-    return lack && { ...noRoom(lack), ...(route.room && { problem: 429 }) };
+    // A budget of its own is a queue of the route's, and a full queue is 429 like any limit of it.
+    return lack && { ...overBudget(lack), ...(route.budget && { problem: 429 }) };
   };
   const readBytes = createByteReader(limit, take, after);
 
@@ -62,7 +62,7 @@ export function createBodyReader(
     const expected = Math.min(limit, Number(headers['content-length'] ?? limit));
     const lacking = take(held, expected);
     if (lacking) return lacking;
-    // Room is for what has come: what was only announced may come slowly, or never, and would keep others out.
+    // A budget is for what has come: what was only announced may come slowly, or never, and would keep others out.
     held.release();
     const packed = await readBytes(ctx, held);
     if (!Buffer.isBuffer(packed)) return packed;

@@ -1,7 +1,7 @@
 /** The connections of all services' ports together: bounded, so that a process can still open what it needs itself. */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Held, Lack, Room } from '../../../application/room.js';
+import type { Budget, Held, Lack } from '../../../application/budget.js';
 
 export interface Crowd {
   /**
@@ -9,7 +9,7 @@ export interface Crowd {
    * network if there is one, so that nobody drives others out. Where none is idle it stays, to be told when it asks.
    */
   join(socket: Socket): void;
-  /** It has asked something, and waits for the answer; or why there is no room for that. */
+  /** It has asked something, and waits for the answer; or why there may not be one more. */
   busy(socket: Socket): Lack | undefined;
   /** It has its answer. */
   idle(socket: Socket): void;
@@ -17,12 +17,12 @@ export interface Crowd {
 
 interface Member {
   readonly whose: string | undefined;
-  /** Of the room, while it is busy. */
+  /** Of the budget, while it is busy. */
   readonly held: Held;
 }
 
-/** The room is for those that are busy; `whoseOf` tells from the address of a socket whose share it counts for. */
-export function createCrowd(room: Room, whoseOf: (address: string) => string | undefined): Crowd {
+/** The budget is for those that are busy; `whoseOf` tells from the address of a socket whose share it counts for. */
+export function createCrowd(budget: Budget, whoseOf: (address: string) => string | undefined): Crowd {
   const members = new Map<Socket, Member>();
   /** Those that ask nothing, in the order in which they began to: closing one loses nobody an answer. */
   const idle = new Set<Socket>();
@@ -51,12 +51,12 @@ export function createCrowd(room: Room, whoseOf: (address: string) => string | u
   return {
     join(socket) {
       const whose = whoseOf(socket.remoteAddress ?? '');
-      if (members.size >= room.most) {
+      if (members.size >= budget.limit) {
         const [longest] = idleOf.get(whose) ?? idle;
         if (longest) leave(longest);
         longest?.destroy();
       }
-      const member = { whose, held: room.hold(whose) };
+      const member = { whose, held: budget.hold(whose) };
       members.set(socket, member);
       rest(socket, member);
       socket.once('close', () => leave(socket));

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context } from 'koa';
-import type { Held } from '../../../application/room.js';
+import type { Held } from '../../../application/budget.js';
 import { REQUEST_MS, within } from '../../../application/within.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { upgradeProblem } from '../../socket/upgrade.js';
@@ -10,12 +10,12 @@ import { createReader } from '../../socket/vocabulary.js';
 import { networkOf } from '../../system/client-address.js';
 import type { Given } from './answer.js';
 import { createBodyReader } from './body.js';
+import { overBudget } from './budgets.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
 import type { Route } from './route.js';
-import { noRoom } from './shares.js';
 import { bodyValidator, queryValidator } from './validate.js';
 
 export type Endpoint = (
@@ -26,7 +26,7 @@ export type Endpoint = (
 
 /** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
-  const { requests, bodies, streams } = deps.shares;
+  const { requests, bodies, streams } = deps.budgets;
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
   const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
@@ -47,7 +47,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const network = networkOf(request.address);
     const place = requests.hold(network);
     const lack = place.take(1);
-    if (lack) return noRoom(lack);
+    if (lack) return overBudget(lack);
     let body: Held | undefined;
     let working: unknown;
     const started = performance.now();
@@ -73,7 +73,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 
       if (readBody) {
         const name = refusal ? '' : route.nameOf?.(caller);
-        body = (route.room ?? bodies).hold(`${network} ${name ?? ''}`);
+        body = (route.budget ?? bodies).hold(`${network} ${name ?? ''}`);
         const read = await readBody(ctx, body);
         if (isProblem(read)) return refusal ?? read;
         const invalid = checkBody?.(read.json);
@@ -89,9 +89,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       const given = 'lasting' in answer ? await answer.lasting() : answer;
       if ('converse' in given) {
         const { read, perSecond } = conversation!;
-        const { log } = request;
+        const { logger } = request;
         const { after, clock } = deps;
-        const options = { read, perSecond, place: requests.hold(network), log, after, clock };
+        const held = { place: requests.hold(network), bytes: bodies.hold(`${network} `) };
+        const options = { read, perSecond, ...held, logger, after, clock };
         return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }
       // Of a stream that is only asked about, there are but headers.
@@ -110,7 +111,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   function beginStream(until: ServerResponse | Socket, network: string): Problem | undefined {
     const place = streams.hold(network);
     const lack = place.take(1);
-    if (lack) return noRoom(lack, STREAM_RETRY_MS);
+    if (lack) return overBudget(lack, STREAM_RETRY_MS);
     if (until.closed) place.release();
     else until.once('close', place.release);
     return undefined;

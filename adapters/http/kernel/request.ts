@@ -1,21 +1,21 @@
 /** Makes the `Request` of the routes from koa's context; what few routes ask for is worked out when asked. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Clock, CommandContext, Derivation, Log, Position } from '../../../application/ports.js';
+import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports.js';
 import type { After } from '../../system/after.js';
+import type { Budgets } from './budgets.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from './headers.js';
 import { quotaOf, type RouteQuota } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
 import type { Request } from './route.js';
-import type { Shares } from './shares.js';
 
 export interface RequestDeps {
   readonly service: string;
   readonly derivation: Derivation;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
-  readonly shares: Shares;
+  readonly budgets: Budgets;
   /** How long admission and handler of a request may take together, ms, unless its route says so. */
   readonly answerMs?: number;
   /** The time that bodies have to come in; default the real one. */
@@ -40,7 +40,7 @@ export function createRequest(
   ctx: Context,
   params: Request['params'],
   requestId: string,
-  { service, derivation, log, clientAddress }: RequestDeps,
+  { service, derivation, logger, clientAddress }: RequestDeps,
   { quota, socket }: { readonly quota?: RouteQuota; readonly socket?: object },
 ): PendingRequest | Problem {
   const { req, method, path } = ctx;
@@ -77,8 +77,8 @@ export function createRequest(
     get cursor() {
       return cursorOf(headers['last-event-id'] ?? (lastEventId === undefined ? '' : String(lastEventId)));
     },
-    get log() {
-      return withRequestId(log, requestId);
+    get logger() {
+      return withRequestId(logger, requestId);
     },
     get signal() {
       leaving ??= abortedWhenGone(ctx);
@@ -121,11 +121,11 @@ function defined(values: { idempotencyKey: string | undefined; ifPosition: Posit
   };
 }
 
-const withRequestId = (log: Log, requestId: string): Log => ({
-  debug: (fields, message) => log.debug({ requestId, ...fields }, message),
-  info: (fields, message) => log.info({ requestId, ...fields }, message),
-  warn: (fields, message) => log.warn({ requestId, ...fields }, message),
-  error: (fields, message) => log.error({ requestId, ...fields }, message),
+const withRequestId = (logger: Logger, requestId: string): Logger => ({
+  debug: (fields, message) => logger.debug({ requestId, ...fields }, message),
+  info: (fields, message) => logger.info({ requestId, ...fields }, message),
+  warn: (fields, message) => logger.warn({ requestId, ...fields }, message),
+  error: (fields, message) => logger.error({ requestId, ...fields }, message),
 });
 
 function abortedWhenGone({ res }: Context): AbortController {

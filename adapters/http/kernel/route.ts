@@ -1,6 +1,7 @@
 /** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
-import type { CommandContext, Log, Position } from '../../../application/ports.js';
-import type { Room } from '../../../application/room.js';
+
+import type { Budget } from '../../../application/budget.js';
+import type { CommandContext, Logger, Position } from '../../../application/ports.js';
 import type { JsonSchema } from '../../../domain/shared/catalog.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
@@ -77,9 +78,9 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly examples?: { readonly [type: string]: unknown };
   /** In bytes, unpacked. Default 64 KiB; more is 413. */
   readonly bodyLimit?: number;
-  /** Where large bodies have a room of their own, until their work is over; where there is none left, it is 429. */
-  readonly room?: Room;
-  /** Tells callers of one network apart who share that room. */
+  /** Where large bodies have a budget of their own, until their work is over; where nothing is left of it, it is 429. */
+  readonly budget?: Budget;
+  /** Tells callers of one network apart who share that budget. */
   readonly nameOf?: (caller: Caller) => string;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
   readonly answerMs?: number;
@@ -144,7 +145,7 @@ export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
   /** Where a stream is to go on: `Last-Event-ID`, or the query's `lastEventId`. Negative for one we never gave. */
   readonly cursor?: Position;
   /** Carries the request's id. */
-  readonly log: Log;
+  readonly logger: Logger;
   /** Aborted when the client goes away before it is answered, or was answered that it took too long. */
   readonly signal: AbortSignal;
   /**

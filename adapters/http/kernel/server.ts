@@ -7,21 +7,21 @@ import type { After } from '../../system/after.js';
 import { networkOf } from '../../system/client-address.js';
 import { urlOf } from '../../system/url.js';
 import { type AppDeps, createApp } from './app.js';
+import { type Budgets, createBudgets } from './budgets.js';
 import { inOrder } from './in-order.js';
 import { letPass } from './pieces.js';
 import type { ServicePolicy } from './policy.js';
 import { watchProgress } from './progress.js';
 import { createRefusal } from './refuse.js';
 import type { Route } from './route.js';
-import { createShares, type Shares } from './shares.js';
 import { boundUnread } from './unread.js';
 
-export interface ListenOptions extends Omit<AppDeps, 'shares'> {
+export interface ListenOptions extends Omit<AppDeps, 'budgets'> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** What it shares with other ports; without, it has rooms of its own. */
-  readonly shares?: Shares;
+  /** What it shares with other ports; without, it has budgets of its own. */
+  readonly budgets?: Budgets;
 }
 
 export interface Listening {
@@ -52,7 +52,7 @@ function letRestPass(request: IncomingMessage, after?: After) {
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
-  { host, port, shares = createShares(), ...deps }: ListenOptions,
+  { host, port, budgets = createBudgets(), ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
   const opened = (sink: Sink) => {
@@ -62,13 +62,13 @@ export async function listen(
     deps.opened?.(sink);
   };
   const { crowd } = deps;
-  const respond = createApp(policy, routes, { ...deps, shares, opened }).callback();
+  const respond = createApp(policy, routes, { ...deps, budgets, opened }).callback();
   const sockets = new Set<Socket>();
   /** Those that never asked anything: node does not count them as idle. */
   const silent = new Set<Socket>();
   let closing = false;
   const bounded = boundUnread({
-    room: shares.unread,
+    budget: budgets.unread,
     whose: ({ req: { socket, headers } }) =>
       networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
   });

@@ -1,11 +1,11 @@
 /** Answers that their clients do not read stay in memory: not for ever, and not in any number. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Held, Room } from '../../../application/room.js';
+import type { Budget, Held } from '../../../application/budget.js';
 
 export interface UnreadOptions {
   /** Of all answers that wait to be read, in bytes. */
-  readonly room: Room;
+  readonly budget: Budget;
   /** The network of the client that is answered. */
   readonly whose: (response: ServerResponse) => string;
   /** A client that has taken nothing of its answer for so long is cut. */
@@ -18,11 +18,11 @@ interface Unread {
 }
 
 /**
- * Give it every response before it is begun. Where there is no room for an answer, those that have waited longest are
+ * Give it every response before it is begun. Where nothing is left for an answer, those that have waited longest are
  * cut: of its own network where that has had its share, else of all.
  */
 export function boundUnread({
-  room,
+  budget,
   whose: whoseOf,
   stalledMs = 15_000,
 }: UnreadOptions): (response: ServerResponse) => void {
@@ -53,7 +53,7 @@ export function boundUnread({
       // Of what it takes in pieces, each piece counts; what comes next on the connection has its own time again.
       socket.setTimeout(stalledMs);
       const whose = whoseOf(response);
-      const held = room.hold(whose);
+      const held = budget.hold(whose);
       for (let lack = held.take(bytes); lack; lack = held.take(bytes)) {
         const isOne = lack === 'share' ? (other: Unread) => other.whose === whose : () => true;
         if (!cutOldest(isOne)) break;

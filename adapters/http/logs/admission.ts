@@ -43,7 +43,7 @@ export const notForProducers = (route: Route): Route => ({
 });
 
 /** With neither a token nor a password everybody may do everything. */
-export function createAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
+export function createLogAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
   const bearer = apiToken !== undefined;
   const basic = username !== undefined && password !== undefined;
   const open = !bearer && !basic;

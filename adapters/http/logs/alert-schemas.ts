@@ -1,5 +1,5 @@
 /** What the routes of alerting take and answer, for checking and for the document. */
-import { LIMITS } from '../../../domain/logs/policy-limits.js';
+import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
 import { object } from '../../../domain/shared/schema.js';
 
 const text = { type: 'string' } as const;

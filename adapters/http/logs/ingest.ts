@@ -43,7 +43,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       'text/plain': LINES,
     },
     bodyLimit: BODY_BYTES,
-    room: ingest.bodies,
+    budget: ingest.bodies,
     answers: {
       200: { description: 'What was taken', schema: receiptBody },
       400: { description: 'Announced as JSON, but it is none' },

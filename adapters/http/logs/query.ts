@@ -2,6 +2,7 @@
 import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogQueries } from '../../../application/logs/queries.js';
 import type { Position, Settled } from '../../../application/ports.js';
+import { reflecting } from '../../../application/reflecting.js';
 import { REQUEST_MS } from '../../../application/within.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
@@ -49,16 +50,10 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   const common = { method: 'GET', tags: TAGS, admit, security, answerMs } as const;
 
   /** Reflects what this caller and this node have seen, or says that it does not yet. */
-  async function reflecting(
-    { ifPosition = 0n }: Request,
-    ask: () => Promise<Shown | Rejection>,
-  ): Promise<Answer> {
-    const wanted = ifPosition > latest() ? ifPosition : latest();
-    const visible = await settled.wait('logs.records', wanted);
-    const position = settled.position('logs.records');
+  async function answering({ ifPosition }: Request, ask: () => Promise<Shown | Rejection>): Promise<Answer> {
+    const reflected = await reflecting(settled, 'logs.records', { told: latest(), seen: ifPosition });
     const shown = await ask();
-    if (isRejection(shown)) return shown;
-    return { status: 200, ...shown, position, ...(visible ? {} : { consistency: 'pending' as const }) };
+    return isRejection(shown) ? shown : { status: 200, ...shown, ...reflected };
   }
 
   const list = route({
@@ -85,7 +80,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
       const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
-      return reflecting(request, async () => {
+      return answering(request, async () => {
         const page = await queries.page(query, request.signal);
         return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
       });
@@ -117,7 +112,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(filter)) return filter;
       const grouping = groupingOf(request.query);
       if (isProblem(grouping)) return grouping;
-      return reflecting(request, async () => {
+      return answering(request, async () => {
         const counted = await queries.aggregate(filter, grouping, limit, request.signal);
         if (isRejection(counted)) return counted;
         return { body: { groupBy, ...(groupField && { groupField }), ...counted } };

@@ -32,7 +32,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       202: { description: 'Begun', schema: { type: 'object', properties: { id: { type: 'string' } } } },
       409: { description: 'One is running, here or in another process', schema: reindexRefused },
     },
-    async handle({ query, log, context }, { actor }) {
+    async handle({ query, logger, context }, { actor }) {
       const started = await reindex.start(context(actor, actor));
       if (isRejection(started)) {
         return started === RUNNING
@@ -40,7 +40,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
           : started;
       }
       if (query.async) {
-        started.done.catch((err) => log.error({ err }, 'reindex failed'));
+        started.done.catch((err) => logger.error({ err }, 'reindex failed'));
         return { status: 202, body: { id: started.id }, position: started.position };
       }
       const lasting = async () => {

@@ -1,5 +1,5 @@
 /** The routes of the encrypted rooms. */
-import type { Admission, Admitted, OpenRoom } from '../../../application/rooms/admission.js';
+import type { Admitted, OpenRoom, RoomAdmission } from '../../../application/rooms/admission.js';
 import type { Done, RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -13,7 +13,7 @@ import { type Admit, type Method, type Request, type Route, route } from '../ker
 import * as schemas from './schemas.js';
 
 export interface RoomsDeps {
-  readonly admission: Admission;
+  readonly admission: RoomAdmission;
   readonly commands: RoomCommands;
   readonly queries: RoomQueries;
   readonly relay: Relay<EndedRooms>;

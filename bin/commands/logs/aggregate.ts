@@ -8,7 +8,7 @@ import { askJson, connectionOf } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
 import { logsCommand } from './run.js';
 
-interface Aggregate {
+interface Counts {
   readonly buckets: readonly { readonly key: string; readonly count: number }[];
   readonly total: number;
 }
@@ -44,7 +44,7 @@ export const aggregate = logsCommand(
     for (const name of ['interval', 'limit']) {
       if (options[name] !== undefined) parameters.set(name, String(options[name]));
     }
-    const found = await askJson<Aggregate>(connectionOf(call), `/api/logs/aggregate?${parameters}`, {
+    const found = await askJson<Counts>(connectionOf(call), `/api/logs/aggregate?${parameters}`, {
       signal: stop,
     });
     const people = process.stdout.isTTY && !options.json;
@@ -53,9 +53,9 @@ export const aggregate = logsCommand(
   },
 );
 
-const asLines = ({ buckets }: Aggregate) => buckets.map((bucket) => `${JSON.stringify(bucket)}\n`).join('');
+const asLines = ({ buckets }: Counts) => buckets.map((bucket) => `${JSON.stringify(bucket)}\n`).join('');
 
-function asTable(by: string, { buckets, total }: Aggregate): string {
+function asTable(by: string, { buckets, total }: Counts): string {
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   const width = Math.max(5, ...buckets.map(({ count }) => count.toLocaleString('en').length));
   const rows = buckets.map(({ key, count }) => [

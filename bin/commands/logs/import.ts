@@ -18,7 +18,7 @@ const LINGER_MS = 250;
 const AT_ONCE = { files: 4, live: 1 };
 const COMPLAINTS = 20;
 
-export interface Tally {
+interface Tally {
   accepted: number;
   rejected: number;
   /** Lines of batches that were given up. */

@@ -1,7 +1,6 @@
 /** How an import gets on, on a terminal: a bar where the end is known, and what is said without tearing it. */
 import { SingleBar } from 'cli-progress';
 import { safe } from '../../../adapters/system/safe-text.js';
-import type { Tally } from './import.js';
 import type { Source } from './source.js';
 
 export interface ImportProgress {
@@ -14,7 +13,11 @@ export interface ImportProgress {
 
 const RETRY_NOTICE_MS = 10_000;
 
-export function showProgress({ name, size, read }: Source, tally: Tally): ImportProgress {
+/** `tally` is looked at whenever the bar is drawn. */
+export function showProgress(
+  { name, size, read }: Source,
+  tally: { readonly accepted: number },
+): ImportProgress {
   const bar = process.stderr.isTTY && size ? startBar(name, size) : undefined;
   let noticed = Number.NEGATIVE_INFINITY;
   const update = () => bar?.update(read(), { accepted: tally.accepted.toLocaleString('en') });

@@ -13,7 +13,7 @@ export const SOME_REJECTED = 3;
 /** Ended by Ctrl-C, as shells count it. */
 export const INTERRUPTED = 130;
 
-export const EXIT_CODES =
+const EXIT_CODES =
   `\n\nExit codes: 0 done (also when the reader of a pipe has read enough), ${FAILED} failed, ${WRONG_USAGE} wrong usage, ` +
   `${SOME_REJECTED} (import) some records were rejected, ${INTERRUPTED} interrupted.`;
 

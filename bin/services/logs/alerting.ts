@@ -6,14 +6,14 @@ import { createEvaluation } from '../../../application/logs/alerts-evaluation.js
 import { createAlertHistory } from '../../../application/logs/alerts-history.js';
 import { createTrial } from '../../../application/logs/alerts-trial.js';
 import type { RecordCounts } from '../../../application/logs/ports.js';
-import type { Log } from '../../../application/ports.js';
+import type { Logger } from '../../../application/ports.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { Periodic } from '../../node/service.js';
 
 export interface AlertingOptions {
   readonly kernel: Kernel;
   readonly counts: RecordCounts;
-  readonly logger: Log;
+  readonly logger: Logger;
   readonly release: string;
   /** Webhooks may go to private addresses too. */
   readonly allowPrivateWebhooks: boolean;

@@ -1,9 +1,9 @@
 /** Searches the index of the log service in a thread of its own: heavy questions take no other service's processor. */
 import { createThread } from '../../../adapters/threads/thread.js';
 import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
-import type { Searcher } from '../../../application/logs/searcher.js';
+import type { Searcher } from '../../../application/logs/ports.js';
 import { TooManyKeys } from '../../../application/logs/tally.js';
-import { type Cache, type Log, Unopenable } from '../../../application/ports.js';
+import { type Cache, type Logger, Unopenable } from '../../../application/ports.js';
 import type { Kernel } from '../../node/kernel.js';
 
 /** Twice what all counts, open blocks and caches may take at once. */
@@ -34,7 +34,7 @@ export interface SearchingPorts {
   readonly budgetMs: number;
   /** Told of each cache of the thread once. */
   readonly cache: (cache: Cache) => void;
-  readonly logger: Log;
+  readonly logger: Logger;
 }
 
 export function startSearcher({ kernel, serving, budgetMs, cache, logger }: SearchingPorts) {

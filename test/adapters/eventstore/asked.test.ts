@@ -22,7 +22,7 @@ import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { asked, readAll } from '../../../adapters/eventstore/asked.js';
 import { createInTime } from '../../../adapters/eventstore/in-time.js';
-import { Damaged, type Log, Unavailable } from '../../../application/ports.js';
+import { Damaged, type Logger, Unavailable } from '../../../application/ports.js';
 import { CALL_MS } from '../../../application/within.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
@@ -181,7 +181,7 @@ describe('a call to the event store', () => {
     const late = new DeadlineExceededError(raw(4));
     let warnings: number;
     let deadlines: number[];
-    const logger = { warn: () => void warnings++ } as unknown as Log;
+    const logger = { warn: () => void warnings++ } as unknown as Logger;
     beforeEach(() => {
       [warnings, deadlines] = [0, []];
     });

@@ -5,40 +5,8 @@ import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
 import { createFollow, headOf } from '../../../adapters/eventstore/subscribe.js';
-import type { Batch, Log } from '../../../application/ports.js';
-
-interface Asked {
-  readonly fromPosition: unknown;
-  readonly filter: {
-    readonly filterOn: string;
-    readonly prefixes: readonly string[];
-    readonly checkpointInterval: number;
-    checkpointReached(subscription: unknown, position: { commit: bigint }): Promise<void>;
-  };
-}
-
-/** One subscription as the driver makes them: events wait in a buffer, all else is told at once. */
-class Subscription extends PassThrough {
-  unsubscribed = 0;
-  constructor(
-    readonly asked: Asked,
-    readonly highWaterMark: number,
-  ) {
-    super({ objectMode: true, highWaterMark: 1000 });
-  }
-  give(...positions: readonly number[]) {
-    for (const position of positions) this.write(stored(position));
-  }
-  checkpoint(position: number) {
-    return this.asked.filter.checkpointReached(this, { commit: BigInt(position) });
-  }
-  async unsubscribe() {
-    this.unsubscribed++;
-  }
-}
-
-const stored = (position: number, type = 'toys.ToyPut.v1') =>
-  ({ event: { position: { commit: BigInt(position), prepare: 0n }, type } }) as unknown as ResolvedEvent;
+import type { Batch, Logger } from '../../../application/ports.js';
+import { type Asked, Subscription, stored } from './driver.js';
 
 /** What it can't decode is of another release. */
 const codec = {
@@ -70,7 +38,7 @@ describe('following the log', () => {
       expect(message).to.equal('subscription dropped');
       warnings.push(fields);
     },
-  } as unknown as Log;
+  } as unknown as Logger;
 
   const follow = (options: { from?: bigint | 'start'; atOnce?: number } = {}) =>
     createFollow(

@@ -54,7 +54,7 @@ describe('the documents of a service', () => {
     service = await listen(policy, [counted, ...documentRoutes(policy, [counted])], {
       host: '127.0.0.1',
       port: 0,
-      log: quiet,
+      logger: quiet,
       derivation: createDerivation(Buffer.alloc(32, 7)),
       clientAddress: (address) => address,
     });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createAlerts } from '../../../application/logs/alerts.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { takenFor } from '../../../application/recorded.js';
-import { POLICY_STREAM } from '../../../domain/logs/alert-events.js';
+import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { quiet } from '../../support/engines.js';
 import { memoryAlerts as fixture, NOON } from '../../support/memory-alerts.js';
@@ -117,7 +117,7 @@ describe('in memory, alerting', () => {
     const { set, alerts, log } = fixture();
     const { windowMinutes } = (await alerts.policy()).policy;
     await set({ windowMinutes });
-    expect(await log.read(POLICY_STREAM)).to.equal('missing');
+    expect(await log.read(ALERT_POLICY_STREAM)).to.equal('missing');
     const how = context('change-1', 'the-body');
     const first = await set({ windowMinutes }, how);
     await set({ windowMinutes: windowMinutes + 1 });

@@ -1,5 +1,4 @@
-/** Alerting over HTTP and both stores: policy, one alert whatever the number of nodes, delivery that survives. */
-
+/** Alerts over HTTP and both stores: one whatever the number of nodes, its history, delivery that survives. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,159 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { takenFor } from '../../../application/recorded.js';
 import { alertHistory } from '../../../projections/logs/alerts.js';
-import { type AlertNode, type Asked, startAlertNode, startOwnServers } from '../../support/alerts.js';
+import { useAlerting } from '../../support/alerts.js';
 import { owned } from '../../support/children.js';
-import { eventually } from '../../support/condition.js';
-import type { Servers } from '../../support/engines.js';
-import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
+import { answer } from '../../support/receiver.js';
 
 describe('alerting', function () {
   this.timeout(120_000);
-  let servers: Servers;
-  let receiver: Receiver;
-  let nodes: AlertNode[];
-  let errors: number;
-  let lastRecordAt: number | undefined;
-
-  const counts = { errorsBetween: async () => errors, lastRecordAt: async () => lastRecordAt };
-  const start = async (more: { name?: string; secret?: string; allowPrivate?: boolean } = {}) => {
-    const node = await startAlertNode({ servers, counts, ...more });
-    nodes.push(node);
-    return node;
-  };
-  const put = (node: AlertNode, changes: unknown, headers = {}) =>
-    node.ask('PUT', '/api/alerts/config', changes, headers);
-  /** Certain: on a busy machine the history may be behind for longer than an answer waits for it. */
-  const history = async (node: AlertNode, query = '') => {
-    for (;;) {
-      const { body, headers } = await node.ask('GET', `/api/alerts/history${query}`);
-      if (!headers.has('consistency')) return body;
-    }
-  };
-  /** The history once it is so. */
-  const settled = (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
-    eventually(async () => {
-      const page = await history(node);
-      return so(page) && page;
-    });
-
-  beforeEach(async () => {
-    servers = await startOwnServers();
-    [nodes, errors, lastRecordAt] = [[], 0, Date.now()];
-    receiver = await startReceiver();
-  });
-  afterEach(async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
-    await receiver.close();
-    await servers.stop();
-  });
-
-  const on = () => ({ enabled: true, webhookUrl: receiver.url, webhookBackoffMs: 1 });
-
-  it('answers the policy with its defaults', async () => {
-    const { status, body } = await (await start()).ask('GET', '/api/alerts/config');
-    expect(status).to.equal(200);
-    expect(body.policy).to.include({
-      enabled: false,
-      webhookUrl: null,
-      intervalMs: 30_000,
-      errorThreshold: 20,
-    });
-  });
-
-  it('changes the policy in part, on every node, and keeps the URL sealed in the log', async () => {
-    const [one, other] = [await start(), await start()];
-    await other.ask('GET', '/api/alerts/config');
-    const { status, body, headers } = await put(one, { ...on(), windowMinutes: 7 });
-    expect(status).to.equal(200);
-    expect(body.policy).to.include({
-      enabled: true,
-      webhookUrl: receiver.url,
-      windowMinutes: 7,
-      errorThreshold: 20,
-    });
-    expect(Number(headers.get('position'))).to.be.greaterThan(0);
-    expect((await other.ask('GET', '/api/alerts/config')).body).to.deep.equal(body);
-    const events = await one.kernel.log.read('logs.policy-main');
-    expect(JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
-      .to.include('AlertPolicyChanged')
-      .and.not.include('127.0.0.1');
-  });
-
-  it('answers a repeated change with its first outcome', async () => {
-    const node = await start();
-    const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await put(node, { windowMinutes: 7 }, headers);
-    await put(node, { windowMinutes: 8 });
-    expect((await put(node, { windowMinutes: 7 }, headers)).body).to.deep.equal(first.body);
-    expect((await node.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(8);
-    expect((await put(node, { windowMinutes: 9 }, headers)).status).to.equal(422);
-  });
-
-  it("remembers a keyed change of nothing, too: repeated later, it undoes nobody else's", async () => {
-    const [node, other] = [await start(), await start()];
-    const headers = { 'Idempotency-Key': randomUUID() };
-    await put(node, { windowMinutes: 8 });
-    const first = await put(node, { windowMinutes: 8 }, headers);
-    await put(node, { windowMinutes: 5 });
-    for (const each of [node, other]) {
-      const again = await put(each, { windowMinutes: 8 }, headers);
-      expect([again.status, again.body]).to.deep.equal([200, first.body]);
-      expect(again.headers.get('position')).to.equal(first.headers.get('position'));
-      expect((await put(each, { windowMinutes: 9 }, headers)).status).to.equal(422);
-      expect((await each.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(5);
-    }
-  });
-
-  it('refuses what is wrong by name, and changes nothing then', async () => {
-    const node = await start();
-    const wrong: [unknown, RegExp][] = [
-      [{ intervalMs: 999 }, /intervalMs/],
-      [{ intervalMs: '30000' }, /intervalMs/],
-      [{ intervalMs: 1000.5 }, /intervalMs/],
-      [{ windowMinutes: 0 }, /windowMinutes/],
-      [{ windowMinutes: 9, errorTreshold: 3 }, /errorTreshold/],
-      ['{"windowMinutes":9,"__proto__":1}', /__proto__/],
-      [{ enabled: 1 }, /enabled/],
-      [{ enabled: true }, /enabled/],
-      [{ webhookUrl: 5 }, /webhookUrl/],
-      [{ webhookUrl: 'ftp://example.com/' }, /webhookUrl/],
-      [{ webhookUrl: 'http://169.254.169.254/latest/meta-data' }, /webhookUrl.*link-local/],
-      [{ webhookUrl: 'http://user:secret@example.com/' }, /webhookUrl.*credentials/],
-      [[1], /./],
-      ['nonsense', /JSON/],
-    ];
-    for (const [changes, complaint] of wrong) {
-      const { status, body } = await put(node, changes);
-      expect(status, JSON.stringify(changes)).to.equal(400);
-      expect(body.error).to.match(complaint);
-    }
-    expect(await node.kernel.log.read('logs.policy-main')).to.equal('missing');
-  });
-
-  it('takes a URL in a private range only where that is allowed', async () => {
-    const strict = await start({ allowPrivate: false });
-    const refused = await put(strict, on());
-    expect(refused.status).to.equal(400);
-    expect(refused.body.error).to.match(/webhookUrl.*private/);
-  });
-
-  it('disables alerting when the URL is cleared', async () => {
-    const node = await start();
-    await put(node, on());
-    for (const webhookUrl of [null, '']) {
-      await put(node, on());
-      const { body } = await put(node, { webhookUrl });
-      expect(body.policy).to.include({ enabled: false, webhookUrl: null });
-    }
-  });
+  const alerting = useAlerting();
+  const { start, put, history, settled, on } = alerting;
 
   it('raises an alert at once when the policy that finds it is set, and delivers it signed', async () => {
     const node = await start({ secret: 'between us' });
-    errors = 25;
+    alerting.now.errors = 25;
     await put(node, on());
-    await receiver.came(1);
-    const [{ headers, body: text } = { headers: {}, body: '' }] = receiver.received;
+    await alerting.receiver.came(1);
+    const [{ headers, body: text } = { headers: {}, body: '' }] = alerting.receiver.received;
     const { triggeredAt, alertId, ...sent } = JSON.parse(text);
     expect(sent).to.deep.equal({
       source: 'annals-logs',
@@ -181,22 +42,22 @@ describe('alerting', function () {
   it('raises one alert for many nodes that look at once, and after restarts of them', async () => {
     const [one, other] = [await start(), await start()];
     await put(one, on());
-    errors = 25;
+    alerting.now.errors = 25;
     await Promise.all([one, other, one, other].map((node) => node.evaluate()));
-    await Promise.all(nodes.splice(0).map((node) => node.stop()));
+    await Promise.all(alerting.nodes.splice(0).map((node) => node.stop()));
     const third = await start();
     await third.evaluate();
     const { alerts } = await settled(third, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
-    expect(receiver.received).to.have.length(1);
+    expect(alerting.receiver.received).to.have.length(1);
   });
 
   it('looks again by the clock, on its own', async () => {
     const node = await start();
     await put(node, { ...on(), intervalMs: 1000 });
-    errors = 25;
-    await receiver.came(1);
-    errors = 0;
+    alerting.now.errors = 25;
+    await alerting.receiver.came(1);
+    alerting.now.errors = 0;
     const { alerts } = await settled(node, (page) => page.alerts[0]?.state === 'resolved');
     expect(alerts[0]).to.include({ resolution: 'recovered' });
     expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(
@@ -209,13 +70,13 @@ describe('alerting', function () {
     await leader.evaluate();
     const other = await start();
     await put(other, { ...on(), intervalMs: 1000 });
-    errors = 25;
-    await receiver.came(1);
+    alerting.now.errors = 25;
+    await alerting.receiver.came(1);
   });
 
   it('raises no_logs when nothing has come for long enough, and resolves it when turned off', async () => {
     const node = await start();
-    lastRecordAt = Date.now() - 61_000;
+    alerting.now.lastRecordAt = Date.now() - 61_000;
     await put(node, { ...on(), noLogsThresholdMinutes: 1 });
     expect((await history(node)).alerts[0]).to.include({
       rule: 'no_logs',
@@ -228,7 +89,7 @@ describe('alerting', function () {
 
   it('marks an alert whose trouble goes on past the cooldown as repeated', async () => {
     const node = await start();
-    errors = 25;
+    alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
     await node.evaluate();
     const { alerts } = await history(node);
@@ -240,7 +101,7 @@ describe('alerting', function () {
 
   it('lists alerts page by page, newest first', async () => {
     const node = await start();
-    errors = 25;
+    alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
     for (let index = 0; index < 4; index++) await node.evaluate();
     const whole = await history(node);
@@ -262,10 +123,10 @@ describe('alerting', function () {
 
   it('has a history that a rebuild comes to as well', async () => {
     const node = await start();
-    errors = 25;
+    alerting.now.errors = 25;
     await put(node, { ...on(), cooldownMs: 0 });
     for (let index = 0; index < 3; index++) await node.evaluate();
-    errors = 0;
+    alerting.now.errors = 0;
     await node.evaluate();
     await settled(node, ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered));
     const { signal } = new AbortController();
@@ -274,8 +135,8 @@ describe('alerting', function () {
 
   it('records a delivery that was given up, and why', async () => {
     const node = await start();
-    errors = 25;
-    receiver.respond = answer(500);
+    alerting.now.errors = 25;
+    alerting.receiver.respond = answer(500);
     await put(node, { ...on(), webhookRetryAttempts: 1 });
     const { alerts } = await settled(node, (page) => page.alerts[0]?.webhook.attempts === 2);
     expect(alerts[0]?.webhook).to.include({ delivered: false, attempts: 2, status: 500 });
@@ -284,16 +145,16 @@ describe('alerting', function () {
 
   it('delivers after a stop in the middle of it, under the same delivery id', async () => {
     const first = await start();
-    errors = 25;
-    receiver.respond = () => {};
+    alerting.now.errors = 25;
+    alerting.receiver.respond = () => {};
     await put(first, { ...on(), webhookTimeoutMs: 60_000 });
-    await receiver.came(1);
-    await nodes.pop()?.stop();
-    receiver.respond = answer(200);
+    await alerting.receiver.came(1);
+    await alerting.nodes.pop()?.stop();
+    alerting.receiver.respond = answer(200);
     const second = await start();
     const { alerts } = await settled(second, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
-    expect(receiver.received.map(({ headers }) => headers['x-annals-delivery'])).to.deep.equal([
+    expect(alerting.receiver.received.map(({ headers }) => headers['x-annals-delivery'])).to.deep.equal([
       alerts[0]?.id,
       alerts[0]?.id,
     ]);
@@ -302,44 +163,46 @@ describe('alerting', function () {
   it('delivers what a node that was killed in the middle of it has raised', async () => {
     const program = fileURLToPath(new URL('../../support/alert-process.js', import.meta.url));
     const name = randomUUID();
-    const child = owned(spawn(process.execPath, [program, servers.eventStoreUrl, servers.mongoUrl, name]));
+    const child = owned(
+      spawn(process.execPath, [program, alerting.servers.eventStoreUrl, alerting.servers.mongoUrl, name]),
+    );
     const [url] = await once(child.stdout, 'data');
-    receiver.respond = () => {};
+    alerting.receiver.respond = () => {};
     await fetch(`${String(url).trim()}/api/alerts/config`, {
       method: 'PUT',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...on(), webhookTimeoutMs: 60_000 }),
     });
-    await receiver.came(1);
+    await alerting.receiver.came(1);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    receiver.respond = answer(200);
+    alerting.receiver.respond = answer(200);
     const next = await start({ name });
     const { alerts } = await settled(next, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
-    expect(receiver.received).to.have.length(2);
+    expect(alerting.receiver.received).to.have.length(2);
   });
 
   it('delivers nothing a second time, though its reaction is run again', async () => {
     const node = await start();
-    errors = 25;
+    alerting.now.errors = 25;
     await put(node, on());
     await settled(node, (page) => page.alerts[0]?.webhook.delivered);
     const events = await node.kernel.log.read('logs.alert-error_threshold');
     const raised = Array.isArray(events) ? events.find(({ type }) => type === 'AlertRaised') : undefined;
     expect(raised).not.to.equal(undefined);
     await node.reaction.on.AlertRaised(takenFor(raised));
-    expect(receiver.received).to.have.length(1);
+    expect(alerting.receiver.received).to.have.length(1);
   });
 
   it('sends a test once for one Idempotency-Key', async () => {
     const node = await start();
     const test = (body: object) =>
       node.ask('POST', '/api/alerts/test-webhook', body, { 'Idempotency-Key': 'once' });
-    const first = await test({ webhookUrl: receiver.url });
-    expect((await test({ webhookUrl: receiver.url })).body).to.deep.equal(first.body);
+    const first = await test({ webhookUrl: alerting.receiver.url });
+    expect((await test({ webhookUrl: alerting.receiver.url })).body).to.deep.equal(first.body);
     expect((await test({})).status).to.equal(422);
-    expect(receiver.received).to.have.length(1);
+    expect(alerting.receiver.received).to.have.length(1);
   });
 
   it('tries the webhook out: delivered, failed, refused, or none there', async () => {
@@ -349,17 +212,20 @@ describe('alerting', function () {
     expect((await test()).status).to.equal(400);
     expect((await test({ webhookUrl: 7 })).status).to.equal(400);
     expect((await test({ webhookUrl: 'http://169.254.169.254/' })).body.error).to.match(/link-local/);
-    const given = await test({ webhookUrl: receiver.url });
+    const given = await test({ webhookUrl: alerting.receiver.url });
     expect(given.status).to.equal(200);
-    expect(given.body).to.deep.include({ ok: true, targetUrl: receiver.url, status: 204 });
+    expect(given.body).to.deep.include({ ok: true, targetUrl: alerting.receiver.url, status: 204 });
     expect(Date.parse(given.body.sentAt)).to.be.closeTo(Date.now(), 5000);
-    expect(JSON.parse(receiver.received[0]?.body ?? '')).to.include({ source: 'annals-logs', rule: 'test' });
-    await put(node, { webhookUrl: receiver.url, webhookBackoffMs: 1, webhookTimeoutMs: 50 });
-    receiver.respond = answer(500, 500, 500, 500, 500);
+    expect(JSON.parse(alerting.receiver.received[0]?.body ?? '')).to.include({
+      source: 'annals-logs',
+      rule: 'test',
+    });
+    await put(node, { webhookUrl: alerting.receiver.url, webhookBackoffMs: 1, webhookTimeoutMs: 50 });
+    alerting.receiver.respond = answer(500, 500, 500, 500, 500);
     const failed = await test({});
     expect(failed.status).to.equal(502);
     expect(failed.body.error).to.match(/the receiver answered 500/);
-    receiver.respond = () => {};
+    alerting.receiver.respond = () => {};
     expect((await test({})).body.error).to.match(/did not answer within 50 ms/);
   });
 });

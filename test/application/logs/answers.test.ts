@@ -1,18 +1,19 @@
 /** Pages and counts say what a look at every record would say, however the index has packed them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { aggregate, type Grouping, MISSING } from '../../../application/logs/aggregate.js';
+import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
 import { unhurried } from '../../../application/logs/pace.js';
 import { pageOf } from '../../../application/logs/page.js';
 import type { Page } from '../../../application/logs/queries.js';
 import type { Block, BlockRef } from '../../../application/logs/record-index.js';
 import { search } from '../../../application/logs/search.js';
-import { EVERYTHING, type Filter, leavesAt, matches } from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { comparePlaces, type Order, placeOf } from '../../../domain/logs/place.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
+import { grouping, keysOf } from '../../support/groupings.js';
 import { type Batch, type MemoryIndex, memoryIndex } from '../../support/memory-index.js';
 
 const batch: fc.Arbitrary<Batch> = fc.record({
@@ -23,12 +24,6 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 });
 const index = fc.array(batch, { maxLength: 8 }).map((batches) => memoryIndex(batches));
 const order = fc.constantFrom<Order>('asc', 'desc');
-
-const grouping = fc.oneof<fc.Arbitrary<Grouping>[]>(
-  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
-  fc.constantFrom('http.status', 'tags', 'a', 'a.b').map((path) => ({ by: 'field', path })),
-  fc.constantFrom(60_000, HOUR_MS, 24 * HOUR_MS).map((intervalMs) => ({ by: 'time', intervalMs })),
-);
 
 /** Instants on and beside the bounds of a few hours. */
 const nearHours = fc
@@ -76,17 +71,6 @@ const counted = fc.oneof(
 function passing({ all }: MemoryIndex, filter: Filter, order: Order): PlacedRecord[] {
   const found = all.filter((each) => matches(filter, each)).sort(comparePlaces);
   return order === 'asc' ? found : found.reverse();
-}
-
-function keysOf(grouping: Grouping, each: PlacedRecord): string[] {
-  if (grouping.by === 'field') {
-    const values = new Set(leavesAt(each.data, grouping.path).map(String));
-    return values.size > 0 ? [...values] : [MISSING];
-  }
-  if (grouping.by === 'time')
-    return [new Date(Math.floor(each.instant / grouping.intervalMs) * grouping.intervalMs).toISOString()];
-  if (grouping.by === 'level') return [each.level];
-  return [(grouping.by === 'event' ? each.event : each.correlationId) ?? MISSING];
 }
 
 /** The same index, whose blocks are read this way. */
@@ -143,10 +127,10 @@ describe('answers', () => {
         const buckets = [...counts]
           .map(([key, count]) => ({ key, count }))
           .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-        const room = { left: 1e6 };
-        const answer = await aggregate(index, { filter, grouping, pace: unhurried, room }, 100);
+        const budget = { left: 1e6 };
+        const answer = await aggregate(index, { filter, grouping, pace: unhurried, budget }, 100);
         expect(answer).to.deep.equal({ buckets, total: found.length });
-        expect(room.left).to.equal(1e6);
+        expect(budget.left).to.equal(1e6);
       }),
     ));
 
@@ -158,12 +142,12 @@ describe('answers', () => {
 
   it('are counted without opening a block where kept counts suffice', async () => {
     const index = memoryIndex(hours);
-    const room = { left: 1e6 };
+    const budget = { left: 1e6 };
     const count = async (filter: Partial<Filter>, grouping: Grouping = { by: 'level' }) => {
       const before = index.opened();
       const { total } = await aggregate(
         index,
-        { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, room },
+        { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
         10,
       );
       return [total, index.opened() - before];

@@ -1,10 +1,9 @@
-/** Queries that must give up, answers that are shared, and how the index is judged. */
+/** Queries that must give up, and answers that are shared. */
 import { expect } from 'chai';
-import { createIndexHealth } from '../../../application/logs/health.js';
 import { createLogQueries } from '../../../application/logs/queries.js';
 import type { Block, BlockRef, RecordIndex } from '../../../application/logs/record-index.js';
 import { createSearcher, type SearcherPorts } from '../../../application/logs/searcher.js';
-import { type Position, type Settled, Unavailable } from '../../../application/ports.js';
+import { Unavailable } from '../../../application/ports.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { countRounds } from '../../support/rounds.js';
 
@@ -283,41 +282,4 @@ describe('a query of the records', () => {
     };
     return { index, ended };
   }
-});
-
-describe('the index', () => {
-  let position: Position = 0n;
-  let now = NOON;
-  const settled: Settled = {
-    wait: async (_, wanted) => position >= wanted,
-    latest: () => 0n,
-    position: () => position,
-  };
-  const health = createIndexHealth({ settled, clock: { now: () => now } });
-
-  it('stands still when it does not follow the log for long, and is well again when it does', async () => {
-    expect(await health.state()).to.deep.equal({ position: '0', lag: 0, standsStill: false });
-    health.note(5n);
-    now += 3000;
-    expect(await health.state()).to.include({ lag: 3000, standsStill: false });
-    health.note(9n);
-    now += 8000;
-    expect(await health.state()).to.include({ lag: 11_000, standsStill: true });
-    position = 9n;
-    expect(await health.state()).to.deep.equal({ position: '9', lag: 0, standsStill: false });
-    health.note(12n);
-    now += 1000;
-    expect(await health.state()).to.include({ lag: 1000, standsStill: false });
-  });
-
-  it('does not stand still while it moves, however long it is behind', async () => {
-    health.note(1000n);
-    for (const at of [100n, 200n, 300n]) {
-      position = at;
-      now += 9000;
-      expect(await health.state(), String(at)).to.include({ standsStill: false });
-    }
-    now += 11_000;
-    expect(await health.state()).to.include({ standsStill: true });
-  });
 });

@@ -1,11 +1,11 @@
 /** Keyed requests over several nodes, lost answers and crashes: stored once, and answered what the first was. */
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { createBudget } from '../../../application/budget.js';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { createRoom } from '../../../application/room.js';
 import { requestStream } from '../../../domain/logs/keeping.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
@@ -33,9 +33,9 @@ describe('a request with an Idempotency-Key', () => {
     const { vault, settled, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
     const appender = createAppender({ log, logger: quiet, appended });
-    const room = createRoom('intake', INTAKE_BYTES);
+    const budget = createBudget('intake', INTAKE_BYTES);
     const clock = { now: () => now };
-    return createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    return createIngest({ log, appender, vault, settled, clock, release, budget, appended });
   }
   type Node = ReturnType<typeof ingestOf>;
   const [FIRST, SECOND] = [Date.UTC(2026, 10, 21, 9, 59), Date.UTC(2026, 10, 22)];

@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { createBudget } from '../../../application/budget.js';
 import { createAppender } from '../../../application/logs/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
 import { takenFor } from '../../../application/recorded.js';
-import { createRoom } from '../../../application/room.js';
 import { keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
@@ -36,8 +36,8 @@ describe('expired records', () => {
   const put = async (given: readonly object[], more = {}, producerId = 'api') => {
     const { log, vault, settled, release, appended, systemContext } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
-    const room = createRoom('intake', INTAKE_BYTES);
-    const ingest = createIngest({ log, appender, vault, settled, clock, release, room, appended });
+    const budget = createBudget('intake', INTAKE_BYTES);
+    const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
     const context = { ...systemContext('test'), ...more };
     return ingest.post(JSON.stringify(given), 'json', producerId, context);
   };

@@ -1,14 +1,17 @@
 /** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
-import type { Position, Rows } from '../../../application/ports.js';
-import { createAdmission } from '../../../application/rooms/admission.js';
-import { createRoomCommands } from '../../../application/rooms/commands.js';
+import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
+import { createRoomAdmission } from '../../../application/rooms/admission.js';
+import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
 import { createShownRooms } from '../../../application/rooms/shown.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { memoryKernel, type memoryWorld } from '../../support/memory-kernel.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
+import { context } from '../../support/toys.js';
+import { accepted, done } from './node.js';
 
 export type MemoryNode = ReturnType<typeof memoryNode>;
 
@@ -66,10 +69,60 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     waited,
     commands: createRoomCommands(ports),
     queries: createRoomQueries(ports),
-    admission: createAdmission(ports),
+    admission: createRoomAdmission(ports),
     reaction: eraseReaction(ports),
     behind: (events: number) => {
       lag = events;
+    },
+  };
+}
+
+export const ada = { name: 'Ada', signingPublicKey };
+export const TOKEN = 'an-invite-token-of-32-characters';
+
+/** Two nodes over one log, anew for every test of a `describe`; their clock stands where `now` says. */
+export function useMemoryNodes() {
+  let world: ReturnType<typeof memoryWorld>;
+  let one: MemoryNode;
+  let other: MemoryNode;
+  let now: number;
+  const clock = { now: () => now };
+  beforeEach(() => {
+    now = NOON;
+    world = memoryWorld();
+    [one, other] = [memoryNode(world, clock), memoryNode(world, clock)];
+  });
+
+  const admitted = async ({ roomId, sessionToken }: Entered, at = one) =>
+    accepted(await at.admission.admit(roomId, sessionToken));
+  return {
+    clock,
+    get world() {
+      return world;
+    },
+    get one() {
+      return one;
+    },
+    get other() {
+      return other;
+    },
+    get now() {
+      return now;
+    },
+    set now(at: number) {
+      now = at;
+    },
+    create: async (newcomer: Parameters<MemoryNode['commands']['create']>[0] = ada) =>
+      done(await one.commands.create(newcomer, HOUR, context())).body,
+    admitted,
+    invited: async (room: Entered, token: string) =>
+      done(await one.commands.invite(await admitted(room), token, context())),
+    post: async (room: Entered, messageIndex = 0) =>
+      done(await one.commands.post(await admitted(room), { ...envelope, messageIndex }, context())),
+    async eventsOf({ roomId }: Entered): Promise<readonly RecordedEvent[]> {
+      const found = await one.log.read(roomStream(roomId));
+      if (typeof found === 'string') throw new Error(found);
+      return found;
     },
   };
 }

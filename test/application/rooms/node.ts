@@ -4,7 +4,7 @@ import { createHandle } from '../../../application/command/handle.js';
 import { createRepetition } from '../../../application/command/repetition.js';
 import { runReaction } from '../../../application/follow/reactions.js';
 import type { Clock, EventLog } from '../../../application/ports.js';
-import { createAdmission } from '../../../application/rooms/admission.js';
+import { createRoomAdmission } from '../../../application/rooms/admission.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
 import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
 import { eraseReaction } from '../../../application/rooms/reactions.js';
@@ -65,7 +65,7 @@ export async function startNode(
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
-  const admission = createAdmission(ports);
+  const admission = createRoomAdmission(ports);
   const commands = createRoomCommands(ports);
   const shown = createShownRooms(kernel.streams);
 

@@ -1,11 +1,11 @@
 /** When the rules of the alert policy are breached, by what was counted. */
 import { expect } from 'chai';
+import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import { verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
-import { policy } from '../../../domain/logs/policy.js';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
-const on = { ...policy.initialState, enabled: true, webhookUrl: 'https://hooks.example.com' };
+const on = { ...alertPolicy.initialState, enabled: true, webhookUrl: 'https://hooks.example.com' };
 
 describe('the error threshold', () => {
   const judge = (errors: number | undefined, more = {}) =>

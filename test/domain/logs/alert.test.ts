@@ -10,8 +10,8 @@ import {
   type RecordDelivery,
   type Verdict,
 } from '../../../domain/logs/alert.js';
+import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import { verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
-import { policy } from '../../../domain/logs/policy.js';
 import { evolveOf } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -124,7 +124,7 @@ describe('an alert', () => {
 
 describe('the rules of the alert policy', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
-  const on = { ...policy.initialState, enabled: true, webhookUrl: 'https://hooks.example.com/' };
+  const on = { ...alertPolicy.initialState, enabled: true, webhookUrl: 'https://hooks.example.com/' };
 
   it('look at the errors of the window', () => {
     expect(windowOf(on, now)).to.deep.equal({ from: now - 5 * 60_000, to: now });

@@ -1,24 +1,18 @@
 /** The events of the records: what is emitted fits its schema, and what was ever written can still be read. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { batchesOf, requestBatches, textsOf } from '../../../domain/logs/batch.js';
-import { logs } from '../../../domain/logs/catalog.js';
+import { catalog } from '../../../domain/logs/catalog.js';
 import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
+import { expectGoldens, fitting, golden } from '../../support/golden.js';
 
-const events: Catalog['events'] = logs.events;
-const FIXTURES = join(process.cwd(), 'test/fixtures/logs');
+const events: Catalog['events'] = catalog.events;
 const OWN = ['RecordsIngested', 'RecordsExpired', 'BatchesErased', 'RebuildBegun', 'RebuildFinished'];
-const ajv = new Ajv2020({ strict: false });
-
-const fits = (type: string, version: number, data: unknown): boolean =>
-  ajv.validate(events[type]?.versions[version - 1]?.schema ?? false, data);
+const fits = fitting(events);
 
 const DAY = 86_400_000;
 const keeping = { producerId: 'api', day: '20261001', audit: false };
@@ -68,25 +62,17 @@ describe('the events of the records', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
       expect(sealing.subject(data)).to.equal('logs.batch-api-19700111');
-      expect(textsOf(logs.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
+      expect(textsOf(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
     }
-    expect(logs.events.BatchesErased.erases(keeping)).to.equal(keepingSubject(keeping));
+    expect(catalog.events.BatchesErased.erases(keeping)).to.equal(keepingSubject(keeping));
   });
 
-  for (const type of OWN) {
-    it(`have a fixture of every version of ${type}, which can still be read`, () => {
-      for (const [index] of (events[type]?.versions ?? []).entries()) {
-        const path = join(FIXTURES, `${type}.v${index + 1}.json`);
-        expect(existsSync(path), path).to.equal(true);
-        expect(fits(type, index + 1, JSON.parse(readFileSync(path, 'utf8')))).to.equal(true);
-      }
-    });
-  }
+  it('and those of alerting have a fixture of every version ever written, which can still be read', () =>
+    expectGoldens(catalog));
 });
 
 describe('the records of a batch', () => {
-  const secretOf = (name: string) =>
-    JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')).secret as Parameters<typeof textsOf>[0];
+  const secretOf = (name: string) => golden('logs', name).secret as Parameters<typeof textsOf>[0];
 
   it('are read however they were written', () => {
     expect(textsOf(secretOf('RecordsIngested.v1'))).to.deep.equal([
@@ -100,7 +86,7 @@ describe('the records of a batch', () => {
   });
 
   it('fit the schema however they were written', () => {
-    const data = JSON.parse(readFileSync(join(FIXTURES, 'RecordsIngested.v1.lines.json'), 'utf8'));
+    const data = golden('logs', 'RecordsIngested.v1.lines');
     expect(fits('RecordsIngested', 1, data)).to.equal(true);
     expect(fits('RecordsIngested', 1, { ...data, secret: {} })).to.equal(false);
   });

@@ -11,7 +11,8 @@ import {
 } from '../../../domain/logs/filter.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { understand } from '../../../domain/logs/record.js';
-import { termsOf, termsOfFilter, wordsOf } from '../../../domain/logs/words.js';
+import { termsOf, termsOfFilter } from '../../../domain/logs/terms.js';
+import { wordsOf } from '../../../domain/logs/words.js';
 import { filter, NOON, record } from './arbitrary.js';
 
 const passes = (data: object, some: Partial<Filter>) =>

@@ -1,7 +1,7 @@
 /** What schemas say and the types that come from them agree: each value here is checked by ajv, and by the compiler. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { logs } from '../../../domain/logs/catalog.js';
+import { catalog as logs } from '../../../domain/logs/catalog.js';
 import { catalog as rooms } from '../../../domain/rooms/catalog.js';
 import { type DataOf, object, oneOf, type Schema } from '../../../domain/shared/schema.js';
 import { servedEvents } from '../../../domain/shared/served.js';

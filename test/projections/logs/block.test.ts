@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../../domain/logs/instant.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { understand } from '../../../domain/logs/record.js';
-import { termsOf, termsOfFilter } from '../../../domain/logs/words.js';
+import { termsOf, termsOfFilter } from '../../../domain/logs/terms.js';
 import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../projections/logs/block.js';
 import { growTermFilter, makeTermFilter, mayHold } from '../../../projections/logs/term-filter.js';
 import { NOON, record } from '../../domain/logs/arbitrary.js';

@@ -7,7 +7,7 @@ import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { batchesOf } from '../../../domain/logs/batch.js';
-import { logs } from '../../../domain/logs/catalog.js';
+import { catalog } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
@@ -36,7 +36,7 @@ describe('the index of large records', function () {
       mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
       node: 'test',
       release: 'test',
-      catalogs: [logs],
+      catalogs: [catalog],
       projections: [records],
       logger: quiet,
     });
@@ -83,10 +83,10 @@ describe('the index of large records', function () {
     });
 
   const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
-    const room = { left: Number.POSITIVE_INFINITY };
+    const budget = { left: Number.POSITIVE_INFINITY };
     return aggregate(
       indexOf(name),
-      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, room },
+      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
       2000,
     );
   };

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { aggregate, type Grouping, MISSING } from '../../../application/logs/aggregate.js';
+import { aggregate } from '../../../application/logs/aggregate.js';
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
-import { logs } from '../../../domain/logs/catalog.js';
-import { leavesAt, matches } from '../../../domain/logs/filter.js';
+import { catalog } from '../../../domain/logs/catalog.js';
+import { matches } from '../../../domain/logs/filter.js';
 import { DAY_MS, HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { keepingSubject } from '../../../domain/logs/keeping.js';
@@ -19,6 +19,7 @@ import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { records } from '../../../projections/logs/records.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { grouping, keysOf } from '../../support/groupings.js';
 import { foundIn, recordText } from '../../support/logs.js';
 
 interface Request {
@@ -56,13 +57,7 @@ const requests: fc.Arbitrary<readonly Request[]> = fc.array(
 
 const held = { assertHeld() {} };
 
-const grouping: fc.Arbitrary<Grouping> = fc.oneof(
-  fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
-  fc.constantFrom('tags', 'a.b', 'http.status', 'message').map((path): Grouping => ({ by: 'field', path })),
-  fc.constantFrom(60_000, 3_600_000, 7_200_000).map((intervalMs): Grouping => ({ by: 'time', intervalMs })),
-);
-
-const leisurely = { pace: unhurried, room: { left: Number.POSITIVE_INFINITY } };
+const leisurely = { pace: unhurried, budget: { left: Number.POSITIVE_INFINITY } };
 
 describe('the index of log records', function () {
   this.timeout(120_000);
@@ -78,7 +73,7 @@ describe('the index of log records', function () {
       mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
       node: 'test',
       release: 'test',
-      catalogs: [logs],
+      catalogs: [catalog],
       projections: [records],
       logger: quiet,
     });
@@ -191,7 +186,7 @@ describe('the index of log records', function () {
           const counts = new Map<string, number>();
           const passed = truth.filter((each) => matches(some, each));
           for (const each of passed)
-            for (const key of naiveKeys(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
+            for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
           const { buckets, total } = await aggregate(
             indexOf(name),
             { filter: some, grouping: by, ...leisurely },
@@ -301,13 +296,4 @@ function inOrder(events: readonly RecordedEvent[], batches: readonly (readonly R
     end = Math.max(end, start + batch.length);
     return [batch];
   });
-}
-
-function naiveKeys(by: Grouping, record: PlacedRecord): readonly string[] {
-  if (by.by === 'level') return [record.level];
-  if (by.by === 'event') return [record.event ?? MISSING];
-  if (by.by === 'correlation') return [record.correlationId ?? MISSING];
-  if (by.by === 'time') return [new Date(record.instant - (record.instant % by.intervalMs)).toISOString()];
-  const values = new Set(by.by === 'field' ? leavesAt(record.data, by.path).map(String) : []);
-  return values.size ? [...values] : [MISSING];
 }

@@ -1,162 +1,140 @@
-/** The rows of rooms: whatever is posted, redelivered and ended, they say what the log says, newest 1000 and no more. */
-import { randomUUID } from 'node:crypto';
+/** The rows of rooms: whatever is posted and however it ends, they say what the log says, newest 1000 and no more. */
 import { expect } from 'chai';
-import { Long } from 'mongodb';
-import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import { createBuilds } from '../../../adapters/mongo/rows.js';
-import type { RecordedEvent, Vault } from '../../../application/ports.js';
-import type { Apply } from '../../../projections/projection.js';
+import fc from 'fast-check';
+import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
+import { messages, messagesStream } from '../../../domain/rooms/messages.js';
+import { type RoomCommand, type RoomEvent, room, roomStream } from '../../../domain/rooms/room.js';
 import { state } from '../../../projections/rooms/state.js';
-import { type MongoServer, mongoServer } from '../../support/mongo.js';
+import { specOf } from '../../support/decider-spec.js';
+import { projectionSpec, type ShownRow, sealed } from '../../support/projection-spec.js';
+import {
+  burned,
+  burnRoom,
+  created,
+  createInvite,
+  createRoom,
+  envelope,
+  erased,
+  expired,
+  HOUR,
+  invited,
+  joined,
+  joinRoom,
+  NOON,
+  posted,
+  postMessage,
+  redeemed,
+  roomId,
+  signingPublicKey,
+} from '../../support/rooms.js';
 
-interface RoomRow {
-  readonly _id: string;
-  readonly room?: string;
-  readonly gone?: true;
-  readonly messages?: readonly { readonly revision: Long | number; readonly id: string }[];
-  readonly [field: string]: unknown;
-}
+const other = (event: RoomsEvent): RoomsEvent =>
+  ({ ...event, data: { ...event.data, roomId: 'other' } }) as RoomsEvent;
+const postedTimes = (count: number) => Array.from({ length: count }, (_, n) => posted(`m${n}`));
+const person = (id: string) => ({ id, joinedAt: NOON, secret: sealed({ name: id, signingPublicKey }) });
+const roomRow = (...people: readonly string[]) => ({
+  _id: roomId,
+  room: roomId,
+  createdAt: NOON,
+  expiresAt: NOON + HOUR,
+  participants: people.map(person),
+});
+const message = (revision: number) => ({
+  revision,
+  id: `m${revision}`,
+  senderId: 'ada',
+  createdAt: NOON,
+  expiresAt: NOON + HOUR,
+  secret: sealed({ envelope }),
+});
+
+type Messages = readonly { readonly id: string }[];
+const messagesOf = ({ messages }: ShownRow) => (messages ?? []) as Messages;
+const idsIn = (rows: readonly ShownRow[]) =>
+  rows.filter(({ room }) => room === roomId).flatMap((row) => messagesOf(row).map(({ id }) => id));
 
 describe('the rows of a room', function () {
   this.timeout(120_000);
-  let server: MongoServer;
-  let mongo: Mongo;
-  let apply: Apply;
-  let name: string;
-  let position: bigint;
+  const { given } = projectionSpec(state, ({ type, data }: RoomsEvent) =>
+    type === 'MessagePosted' ? messagesStream(data.roomId) : roomStream(data.roomId),
+  );
 
-  before(async () => {
-    server = await mongoServer();
-    mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
-  });
-  after(async () => {
-    await mongo?.models.dropDatabase();
-    await mongo?.close();
-    await server?.stop();
-  });
-  beforeEach(async () => {
-    [name, position] = [`rooms_state_v1_${randomUUID().replaceAll('-', '')}`, 1n];
-    apply = await createBuilds(mongo.models, {} as Vault).open(state, name, { assertHeld() {} });
+  it('say who is in it and until when, and nothing by which one gets in', () =>
+    given(created, joined('ada'), invited('one'), redeemed('one', 'bob'), joined('bob')).thenRows(
+      roomRow('ada', 'bob'),
+    ));
+
+  it('are found by their room', () => {
+    expect(state.indexes).to.deep.include({ key: { room: 1 } });
   });
 
-  const event = (type: string, data: object, revision = 0): RecordedEvent => ({
-    id: randomUUID(),
-    stream: 'rooms.room-x',
-    revision,
-    version: 1,
-    recordedAt: 1_800_000_000_000,
-    position: position++,
-    type,
-    data: { ...data },
-    metadata: {},
-  });
-  const created = (roomId: string) => event('RoomCreated', { roomId, createdAt: 1, expiresAt: 2 });
-  const joined = (roomId: string, participantId: string) =>
-    event('ParticipantJoined', { roomId, participantId, joinedAt: 3, tokenHash: 'hash', secret: 'sealed' });
-  const posted = (roomId: string, revision: number) =>
-    event(
-      'MessagePosted',
-      {
-        roomId,
-        messageId: `m${revision}`,
-        senderId: 'ada',
-        createdAt: 5,
-        expiresAt: 6,
-        digest: 'd',
-        secret: 's',
-      },
-      revision,
+  it('hold its messages in order, sixteen a row, behind the room itself', async () => {
+    const events = [created, ...postedTimes(40), other(created), other(posted('m0'))];
+    const rows = await given(...events).rows();
+    expect(rows.map((row) => [row._id, messagesOf(row).length])).to.deep.equal([
+      [roomId, 0],
+      [`${roomId}:00000000`, 16],
+      [`${roomId}:00000001`, 16],
+      [`${roomId}:00000002`, 8],
+      ['other', 0],
+      ['other:00000000', 1],
+    ]);
+    expect(rows.flatMap(messagesOf).slice(0, 40)).to.deep.equal(
+      Array.from({ length: 40 }, (_, n) => message(n)),
     );
-  const rows = async (filter: object = {}) => {
-    const found = await mongo.models.collection<RoomRow>(name).find(filter).sort({ _id: 1 }).toArray();
-    return JSON.parse(JSON.stringify(found)).map(({ _at, ...row }: RoomRow) => row) as RoomRow[];
-  };
-  const messages = async (room: string) =>
-    (await rows({ room })).flatMap((row) => (row.messages ?? []).map(({ id }) => id));
-
-  it('say who is in it and until when, and nothing by which one gets in', async () => {
-    await apply([created('a'), joined('a', 'ada'), joined('a', 'bob'), created('b')]);
-    expect(await rows({ room: 'a' })).to.deep.equal([
-      {
-        _id: 'a',
-        room: 'a',
-        createdAt: 1,
-        expiresAt: 2,
-        participants: [
-          { id: 'ada', joinedAt: 3, secret: 'sealed' },
-          { id: 'bob', joinedAt: 3, secret: 'sealed' },
-        ],
-      },
-    ]);
-    const indexes = await mongo.models.collection(name).listIndexes().toArray();
-    expect(indexes.map(({ key }) => Object.keys(key)[0])).to.have.members([
-      '_id',
-      'room',
-      'expiresAt',
-      'goneAt',
-    ]);
   });
 
-  it('hold messages in the order of the room, sixteen a row, behind the room itself', async () => {
-    const events = [created('a'), ...Array.from({ length: 40 }, (_, n) => posted('a', n)), posted('b', 0)];
-    await apply(events);
-    await apply(events.slice(3, 30));
-    expect(await messages('a')).to.deep.equal(Array.from({ length: 40 }, (_, n) => `m${n}`));
-    const found = await rows({ room: 'a' });
-    expect(found[0]?._id).to.equal('a');
-    expect(found.slice(1).map((row) => row.messages?.length)).to.deep.equal([16, 16, 8]);
-    expect(found[1]?.messages?.[0]).to.deep.equal({
-      revision: 0,
-      id: 'm0',
-      senderId: 'ada',
-      createdAt: 5,
-      expiresAt: 6,
-      secret: 's',
+  for (const [count, firstRow] of [
+    [1001, '00000000'],
+    [1015, '00000000'],
+    [1016, '00000001'],
+  ] as const)
+    it(`keep the newest thousand messages of ${count}, and no row that is empty`, async () => {
+      const events = [created, other(created), other(posted('m0')), ...postedTimes(count)];
+      const rows = await given(...events).rows();
+      const kept = Array.from({ length: 1000 }, (_, n) => `m${count - 1000 + n}`);
+      expect(idsIn(rows)).to.deep.equal(kept);
+      expect(rows[1]?._id).to.equal(`${roomId}:${firstRow}`);
+      expect(rows.at(-1)).to.have.property('_id', 'other:00000000');
     });
-    expect(await messages('b')).to.deep.equal(['m0']);
-  });
 
-  it('keep the newest thousand messages: with the last one of a row the row goes', async () => {
-    await apply([created('a'), created('b'), posted('b', 0)]);
-    await apply(Array.from({ length: 1000 }, (_, n) => posted('a', n)));
-    expect((await messages('a'))[0]).to.equal('m0');
-    const holdsFrom = async (count: number) => {
-      const kept = await messages('a');
-      expect(kept).to.have.length(1000);
-      expect([kept[0], kept.at(-1)]).to.deep.equal([`m${count - 1000}`, `m${count - 1}`]);
-    };
-    await apply([posted('a', 1000)]);
-    await holdsFrom(1001);
-    await apply(Array.from({ length: 14 }, (_, n) => posted('a', 1001 + n)));
-    await holdsFrom(1015);
-    expect(await rows({ _id: { $gte: 'a:', $lt: 'a:00000001' } })).to.have.length(1);
-    await apply([posted('a', 1015)]);
-    await holdsFrom(1016);
-    expect((await rows({ room: 'a' }))[1]?._id).to.equal('a:00000001');
-    expect(await messages('b')).to.deep.equal(['m0']);
-  });
-
-  for (const end of ['RoomBurned', 'RoomExpired', 'RoomErased'])
-    it(`are gone with ${end}, and no event of before brings them back`, async () => {
-      const before = [created('a'), joined('a', 'ada'), posted('a', 0)];
-      await apply([...before, created('b'), posted('b', 0)]);
-      await apply([event(end, { roomId: 'a' })]);
-      await apply([before[0]!, before[1]!]);
-      const left = await rows();
-      expect(left.map(({ _id, gone }) => [_id, gone ?? false])).to.deep.equal([
-        ['a', true],
-        ['b', false],
-        ['b:00000000', false],
-      ]);
-      expect(left[0]).to.have.all.keys('_id', 'gone', 'goneAt');
-    });
+  for (const end of [burned, expired, erased])
+    it(`are gone with ${end.type}, and those of another room are not`, () =>
+      given(created, joined('ada'), posted('m0'), other(created), end).thenRows({
+        ...roomRow(),
+        _id: 'other',
+        room: 'other',
+      }));
 
   it('of a message that came after the end go with the tombstone of its stream', async () => {
-    await apply([created('a'), event('RoomBurned', { roomId: 'a' }), posted('a', 0)]);
-    await apply([event('RoomErased', { roomId: 'a' })]);
-    expect(await messages('a')).to.deep.equal([]);
-    expect(Long.isLong((await mongo.models.collection<RoomRow>(name).findOne({ _id: 'a' }))?._at)).to.equal(
-      true,
-    );
+    const ended = [created, joined('ada'), burned, posted('m0')];
+    await given(...ended).thenRows({ _id: `${roomId}:00000000`, room: roomId, messages: [message(0)] });
+    await given(...ended, erased).thenNoRows();
+  });
+
+  const people = fc.constantFrom('ada', 'bob', 'cy');
+  const invites = fc.constantFrom('i0', 'i1', 'i2');
+  const command: fc.Arbitrary<RoomCommand> = fc.oneof(
+    { weight: 8, arbitrary: invites.map((invite) => createInvite(invite)) },
+    { weight: 8, arbitrary: fc.tuple(invites, people).map(([invite, who]) => joinRoom(invite, who)) },
+    { weight: 1, arbitrary: people.map((who) => burnRoom(who)) },
+    { weight: 1, arbitrary: fc.constant({ type: 'ExpireRoom' as const, roomId, now: NOON + HOUR }) },
+    { weight: 1, arbitrary: fc.constant({ type: 'EraseRoom' as const, roomId, now: NOON + HOUR }) },
+  );
+
+  it('say what the rules know, whatever was done', async () => {
+    const histories = fc.tuple(fc.array(command, { maxLength: 30 }), fc.nat(40));
+    const property = fc.asyncProperty(histories, async ([commands, posts]) => {
+      const said = Array.from({ length: posts }, (_, n) => postMessage(`m${n}`, 'ada', NOON + n * 60_000));
+      const { events, state: known } = specOf(room).run([createRoom('ada'), ...commands]);
+      const { events: told } = specOf(messages).run(said);
+      const opening = events.slice(0, 2) as RoomEvent[];
+      const rows = await given(...opening, ...told, ...events.slice(2)).rows();
+      const isOpen = known.status === 'open';
+      const people = known.participants.map(({ id }) => id);
+      expect(rows.slice(0, 1)).to.deep.equal(isOpen ? [roomRow(...people)] : []);
+      expect(idsIn(rows)).to.deep.equal(isOpen ? said.map(({ messageId }) => messageId) : []);
+    });
+    await fc.assert(property, { numRuns: 10 });
   });
 });

@@ -1,16 +1,7 @@
 /** Reads the arguments of a command by name and type, and refuses those it does not know. */
 import { integerOf, isNumeric } from '../bson/number.js';
-import {
-  elementsOf,
-  type Field,
-  fieldsByName,
-  isObject,
-  Type,
-  textOf,
-  typeName,
-  type Value,
-} from '../bson/value.js';
-import { CommandError, notImplemented } from '../errors.js';
+import { elementsOf, type Field, fieldsByName, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { CommandError, notImplemented, requireType, wrongType } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import type { Request } from './request.js';
 
@@ -28,18 +19,6 @@ const GENERIC = new Set([
 
 /** How a command refuses a field it does not know. */
 const UNKNOWN: Record<string, number> = { find: 9, aggregate: 9, createIndexes: 2, findAndModify: 51177 };
-
-/** Errors: 14 for a value of another type. */
-export function requireType<T extends Value>(value: T, name: string, type: number): T {
-  if (value.type === type) return value;
-  throw wrongType(name, value, typeName({ ...value, type }));
-}
-
-const wrongType = (name: string, value: Value, expected: string): CommandError =>
-  new CommandError(
-    14,
-    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`,
-  );
 
 /** The arguments of a command or of one of its statements; making it refuses every field not in `known`. */
 export class Arguments {

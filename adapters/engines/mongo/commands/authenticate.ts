@@ -2,9 +2,9 @@
 import { Binary } from 'bson';
 import { encode } from '../bson/make.js';
 import { bodyOf, type Field, fieldsByName, Type } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, requireType } from '../errors.js';
 import { converse } from '../scram.js';
-import { Arguments, argumentsOf, requireType } from './arguments.js';
+import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
 import type { Connection, Request } from './request.js';
 

@@ -19,20 +19,3 @@ export interface Engine {
   address: string;
   connections: number;
 }
-
-/** How long a command may keep the event loop before others get a turn. */
-const TURN_MS = 5;
-
-/** Lets other commands run once in a while: `await pace()` between the pages of a scan. */
-export function pacer(): () => Promise<void> | undefined {
-  let until = performance.now() + TURN_MS;
-  return () => {
-    if (performance.now() < until) return undefined;
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        until = performance.now() + TURN_MS;
-        resolve();
-      });
-    });
-  };
-}

@@ -8,9 +8,9 @@ import { type Query, queryOf, Scan } from '../query/scan.js';
 import type { Collection } from '../storage/collection.js';
 import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { pacer } from './engine.js';
 import { FIND, hintOf, queryFrom } from './read.js';
 import { checkNamespace, type Request } from './request.js';
+import { pacer } from './search.js';
 
 /** Where each command has its filter, and what else it may carry. */
 const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {

@@ -3,8 +3,8 @@ import { documentValue } from '../bson/value.js';
 import { type Query, scanFor } from '../query/scan.js';
 import { Sorter, sortKey } from '../query/sort.js';
 import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/collection.js';
-import { type Engine, pacer } from './engine.js';
-import type { Deadline } from './search.js';
+import type { Engine } from './engine.js';
+import { type Deadline, pacer } from './search.js';
 
 /** So many keys may be looked at inside a transaction before the search has to leave it. */
 const BUDGET = 256;

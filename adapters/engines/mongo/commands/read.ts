@@ -74,7 +74,7 @@ export function sourceOf(
   limit: number,
 ): Source {
   const collection = engine.catalog.find(namespace);
-  return collection ? new Search(engine, collection, query, skip, limit) : listSource([]);
+  return collection ? new Search(engine.documents, collection, query, skip, limit) : listSource([]);
 }
 
 export async function getMore(engine: Engine, request: Request): Promise<Buffer> {
@@ -130,7 +130,7 @@ export async function countMatches(
     const left = Math.max(0, collection.flushedCount - skip);
     return limit === 0 ? left : Math.min(left, limit);
   }
-  const search = new Search(engine, collection, query, skip, limit);
+  const search = new Search(engine.documents, collection, query, skip, limit);
   let n = 0;
   while (!search.done) n += (await search.take(1000, deadline)).length;
   return n;

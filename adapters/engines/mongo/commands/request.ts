@@ -1,9 +1,8 @@
 /** A command as it came over the wire: its name, its fields each once, its database, its session. */
 import { bodyOf, type Field, fieldsOf, Type, textOf, typeName, type Value } from '../bson/value.js';
-import { CommandError, notImplemented } from '../errors.js';
+import { CommandError, notImplemented, requireType } from '../errors.js';
 import type { Conversation } from '../scram.js';
 import type { Message } from '../wire/message.js';
-import { requireType } from './arguments.js';
 
 /** A client's connection. */
 export interface Connection {
@@ -44,12 +43,7 @@ export function readRequest(message: Message, connection: Connection): Request {
 function databaseOf(fields: ReadonlyMap<string, Field>): string {
   const field = fields.get('$db');
   if (!field) throw new CommandError(40571, 'OP_MSG requests require a $db argument');
-  if (field.type !== Type.string)
-    throw new CommandError(
-      14,
-      `BSON field '$db' is the wrong type '${typeName(field)}', expected type 'string'`,
-    );
-  const database = textOf(field);
+  const database = textOf(requireType(field, '$db', Type.string));
   if (database === '' || database.length > 63 || /[/\\. "$\0]/.test(database))
     if (database !== '$external') throw new CommandError(73, `Invalid database name: '${database}'`);
   return database;

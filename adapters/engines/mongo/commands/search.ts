@@ -3,8 +3,7 @@ import { documentValue } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Query, type Scan, scanFor } from '../query/scan.js';
 import { Sorter } from '../query/sort.js';
-import type { Collection } from '../storage/collection.js';
-import { type Engine, pacer } from './engine.js';
+import type { Collection, Documents } from '../storage/collection.js';
 
 /** The largest sum of documents in one batch. */
 const MAX_BATCH = 16 * 1024 * 1024;
@@ -24,6 +23,23 @@ export const deadlineAfter = (milliseconds: number | undefined): Deadline => {
   };
 };
 
+/** How long a command may keep the event loop before others get a turn. */
+const TURN_MS = 5;
+
+/** Lets other commands run once in a while: `await pace()` between the pages of a scan. */
+export function pacer(): () => Promise<void> | undefined {
+  let until = performance.now() + TURN_MS;
+  return () => {
+    if (performance.now() < until) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        until = performance.now() + TURN_MS;
+        resolve();
+      });
+    });
+  };
+}
+
 /** The documents of a query one after another, in order, between `skip` and `limit` (0 = no limit). */
 export class Search implements Source {
   readonly #scan: Scan;
@@ -36,8 +52,8 @@ export class Search implements Source {
   #left: number;
   #ready: boolean;
 
-  constructor(engine: Engine, collection: Collection, query: Query, skip: number, limit: number) {
-    const [scan, plan] = scanFor(engine.documents, collection, query);
+  constructor(documents: Documents, collection: Collection, query: Query, skip: number, limit: number) {
+    const [scan, plan] = scanFor(documents, collection, query);
     this.#scan = scan;
     this.#query = query;
     this.#skip = skip;

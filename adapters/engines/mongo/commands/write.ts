@@ -105,7 +105,7 @@ function requireSingle(request: Request, multi: boolean): void {
     throw new CommandError(72, 'Cannot use (or request) retryable writes with multi=true');
 }
 
-export function attemptParse<Parsed>(parse: () => Parsed): Parsed | CommandError {
+function attemptParse<Parsed>(parse: () => Parsed): Parsed | CommandError {
   try {
     return parse();
   } catch (error) {

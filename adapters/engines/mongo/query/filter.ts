@@ -57,7 +57,7 @@ function parseClause(field: Field): Filter {
 const MAX_PARTS = 80;
 
 /** Errors: 2 for a path that goes on behind a position: what is found there is a matter of opinion. */
-export function filterPath(name: string): Path {
+function filterPath(name: string): Path {
   const path = pathOf(name);
   if (path.parts.length > MAX_PARTS) throw notImplemented(15, `paths of more than ${MAX_PARTS} parts`);
   if (path.parts.slice(1, -1).some(({ position }) => position >= 0))

@@ -12,7 +12,7 @@ export interface Opened {
   readonly fields: { name: string; node: Node }[];
 }
 
-export const isOpened = (node: Node): node is Opened => 'fields' in node;
+const isOpened = (node: Node): node is Opened => 'fields' in node;
 
 export function openNode(value: Value): Opened {
   const fields = fieldsOf(value).map((field) => ({ name: field.name, node: field as Node }));

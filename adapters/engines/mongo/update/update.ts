@@ -231,7 +231,7 @@ export function applyChanges(
 }
 
 /** The largest document the server stores. */
-export const MAX_DOCUMENT = 16 * 1024 * 1024;
+const MAX_DOCUMENT = 16 * 1024 * 1024;
 
 /** Errors: 10334 for a document of more than 16 MiB. */
 export function sized(document: Buffer): Buffer {

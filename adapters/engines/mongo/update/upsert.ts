@@ -58,7 +58,7 @@ function pinned(filter: Filter): Value | undefined {
 }
 
 /** A document with its `_id` first, made up when nobody has given one. */
-export function withId(fields: readonly Named[], wanted?: Value): Buffer {
+function withId(fields: readonly Named[], wanted?: Value): Buffer {
   const own = fields.find(([name]) => name === '_id')?.[1];
   if (own && wanted && !equalValues(own, wanted))
     throw new CommandError(
@@ -71,7 +71,7 @@ export function withId(fields: readonly Named[], wanted?: Value): Buffer {
 }
 
 /** Errors: `code` for an `_id` of a type that cannot be one. */
-export function checkId(id: Value, code: number): void {
+function checkId(id: Value, code: number): void {
   if (id.type === Type.array) throw new CommandError(code, "can't use an array for _id");
   if (id.type === Type.regex) throw new CommandError(code, "can't use a regex for _id");
   if (id.type === Type.undefined) throw new CommandError(code, "can't use a undefined for _id");

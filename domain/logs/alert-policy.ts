@@ -1,7 +1,7 @@
 /** The alert policy: what is watched, how often, and where alerts are sent. */
 import type { Decider, Rejection } from '../shared/decider.js';
+import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 import type { LogsEvent } from './catalog.js';
-import { LIMITS, type NumberSetting } from './policy-limits.js';
 
 const URL_LENGTH = 2048;
 
@@ -31,7 +31,7 @@ const initialState: AlertPolicy = {
   }),
 };
 
-export const policy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
+export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   initialState,
   decide({ changes, refusedTarget, noted = false }, state) {
     for (const [key, value] of Object.entries(changes)) {

@@ -1,15 +1,15 @@
-/** Room for blocks that are looked into: never more at once than fit, and nobody is passed over. */
+/** The semaphore of blocks that are looked into: never more at once than fit, and nobody is passed over. */
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createRoom } from '../../../projections/logs/room.js';
+import { createSemaphore } from '../../../projections/logs/semaphore.js';
 
-describe('the room for blocks that are open', () => {
+describe('the semaphore of blocks that are open', () => {
   function fixture(most: number) {
-    const room = createRoom(most);
+    const semaphore = createSemaphore(most);
     const begun: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
     const work = (name: string, size: number) =>
-      room.within(size, () => {
+      semaphore.within(size, () => {
         begun.push(name);
         return new Promise<string>((resolve, reject) => {
           ends.set(name, (error) => (error ? reject(error) : resolve(name)));

@@ -1,9 +1,9 @@
-/** Room for what all callers share, in bytes or in pieces: bounded, and nobody can have all of it. */
+/** A budget of what all callers share, in bytes or in pieces: bounded, and nobody can have all of it. */
 
 /** Why there is no more: one has had its share, or it is `full` also for who has nothing of it yet. */
 export type Lack = 'share' | 'full';
 
-/** What one request, connection or piece of work has of a room. */
+/** What one request, connection or piece of work has of a budget. */
 export interface Held {
   /** Takes so much more; or says why not, and takes nothing. */
   take(amount: number): Lack | undefined;
@@ -12,28 +12,28 @@ export interface Held {
   release(): void;
 }
 
-export interface Room {
+export interface Budget {
   readonly name: string;
-  readonly most: number;
+  readonly limit: number;
   used(): number;
   /** `whose` share it counts for: a network's, or a caller's. What is nobody's has no share. */
   hold(whose?: string): Held;
 }
 
 /**
- * What one may hold, as a multiple of what is left for the others: two thirds of the room, and two thirds of what it
+ * What one may hold, as a multiple of what is left for the others: two thirds of the budget, and two thirds of what it
  * has left is there for the next. A fixed share would come to an end: with one half each, two networks have
  * everything, and any machine has two, one of IPv4 and one of IPv6.
  */
 const TIMES_THE_REST = 2;
 
-/** Who holds nothing yet finds room for its first piece as long as there is any; who is alone, for any amount. */
-export function createRoom(name: string, most: number): Room {
+/** Who holds nothing yet gets a first piece as long as anything is left; who is alone, for any amount. */
+export function createBudget(name: string, limit: number): Budget {
   let used = 0;
   const shares = new Map<string, number>();
 
   function lack(amount: number, mine: number): Lack | undefined {
-    const rest = most - used - amount;
+    const rest = limit - used - amount;
     if (mine > 0 && mine + amount > TIMES_THE_REST * rest) return 'share';
     return used > 0 && rest < 0 ? 'full' : undefined;
   }
@@ -59,5 +59,5 @@ export function createRoom(name: string, most: number): Room {
     };
   }
 
-  return { name, most, used: () => used, hold };
+  return { name, limit, used: () => used, hold };
 }

@@ -1,11 +1,11 @@
-/** Room in memory that is given out and taken back: who finds too little of it waits, first come first served. */
+/** A semaphore that counts what work takes of memory: who finds too little left waits, first come first served. */
 
-export interface Room {
-  /** Does the work in so much room; what is larger than all there is gets all. No work may wait for another. */
+export interface Semaphore {
+  /** Does the work once so much is left; what is larger than all there is gets all. No work may wait for another. */
   within<T>(size: number, work: () => Promise<T>): Promise<T>;
 }
 
-export function createRoom(most: number): Room {
+export function createSemaphore(most: number): Semaphore {
   const waiting: { readonly size: number; readonly begin: () => void }[] = [];
   let left = most;
   const letIn = () => {

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import {
   type AlertPolicy,
   type AlertPolicyChanged,
+  alertPolicy,
   type ChangeAlertPolicy,
-  policy,
-} from '../../../domain/logs/policy.js';
-import { LIMITS } from '../../../domain/logs/policy-limits.js';
+} from '../../../domain/logs/alert-policy.js';
+import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
-const { given } = specOf(policy);
+const { given } = specOf(alertPolicy);
 const URL = 'https://hooks.example.com/T0/secret';
 const change = (changes: ChangeAlertPolicy['changes'], refusedTarget?: string): ChangeAlertPolicy => ({
   type: 'ChangeAlertPolicy',
@@ -26,7 +26,7 @@ const INVALID = 'logs/invalid-alert-policy';
 
 describe('the alert policy', () => {
   it('begins disabled, with the defaults of the contract', () => {
-    expect(policy.initialState).to.deep.equal({
+    expect(alertPolicy.initialState).to.deep.equal({
       enabled: false,
       webhookUrl: null,
       intervalMs: 30_000,
@@ -65,7 +65,7 @@ describe('the alert policy', () => {
   for (const [key, { min, max }] of Object.entries(LIMITS)) {
     it(`takes ${key} from ${min} to ${max} only`, () => {
       for (const value of [min, max]) {
-        expect(policy.decide(change({ [key]: value }), policy.initialState)).to.be.an('array');
+        expect(alertPolicy.decide(change({ [key]: value }), alertPolicy.initialState)).to.be.an('array');
       }
       for (const value of [min - 1, max + 1, min + 0.5, Number.NaN, `${min}`, null, true, [], {}]) {
         given()
@@ -140,8 +140,8 @@ describe('the alert policy', () => {
   it('is disabled when the key that sealed its URL is destroyed', () => {
     const erased = { webhookUrl: null };
     const state = [changed({ enabled: true, errorThreshold: 3 }, erased)].reduce(
-      evolveOf(policy),
-      policy.initialState,
+      evolveOf(alertPolicy),
+      alertPolicy.initialState,
     );
     expect(state).to.include({ enabled: false, webhookUrl: null, errorThreshold: 3 });
   });
@@ -160,12 +160,12 @@ describe('the alert policy', () => {
   it('keeps its law whatever comes: a change granted twice changes once, and enabled means a URL', () => {
     fc.assert(
       fc.property(fc.array(changes), (attempts) => {
-        let state: AlertPolicy = policy.initialState;
+        let state: AlertPolicy = alertPolicy.initialState;
         for (const attempt of attempts) {
-          const outcome = policy.decide(change(attempt), state);
+          const outcome = alertPolicy.decide(change(attempt), state);
           if (isRejection(outcome)) continue;
-          state = outcome.reduce(evolveOf(policy), state);
-          expect(policy.decide(change(attempt), state)).to.deep.equal([]);
+          state = outcome.reduce(evolveOf(alertPolicy), state);
+          expect(alertPolicy.decide(change(attempt), state)).to.deep.equal([]);
           expect(state.enabled && state.webhookUrl === null).to.equal(false);
           expect(state.intervalMs).to.be.at.least(1000);
         }

@@ -1,23 +1,23 @@
-/** The room that bodies have in memory: it is for what has come, and who finds none is told to come back. */
+/** The budget that bodies have in memory: it is for what has come, and who finds too little is told to come back. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { BODY_COST } from '../../adapters/http/kernel/shares.js';
-import { createRoom } from '../../application/room.js';
+import { BODY_COST } from '../../adapters/http/kernel/budgets.js';
+import { createBudget } from '../../application/budget.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 /** What one network has of it is two thirds. */
 const MOST = 1500 * 1.5;
 const LIMIT = 1000;
 
-describe('room for bodies', () => {
+describe('the budget of bodies', () => {
   let toys: Toys;
-  const room = createRoom('toys', MOST * BODY_COST);
-  const used = () => room.used() / BODY_COST;
+  const budget = createBudget('toys', MOST * BODY_COST);
+  const used = () => budget.used() / BODY_COST;
   const open: Socket[] = [];
   before(async () => {
     const handle = ({ body }: { body: unknown }) => ({ status: 200, body: { bytes: String(body).length } });
-    toys = await serveToys([echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, room, handle })]);
+    toys = await serveToys([echo({ path: '/raw', body: 'bytes', bodyLimit: LIMIT, budget, handle })]);
   });
   after(async () => {
     for (const socket of open) socket.destroy();

@@ -1,10 +1,10 @@
 /** The log of the process: pino, one line of JSON about one thing, or the same for people on a terminal. */
 import { type DestinationStream, destination, pino } from 'pino';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports.js';
 import { MASK, maskCredentials } from './mask.js';
 import { prettyLine } from './pretty-line.js';
 
-export interface LogOptions {
+export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** `auto` is pretty on a terminal and json elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
@@ -19,7 +19,7 @@ const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refresh
   .concat(['password', 'secret', 'authorization', 'cookie', 'set-cookie', 'x-analytics-token'])
   .concat(['body', 'query', 'querystring', 'ciphertext', 'signature']);
 
-export function createLog({ level, format, fields = {}, to }: LogOptions): Log {
+export function createLogger({ level, format, fields = {}, to }: LoggerOptions): Logger {
   const stream = to ?? destination({ dest: 1, sync: true });
   const pretty = format === 'pretty' || (format === 'auto' && !to && process.stdout.isTTY === true);
   return pino(

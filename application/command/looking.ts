@@ -1,0 +1,39 @@
+/** What a command is decided on: its stream as this process remembers it, or as the log has it. */
+import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { CommandContext, RecordedEvent } from '../ports.js';
+import type { Aggregate, KeyedCommand, Loaded, Streams } from './streams.js';
+
+export interface Seen<State> {
+  readonly loaded: Loaded<State>;
+  /** What this very command has written: in a run before this one, or in an attempt whose answer was lost. */
+  readonly earlier: KeyedCommand | undefined;
+  /** By the log itself; else it may be what was remembered, and another node has gone on since. */
+  readonly fresh: boolean;
+}
+
+/** Looks at the stream of a command: at first what is remembered will do, whoever looks again is shown the log. */
+export function looking<S, C, E extends DomainEvent>(
+  streams: Streams,
+  kind: Aggregate<S, C, E>,
+  stream: string,
+  { commandId }: CommandContext,
+): () => Promise<Seen<S>> {
+  /** Where the stream was at the first look: an append of this run that was lost can only be after it. */
+  let begun: number | undefined;
+
+  return async () => {
+    const fresh = begun !== undefined;
+    const mine: RecordedEvent[] = [];
+    const found = (event: RecordedEvent) => {
+      if (event.metadata.commandId === commandId) mine.push(event);
+    };
+    const loaded = fresh
+      ? await streams.refresh(kind, stream, { found, after: begun })
+      : await streams.load(kind, stream);
+    begun ??= loaded.revision;
+    const [first, last] = [mine[0], mine.at(-1)];
+    const earlier =
+      first && last ? { first: first.revision, last: last.revision } : loaded.keyed.get(commandId);
+    return { loaded, earlier, fresh };
+  };
+}

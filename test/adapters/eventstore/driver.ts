@@ -1,0 +1,38 @@
+/** A driver of the event store that a test feeds by hand. */
+import { PassThrough } from 'node:stream';
+import type { ResolvedEvent } from '@eventstore/db-client';
+
+/** What is subscribed to. */
+export interface Asked {
+  readonly fromPosition: unknown;
+  readonly filter: {
+    readonly filterOn: string;
+    readonly prefixes: readonly string[];
+    readonly checkpointInterval: number;
+    checkpointReached(subscription: unknown, position: { commit: bigint }): Promise<void>;
+  };
+}
+
+/** One subscription as the driver makes them: events wait in a buffer, all else is told at once. */
+export class Subscription extends PassThrough {
+  unsubscribed = 0;
+  constructor(
+    readonly asked: Asked,
+    readonly highWaterMark: number,
+  ) {
+    super({ objectMode: true, highWaterMark: 1000 });
+  }
+  give(...positions: readonly number[]) {
+    for (const position of positions) this.write(stored(position));
+  }
+  checkpoint(position: number) {
+    return this.asked.filter.checkpointReached(this, { commit: BigInt(position) });
+  }
+  async unsubscribe() {
+    this.unsubscribed++;
+  }
+}
+
+/** An event at a position, as the driver gives it. */
+export const stored = (position: number, type = 'toys.ToyPut.v1') =>
+  ({ event: { position: { commit: BigInt(position), prepare: 0n }, type } }) as unknown as ResolvedEvent;

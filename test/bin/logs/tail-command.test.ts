@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { entry, json, useAnnalsLogs } from '../../support/log-service.js';
+import { start } from '../../support/program.js';
+
+/** A module that collects garbage on a signal, and says so. */
+const COLLECTING = `data:text/javascript,${encodeURIComponent(
+  `import { setFlagsFromString } from 'node:v8'; import { runInNewContext } from 'node:vm';
+   setFlagsFromString('--expose-gc'); const gc = runInNewContext('gc');
+   process.on('SIGUSR2', () => { gc(); console.error('collected'); });`,
+)}`;
+
+describe('annals logs tail', () => {
+  const annals = useAnnalsLogs();
+  const { logs } = annals;
+
+  it('shows the newest, then what comes, and goes on where a broken connection ended', async () => {
+    let streams = 0;
+    annals.service.respond = ({ path: asked, headers }, response) => {
+      if (asked === '/api/logs')
+        return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '17' });
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      if (++streams === 1) {
+        response.write(
+          `:\n\nid: 18\ndata: ${JSON.stringify(entry(3))}\n\ndata: ${JSON.stringify(entry(4))}\n\nid: 19\ndata: {"cut`,
+        );
+        setImmediate(() => response.destroy());
+      } else if (headers['last-event-id'] === '18') {
+        response.write([4, 5].map((id) => `data: ${JSON.stringify(entry(id))}\n\n`).join(''));
+      }
+      return undefined;
+    };
+    const running = start(['logs', 'tail', '-n', '2', '--url', annals.service.url], {
+      cwd: annals.directory.path,
+    });
+    await running.printed(/order 5/);
+    running.process.kill('SIGINT');
+    const { code, stdout } = await running.ended;
+    expect(code).to.equal(130);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).message),
+    ).to.deep.equal(['order 1', 'order 2', 'order 3', 'order 4', 'order 5']);
+    const [, first] = annals.service.asked;
+    expect(first?.headers['last-event-id']).to.equal('17');
+  });
+
+  it('comes back to a service that has answered, however the connection ends', async () => {
+    let streams = 0;
+    annals.service.respond = ({ path: asked }, response) => {
+      if (asked === '/api/logs') return json(response, 200, { entries: [entry(1)] }, { Position: '17' });
+      if (++streams < 3) return response.destroy();
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      return response.write(`data: ${JSON.stringify(entry(2))}\n\n`);
+    };
+    const running = start(['logs', 'tail', '-n', '1', '--url', annals.service.url], {
+      cwd: annals.directory.path,
+    });
+    await running.printed(/order 2/);
+    running.process.kill('SIGINT');
+    expect((await running.ended).code).to.equal(130);
+  });
+
+  it('ends at the first Ctrl-C, whatever was collected from memory since it began', async () => {
+    annals.service.respond = (_, response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'text/event-stream' })
+        .write(`data: ${JSON.stringify(entry(1))}\n\n`);
+    const running = start(['logs', 'tail', '-n', '0', '--url', annals.service.url], {
+      cwd: annals.directory.path,
+      env: { NODE_OPTIONS: `--import ${COLLECTING}` },
+    });
+    await running.printed(/order 1/);
+    running.process.kill('SIGUSR2');
+    await running.printed(/collected/);
+    running.process.kill('SIGINT');
+    expect((await running.ended).code).to.equal(130);
+  });
+
+  it('does not begin with a number of records that is none', async () => {
+    const refused = async (lines: string) => {
+      const { code, stderr } = await logs(['tail', `--lines=${lines}`]);
+      expect({ code, stderr }).to.deep.equal({
+        code: 2,
+        stderr: `annals: option '-n, --lines <count>' argument '${lines}' is invalid. It must be a whole number of at least 0.\n`,
+      });
+    };
+    await Promise.all(['x', '-1', '1.5'].map(refused));
+    expect(annals.service.asked).to.deep.equal([]);
+  });
+
+  it('does not wait for a service that refuses', async () => {
+    annals.service.respond = (_, response) => json(response, 401, { error: 'Who are you?' });
+    const { code, stderr } = await logs(['tail']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: 'annals: the log service refused: Who are you? (401)\n',
+    });
+  });
+});

@@ -1,0 +1,46 @@
+/** A quota lets exactly so many through, by network, whatever clocks say. */
+import { expect } from 'chai';
+import { createLimit } from '../../adapters/http/kernel/limit.js';
+import { eventually } from '../support/condition.js';
+
+describe('a quota', () => {
+  it('lets exactly so many through, for each network by itself', async () => {
+    const limit = createLimit(3, 3_600_000);
+    const through = async (address: string) => (await limit.spend(address)) === undefined;
+    for (let n = 0; n < 3; n++) expect(await through('203.0.113.9'), `${n}`).to.equal(true);
+    expect(await through('203.0.113.9')).to.equal(false);
+    expect(await through('203.0.113.8')).to.equal(true);
+    await limit.refund('203.0.113.9');
+    expect(await through('203.0.113.9')).to.equal(false);
+    await limit.refund('203.0.113.9');
+    await limit.refund('203.0.113.9');
+    expect(await through('203.0.113.9')).to.equal(true);
+    const wait = await limit.spend('203.0.113.9');
+    expect(wait).to.be.within(3_500_000, 3_600_000);
+  });
+
+  it('ends its window in time, and says so, when the clock has been set back', async () => {
+    const window = 40;
+    const limit = createLimit(1, window);
+    const { now } = Date;
+    try {
+      expect(await limit.spend('203.0.113.9')).to.equal(undefined);
+      Date.now = () => now() - 3_600_000;
+      expect(await limit.spend('203.0.113.9')).to.be.at.most(window);
+      await eventually(async () => (await limit.spend('203.0.113.9')) === undefined);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {
+    const limit = createLimit(2, 3_600_000);
+    expect(await limit.spend('2001:db8:1:2::1')).to.equal(undefined);
+    expect(await limit.spend('2001:db8:1:2:ffff::2')).to.equal(undefined);
+    expect(await limit.spend('2001:db8:1:2::3')).to.be.a('number');
+    expect(await limit.spend('2001:db8:1:3::3')).to.equal(undefined);
+    expect(await limit.spend('203.0.113.9')).to.equal(undefined);
+    expect(await limit.spend('::ffff:203.0.113.9')).to.equal(undefined);
+    expect(await limit.spend('::ffff:cb00:7109')).to.be.a('number');
+  });
+});

@@ -1,0 +1,148 @@
+/** Databases of keys for tests, under the secrets that a test names, and what may happen to them meanwhile. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { type Db, MongoClient } from 'mongodb';
+import type { KeptSecret } from '../../adapters/crypto/wrapping.js';
+import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
+import type { KeyRow } from '../../adapters/mongo/key-rows.js';
+import { openKeys, type SecretSource } from '../../adapters/mongo/keys.js';
+import { rotate } from '../../adapters/mongo/rotation.js';
+import { secretFile } from '../../adapters/system/secret-file.js';
+import { Unavailable } from '../../application/ports.js';
+import { quiet, temporaryDirectory } from './engines.js';
+import { type MongoServer, mongoServer } from './mongo.js';
+
+export const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map(
+  (name) => `${name} secret of these tests, long enough`,
+) as [string, string, string];
+export const SUBJECTS = Array.from({ length: 5 }, (_, index) => `room:${index}`);
+
+export const rowsOf = (db: Db) => db.collection<KeyRow>('keys');
+
+/** Opens the keys of a database: under a secret beside them, where no source says another. */
+export const open = (db: Db, source: Partial<SecretSource>) =>
+  openKeys(db, { kept: secretBesideKeys(db), ...source }, randomBytes(32), quiet);
+
+/** Everything that these secrets open, by subject, as hex. */
+export async function opened(db: Db, source: Partial<SecretSource>): Promise<readonly string[]> {
+  const { keys, installation } = await open(db, source);
+  const found = await Promise.all(
+    SUBJECTS.map(async (subject) => (await keys.read(subject))?.toString('hex') ?? 'missing'),
+  );
+  return [installation.toString('hex'), ...found];
+}
+
+export const rotation = (db: Db, options: Partial<Parameters<typeof rotate>[1]>) =>
+  rotate(db, { kept: secretBesideKeys(db), fresh: randomBytes(32), logger: quiet, ...options });
+
+/** A server, and a directory for secrets in files, for all tests of a `describe`. */
+export function useKeyDatabases() {
+  const directory = temporaryDirectory();
+  const databases: Db[] = [];
+  let server: MongoServer;
+  let client: MongoClient;
+  before(async () => {
+    server = await mongoServer();
+    client = new MongoClient(server.url, { promoteLongs: false });
+  });
+  after(async () => {
+    await Promise.all(databases.map((db) => db.dropDatabase()));
+    await client.close();
+    await server.stop();
+    directory.remove();
+  });
+
+  function freshDatabase(): Db {
+    const db = client.db(`keys_${randomUUID().slice(0, 8)}`);
+    databases.push(db);
+    return db;
+  }
+  /** A database with some keys, one of them destroyed. */
+  async function filled(source: Partial<SecretSource>, db = freshDatabase()) {
+    const { keys } = await open(db, source);
+    for (const subject of SUBJECTS) await keys.create(subject, randomBytes(32));
+    await keys.destroy(SUBJECTS[4]!);
+    const before = await opened(db, source);
+    expect(before.map((key) => (key.length === 64 ? 'a key' : key))).to.deep.equal([
+      ...Array(5).fill('a key'),
+      'destroyed',
+    ]);
+    return { db, before };
+  }
+
+  const inFile = () => secretFile(`${directory.path}/${randomUUID()}`);
+  return { freshDatabase, filled, inFile };
+}
+
+/** The same database, where something else happens before each call. */
+export const interrupted = <T extends object>(
+  target: T,
+  first: (name: string) => Promise<void> | undefined,
+): T =>
+  new Proxy(target, {
+    get(object, name) {
+      const value = Reflect.get(object, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (name === 'collection') return interrupted(value.apply(object, args), first);
+        const happened = first(String(name));
+        return happened ? happened.then(() => value.apply(object, args)) : value.apply(object, args);
+      };
+    },
+  });
+
+const WRITES = new Set([
+  'updateOne',
+  'replaceOne',
+  'findOneAndUpdate',
+  'bulkWrite',
+  'deleteOne',
+  'replace',
+  'remove',
+]);
+
+/** Lets so many writes through, half of the next if it is of many, and nothing after. */
+export function killAfter(writes: number) {
+  let left = writes;
+  const guard = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(object, name) {
+        const value = Reflect.get(object, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          if (name === 'collection') return guard(value.apply(object, args));
+          if (!WRITES.has(String(name)) || left-- > 0) return value.apply(object, args);
+          const killed = () => Promise.reject(new Error('killed'));
+          const [many, ...rest] = args;
+          if (left === -1 && Array.isArray(many) && many.length > 1)
+            return value.call(object, many.slice(many.length / 2), ...rest).then(killed);
+          return killed();
+        };
+      },
+    });
+  return { database: (db: Db) => guard(db), kept: (kept: KeptSecret) => guard(kept) };
+}
+
+/** A database that, once deposed, finds nothing and takes no writes, as a primary does that was frozen meanwhile. */
+export function deposable(db: Db) {
+  let isDeposed = false;
+  const collection = (name: string) =>
+    new Proxy(db.collection(name), {
+      get(target, member) {
+        if (isDeposed && member === 'findOne') return async () => null;
+        if (isDeposed && member === 'updateOne')
+          return async () => Promise.reject(new Unavailable('deposed'));
+        const value: unknown = Reflect.get(target, member, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  const proxy = new Proxy(db, {
+    get: (target, member) => (member === 'collection' ? collection : Reflect.get(target, member, target)),
+  });
+  return {
+    db: proxy,
+    depose(now = true) {
+      isDeposed = now;
+    },
+  };
+}
