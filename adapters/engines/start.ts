@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../application/ports.js';
 import { maskCredentials } from '../system/mask.js';
 import { closeTree } from '../system/private-files.js';
-import type { ChildMessage, ParentMessage, Ready } from './child.js';
+import type { ChildMessage, Failure, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
 import { checkStores, markStores, RESTORE, StoreDamaged } from './store-file.js';
@@ -161,18 +161,22 @@ function launch(kind: string, directory: string, port: number, secret: string): 
 /** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
 const tell = (child: ChildProcess, message: ParentMessage) => child.send(message, () => {});
 
-async function ready(child: ChildProcess, kind: string, directory: string): Promise<Ready> {
-  const died = once(child, 'exit').then(([code, signal]): [ChildMessage] => [
-    { failed: `it died at start (${signal ?? code})` },
-  ]);
-  const [message] = await Promise.race([once(child, 'message') as Promise<[ChildMessage]>, died]);
-  if ('ready' in message) return message.ready;
-  if (!('failed' in message)) return ready(child, kind, directory);
+/** Resolves when the child has said that it is up; rejects with why it is not, `StoreDamaged` if by what is stored. */
+export async function ready(child: ChildProcess, kind: string, directory: string): Promise<Ready> {
+  const died = once(child, 'exit').then(
+    ([code, signal]): Failure => ({ failed: `it died at start (${signal ?? code})` }),
+  );
+  // Listened to until then: messages may come together, and one that nobody hears is lost.
+  const said = new Promise<{ readonly ready: Ready } | Failure>((resolve) =>
+    child.on('message', (message: ChildMessage) => 'damaged' in message || resolve(message)),
+  );
+  const outcome = await Promise.race([said, died]);
+  if ('ready' in outcome) return outcome.ready;
   await died;
-  const what = `the ${kind} engine did not start: ${message.failed}`;
-  if (message.isDamaged) throw new StoreDamaged(what);
+  const what = `the ${kind} engine did not start: ${outcome.failed}`;
+  if (outcome.isDamaged) throw new StoreDamaged(what);
   // Reading what is not there ends a process in the kernel, in so many ways.
-  const damaged = DAMAGED.has(child.signalCode) || message.failed.includes('MDB_');
+  const damaged = DAMAGED.has(child.signalCode) || outcome.failed.includes('MDB_');
   if (!damaged) throw new Error(what);
   throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: ${RESTORE}`);
 }

@@ -16,11 +16,13 @@ interface Source {
   readonly imports: readonly string[];
 }
 
-const sources: readonly Source[] = LAYERS.flatMap((layer) =>
-  readdirSync(join(ROOT, layer), { recursive: true, encoding: 'utf8' })
+const sourcesIn = (folder: string): Source[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => read(join(layer, name))),
-);
+    .map((name) => read(join(folder, name)));
+
+const sources: readonly Source[] = LAYERS.flatMap(sourcesIn);
+const tests = sourcesIn('test');
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
@@ -132,12 +134,14 @@ describe('the architecture', () => {
   });
 
   it('opens every file with a sentence that says what it is for', () => {
-    const silent = sources.filter(({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text));
+    const silent = [...sources, ...tests].filter(
+      ({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text),
+    );
     expect(silent.map(({ path }) => path)).to.deep.equal([]);
   });
 
   it('keeps files small: over 300 lines only with a reason in the first line', () => {
-    const long = sources.filter(
+    const long = [...sources, ...tests].filter(
       ({ lines, text }) => lines > 301 && !/^.*\b(long|one table|because)\b/i.test(text),
     );
     expect(long.map(({ path, lines }) => `${relative('.', path)}: ${lines}`)).to.deep.equal([]);

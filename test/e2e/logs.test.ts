@@ -1,4 +1,4 @@
-/** The log service from outside, as the contract has it: the real program, over HTTP. */
+/** The log service from outside, over HTTP; long, because all of it is asked of one program, which takes seconds to start. */
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** What a node owes its readers after a start: all that was acknowledged, streams without a hole, whatever the log holds. */
+/** What a node owes its readers after a start; long, because one log, which takes long to fill, is what all of it is about. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** Rooms from outside, as the contract has them: two people, the real program, real encryption. */
+/** Rooms from outside, with real encryption; long, because all of it is asked of one program, which takes seconds to start. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+/** The bodies of requests: how large, how packed and how deep they may be, and what is said of those that are wrong. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** The OpenAPI document of a service, made from its routes, and what the operations port tells. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { createLimit } from '../../adapters/http/kernel/limit.js';

@@ -1,3 +1,4 @@
+/** A request: when it is the same command again, what it carries, where it comes from, and which pages may ask. */
 import { expect } from 'chai';
 import { cors } from '../../adapters/http/kernel/cors.js';
 import { createClientAddress } from '../../adapters/system/client-address.js';

@@ -1,3 +1,4 @@
+/** Which route a request comes to, and what is answered where there is none. */
 import { expect } from 'chai';
 import { problem } from '../../adapters/http/kernel/problem.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';

@@ -1,3 +1,4 @@
+/** A service that listens: where, for how long, and how it stops. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+/** What holds of the relay whatever happened: snapshot and frames, what is missed, and what a ring remembers. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../adapters/relay/relay.js';

@@ -1,3 +1,4 @@
+/** Server-sent events over HTTP, as a client reads them. */
 import { expect } from 'chai';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { createRelay, type Relay } from '../../adapters/relay/relay.js';

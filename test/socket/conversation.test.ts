@@ -272,6 +272,18 @@ describe('a conversation over a WebSocket', () => {
     ]);
   });
 
+  it('ends with 1011 when the service fails to begin it', async () => {
+    talk = await serveTalk({
+      begun() {
+        throw new Error('at its beginning');
+      },
+    });
+    const talker = await talk.open();
+    expect((await talker.closed).code).to.equal(1011);
+    const failures = talk.lines.filter(({ level }) => level === 'error');
+    expect(failures.map(({ fields }) => String(fields.err))).to.deep.equal(['Error: at its beginning']);
+  });
+
   it('is cut for who does not read what he is told, and goes on for the others', async () => {
     talk = await serveTalk();
     const [slow, other] = await Promise.all([talk.open(), talk.open()]);

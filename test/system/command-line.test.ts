@@ -1,3 +1,4 @@
+/** The command line: what it takes, and what it says of the rest. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+/** The settings of the program: where they come from, and which are refused. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** What the outside sees of a process: its log, whose address it takes for a caller’s, and how it ends. */
 import { EventEmitter } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+/** Leases while MongoDB fails, is frozen or away, and by the timers of the process. */
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { createLeases } from '../../../adapters/mongo/leases.js';

@@ -1,3 +1,4 @@
+/** The policy of alerting over HTTP and both stores: on every node, changed in part, refused by name. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { useAlerting } from '../../support/alerts.js';

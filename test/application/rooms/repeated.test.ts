@@ -1,4 +1,4 @@
-/** The same command again: on two nodes at the same moment, after its answer was lost, after its room has ended. */
+/** The same command again, on two nodes or after its answer was lost; long, because two nodes are started once for all of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createHandle } from '../../../application/command/handle.js';

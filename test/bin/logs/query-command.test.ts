@@ -1,3 +1,4 @@
+/** `annals logs query` and `aggregate` as processes: what they ask, print and exit with. */
 import { expect } from 'chai';
 import { pretty, shaped } from '../../../bin/commands/logs/format.js';
 import { entry, json, type LogService, useAnnalsLogs } from '../../support/log-service.js';

@@ -1,3 +1,4 @@
+/** `annals logs tail` as a process: the newest, then what comes, over broken connections, until it is interrupted. */
 import { expect } from 'chai';
 import { entry, json, useAnnalsLogs } from '../../support/log-service.js';
 import { start } from '../../support/program.js';

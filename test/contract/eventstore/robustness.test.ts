@@ -1,4 +1,4 @@
-/** What no driver sends: raw bytes, broken frames and messages. One answer each, and the engine goes on. */
+/** What no driver sends: one answer each, and the engine goes on; long, because one engine must survive all of it. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect, constants } from 'node:http2';

@@ -1,3 +1,4 @@
+/** Catch-up subscriptions to one stream: order, where they begin, what ends them. */
 import { once } from 'node:events';
 import { END, jsonEvent, type ResolvedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { expect } from 'chai';
