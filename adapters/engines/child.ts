@@ -57,7 +57,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {}
 try {
   const [secret, start] = await Promise.all([secretOfParent(), load(), lock()]);
   const onFatal = (error: Error) => {
-    process.stderr.write(`${kind} engine failed: ${error.stack}\n`);
+    const what = error instanceof StoreDamaged ? error.message : error.stack;
+    process.stderr.write(`${kind} engine failed: ${what}\n`);
     process.exit(1);
   };
   const onDamaged = (position: number) => void tell({ damaged: position });

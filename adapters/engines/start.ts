@@ -12,7 +12,7 @@ import { closeTree } from '../system/private-files.js';
 import type { ChildMessage, Failure, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
-import { checkStores, markStores, StoreDamaged } from './store-file.js';
+import { checkStores, markStores, RESTORE, StoreDamaged } from './store-file.js';
 
 export interface Engines {
   /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
@@ -107,7 +107,8 @@ async function startEngine(
   const watch = () =>
     child.once('exit', async (code, signal) => {
       if (stopping) return;
-      logger.error({ engine: kind, code, signal }, 'engine died, starting it again');
+      const damage = DAMAGED.has(signal) ? `; if it does so again, ${directory} is damaged: ${RESTORE}` : '';
+      logger.error({ engine: kind, code, signal }, `engine died, starting it again${damage}`);
       for (;;) {
         try {
           child = launch(kind, directory, first.port, secret).on('message', heard);
@@ -177,7 +178,7 @@ export async function ready(child: ChildProcess, kind: string, directory: string
   // Reading what is not there ends a process in the kernel, in so many ways.
   const damaged = DAMAGED.has(child.signalCode) || outcome.failed.includes('MDB_');
   if (!damaged) throw new Error(what);
-  throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: restore it from a backup`);
+  throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: ${RESTORE}`);
 }
 
 const DAMAGED: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGBUS', 'SIGSEGV', 'SIGABRT']);

@@ -9,6 +9,9 @@ export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
 }
 
+/** What to do about it. */
+export const RESTORE = 'restore the data directory from a backup';
+
 /** Where each engine's data stands in the data directory. */
 const FILES = [join('eventstore', 'log', 'data.mdb'), join('mongo', 'data.mdb')];
 /** Says that both stores were made once. */

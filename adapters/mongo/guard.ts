@@ -25,7 +25,7 @@ const LONG_MS = 60_000;
 
 /**
  * The same database, collection or cursor, and so is whatever it hands out: every call answers within a deadline,
- * and rejects with `Unavailable` when the server is away, stepping down, out of disk or silent. What the server
+ * and rejects with `Unavailable` when the server is away, stepping down, out of disk, silent or damaged. What the server
  * refuses for another reason rejects with the driver's own error.
  */
 export function guarded<Target extends object>(target: Target): Target {
@@ -75,7 +75,9 @@ export async function answered<T>(call: Promise<T>, ms: number): Promise<T> {
   try {
     return await within(ms, call, 'MongoDB');
   } catch (error) {
-    throw isAway(error) ? new Unavailable('MongoDB does not answer', { cause: error }) : error;
+    if (isAway(error)) throw new Unavailable('MongoDB does not answer', { cause: error });
+    if (isDamage(error)) throw new Unavailable('MongoDB found damage in what it stores', { cause: error });
+    throw error;
   }
 }
 
@@ -119,6 +121,9 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   13436, // NotPrimaryOrSecondary
   14031, // OutOfDiskSpace
 ]);
+
+/** DataCorruptionDetected: the server's message says where. It can be mended while this runs, or restored. */
+const isDamage = (error: unknown): boolean => error instanceof MongoServerError && error.code === 301;
 
 function isAway(error: unknown): boolean {
   // While it waits for a socket to take a large command, the driver hands on what the socket says.

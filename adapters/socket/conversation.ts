@@ -80,7 +80,21 @@ export function hold(
   let answering = false;
   let heard = clock.now();
 
-  const conversation = begin((code, reason) => socket.close(code, reason));
+  // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
+  socket.on('error', (err) => logger.debug({ err }, 'a WebSocket broke'));
+
+  const fail = (err: unknown) => {
+    logger.error({ err }, 'a conversation failed');
+    socket.close(CLOSE.failed, 'Internal error');
+  };
+
+  let conversation: Conversation;
+  try {
+    conversation = begin((code, reason) => socket.close(code, reason));
+  } catch (error) {
+    fail(error);
+    return;
+  }
 
   async function answerAll() {
     answering = true;
@@ -99,9 +113,8 @@ export function hold(
           bytes.give(came.data.length);
         }
       }
-    } catch (err) {
-      logger.error({ err }, 'a conversation failed');
-      socket.close(CLOSE.failed, 'Internal error');
+    } catch (error) {
+      fail(error);
     }
     answering = false;
   }
@@ -144,8 +157,6 @@ export function hold(
     if (!answering) void answerAll();
   });
   socket.on('pong', hear).on('ping', hear);
-  // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
-  socket.on('error', (err) => logger.debug({ err }, 'a WebSocket broke'));
 
   let callOff = after(PING_MS, ping);
   function ping() {

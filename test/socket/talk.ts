@@ -37,6 +37,8 @@ export interface Talk extends Toys {
 export interface TalkOptions extends Partial<ListenOptions> {
   /** What is done about a message before it is told on. */
   readonly meanwhile?: (message: Message) => Promise<void> | void;
+  /** What is done when a conversation begins. */
+  readonly begun?: () => void;
   readonly perSecond?: number;
   readonly policy?: Partial<ServicePolicy>;
 }
@@ -44,6 +46,7 @@ export interface TalkOptions extends Partial<ListenOptions> {
 /** Served on a free port; closed by the caller. */
 export async function serveTalk({
   meanwhile = () => {},
+  begun = () => {},
   perSecond = 1_000_000,
   policy,
   ...options
@@ -65,6 +68,7 @@ export async function serveTalk({
     admit: ({ params, headers }) => (headers['x-stranger'] ? problem(401, 'Strangers may not') : params.room),
     handle: (_, room) => ({
       converse(speaker): Conversation {
+        begun();
         speakers.push(speaker);
         relay.connect({ keys: [room] }, speaker.sink);
         return {

@@ -37,6 +37,7 @@ const NAMES: Record<number, string> = {
   225: 'TransactionTooOld',
   263: 'OperationNotSupportedInTransaction',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
+  301: 'DataCorruptionDetected',
   334: 'MechanismUnavailable',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
@@ -45,6 +46,14 @@ const NAMES: Record<number, string> = {
 /** The refusal of what the real server does and this engine does not: with the code for what is not known at all. */
 export const notImplemented = (code: number, what: string): CommandError =>
   new CommandError(code, `This embedded engine does not implement ${what}`);
+
+/** The refusal of what is not what was written, with the code that the real server has for indexes that lead nowhere. */
+export const damaged = (namespace: string): CommandError =>
+  new CommandError(
+    301,
+    `${namespace} is damaged, for what is stored is not what was written: a read model is built anew by annals reindex, ` +
+      'anything else comes from a backup of the data directory',
+  );
 
 /** A refusal the client sees as `code`, `codeName` and `errmsg`; a duplicate key also names key and value. */
 export class CommandError extends Error {

@@ -1,7 +1,8 @@
 /** From a message to its answer: finds the command, runs it, and turns every error into one answer. */
 import { Double } from 'bson';
 import { encode } from '../bson/make.js';
-import { CommandError } from '../errors.js';
+import { CommandError, damaged } from '../errors.js';
+import { isBroken } from '../storage/store.js';
 import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
 import { saslContinue, saslStart } from './authenticate.js';
@@ -14,7 +15,7 @@ import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { buildInfo, connectionStatus, endSessions, getParameter, ping, serverStatus } from './info.js';
 import { count, find, getMore, killCursors } from './read.js';
-import { type Connection, checkSequences, type Request, readRequest } from './request.js';
+import { type Connection, checkSequences, namespaceOf, type Request, readRequest } from './request.js';
 import { insert, remove, update } from './write.js';
 
 type Handler = (engine: Engine, request: Request) => Promise<Buffer>;
@@ -85,7 +86,19 @@ export async function answer(engine: Engine, message: Message, connection: Conne
       );
     return { body: await handler(engine, request), ok: true };
   } catch (error) {
-    return failure(error);
+    if (!isBroken(error)) return failure(error);
+    // Nothing more can be read in what was being read in.
+    engine.catalog.store.refresh();
+    return failure(damaged(placeOf(message, connection)));
+  }
+}
+
+/** The collection that a command was about, for people. */
+function placeOf(message: Message, connection: Connection): string {
+  try {
+    return namespaceOf(readRequest(message, connection));
+  } catch {
+    return 'the store';
   }
 }
 

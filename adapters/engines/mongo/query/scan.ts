@@ -47,7 +47,9 @@ export class Scan {
   }
 
   #point(found: Candidate[]): number {
-    this.#add(found, documentKey(this.#collection, this.#plan.points[this.#range++]!));
+    const key = documentKey(this.#collection, this.#plan.points[this.#range++]!);
+    const document = this.#documents.at(this.#collection, key);
+    if (document) found.push(new Candidate(key, document));
     return 1;
   }
 
@@ -57,10 +59,10 @@ export class Scan {
     const { store } = this.#documents;
     let count = 0;
     if (!index) {
-      for (const { key, value } of store.entries(range)) {
+      for (const candidate of this.#documents.entries(this.#collection, range)) {
         count++;
-        this.#after = key;
-        found.push(new Candidate(key, value));
+        this.#after = candidate.key;
+        found.push(candidate);
       }
     } else {
       // All keys first: reading documents while a cursor is open would move it.
@@ -76,7 +78,7 @@ export class Scan {
           keys.push(documentKeyOfEntry(this.#collection, index, key, key));
         }
       count = keys.length;
-      for (const key of keys) if (!this.#wasMet(key)) this.#add(found, key);
+      for (const key of keys) if (!this.#wasMet(key)) this.#follow(found, key);
     }
     if (count < limit) {
       this.#range++;
@@ -93,8 +95,8 @@ export class Scan {
     return false;
   }
 
-  #add(found: Candidate[], key: Buffer): void {
-    const document = this.#documents.store.get(key);
+  #follow(found: Candidate[], key: Buffer): void {
+    const document = this.#documents.indexed(this.#collection, key);
     if (document) found.push(new Candidate(key, document));
   }
 }

@@ -25,9 +25,9 @@ export async function buildIndexes(
       while (performance.now() < until) {
         if (collection.dropped) throw new CommandError(26, `ns not found ${collection.namespace}`);
         const range = { low: collection.head, high: spaceEnd(collection.head), limit: PAGE, after };
-        const page = [...store.entries(range)];
-        for (const { key, value } of page) {
-          for (const index of indexes) documents.enter(collection, index, value);
+        const page = [...documents.entries(collection, range)];
+        for (const { key, document } of page) {
+          for (const index of indexes) documents.enter(collection, index, document);
           after = key;
         }
         if (page.length < PAGE) return true;

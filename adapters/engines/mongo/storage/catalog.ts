@@ -1,6 +1,7 @@
 /** Which collections and indexes exist, on disk and in memory, and what of dropped ones is still to be swept. */
 import { randomUUID } from 'node:crypto';
 import { Binary, deserialize } from 'bson';
+import { RESTORE, StoreDamaged } from '../../store-file.js';
 import { encode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
 import type { Collection, Marks } from './collection.js';
@@ -15,6 +16,7 @@ import {
   spaceHead,
   spaceOf,
 } from './layout.js';
+import { opened, sealed } from './sealed.js';
 import { Store } from './store.js';
 import { Sweeper } from './sweeper.js';
 
@@ -46,7 +48,11 @@ export class Catalog implements Marks {
       beforeCommit: () => this.#writeMarks(),
       afterFlush: () => this.#publishCounts(),
     });
-    for (const { key, value } of this.store.entries(CATALOG)) this.#open(namespaceOf(key), value);
+    for (const { key, value } of this.store.entries(CATALOG)) {
+      const entry = opened(key, value);
+      if (!entry) throw new StoreDamaged(`the list of collections in ${directory} is damaged: ${RESTORE}`);
+      this.#open(namespaceOf(key), entry);
+    }
     const dropped = [...this.store.keys(GARBAGE)].map(spaceOf);
     this.#nextSpace = Math.max(this.#nextSpace, ...dropped.map((space) => space + 1));
     this.#sweeper = new Sweeper(this.store);
@@ -212,7 +218,8 @@ export class Catalog implements Marks {
         long,
       })),
     };
-    this.store.put(catalogKey(collection.namespace), encode(entry));
+    const key = catalogKey(collection.namespace);
+    this.store.put(key, sealed(key, encode(entry)));
   }
 
   #discard(collection: Collection): void {

@@ -3,10 +3,11 @@ import { compoundKey, END, keyOf } from '../bson/key.js';
 import { join, NULL } from '../bson/make.js';
 import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
-import type { Store } from './store.js';
+import { opened, sealed } from './sealed.js';
+import type { KeyRange, Store } from './store.js';
 
 /** A collection as the writers know it. */
 export interface Collection {
@@ -51,6 +52,7 @@ export function documentKeyOfEntry(collection: Collection, index: Index, key: Bu
   const { head } = collection;
   const end = key.length - 2;
   const length = key.readUInt16BE(end);
+  if (length > end - head.length) throw damaged(collection.namespace);
   const whole = Buffer.allocUnsafe(head.length + length);
   head.copy(whole, 0);
   key.copy(whole, head.length, end - length, end);
@@ -84,8 +86,29 @@ export class Documents {
     readonly marks: Marks,
   ) {}
 
+  /** Errors: 301, as all that reads. */
   get(collection: Collection, idKey: Buffer): Buffer | undefined {
-    return this.store.get(documentKey(collection, idKey));
+    return this.at(collection, documentKey(collection, idKey));
+  }
+
+  /** The document of a key. */
+  at(collection: Collection, key: Buffer): Buffer | undefined {
+    const value = this.store.get(key);
+    return value && whole(collection, key, value);
+  }
+
+  /** The document of a key that an index has led to, found in the same snapshot. */
+  indexed(collection: Collection, key: Buffer): Buffer | undefined {
+    const document = this.at(collection, key);
+    // What was dropped meanwhile is swept in no order.
+    if (!document && !collection.dropped) throw damaged(collection.namespace);
+    return document;
+  }
+
+  /** Documents in the order of their keys. */
+  *entries(collection: Collection, range: KeyRange): Generator<Candidate> {
+    for (const { key, value } of this.store.entries(range))
+      yield new Candidate(key, whole(collection, key, value));
   }
 
   /** Errors: 11000, 171; nothing is written then. */
@@ -99,7 +122,7 @@ export class Documents {
     collection.indexes.forEach((index, i) => {
       this.#requireUnique(collection, index, added[i]!, idKey);
     });
-    this.store.put(key, document);
+    this.store.put(key, sealed(key, document));
     if (!collection.longIds && isLong(keyOf(id))) {
       collection.longIds = true;
       this.marks.widened(collection);
@@ -123,7 +146,8 @@ export class Documents {
         this.#requireUnique(collection, index, changed.added, idKey);
         return changed;
       });
-    this.store.put(documentKey(collection, idKey), after);
+    const key = documentKey(collection, idKey);
+    this.store.put(key, sealed(key, after));
     for (const { index, added, removed } of changes) {
       for (const { key } of removed) this.store.remove(key);
       this.#putEntries(index, added, idKey);
@@ -211,6 +235,12 @@ function entryKey(index: Index, fields: Buffer, idKey: Buffer): Buffer {
   idKey.copy(key, fields.length);
   key.writeUInt16BE(idKey.length, key.length - 2);
   return key;
+}
+
+function whole(collection: Collection, key: Buffer, value: Buffer): Buffer {
+  const document = opened(key, value);
+  if (!document) throw damaged(collection.namespace);
+  return document;
 }
 
 function duplicateId(collection: Collection, id: Value): CommandError {

@@ -1,6 +1,6 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkKind, checkLength } from '../../store-file.js';
+import { checkKind, checkLength, RESTORE, StoreDamaged } from '../../store-file.js';
 import { isKey } from './layout.js';
 
 /** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
@@ -29,12 +29,17 @@ interface Outcome {
   readonly error: unknown;
 }
 
+/** Whether lmdb has met a page that is none; whatever shares a transaction with that is refused as well. */
+export const isBroken = (error: unknown): boolean =>
+  error instanceof Error && /^MDB_(CORRUPTED|PAGE_NOTFOUND|BAD_TXN|PANIC)/.test(error.message);
+
 /** For so long a transaction takes up further jobs; the last may go on a little longer. */
 const TURN_MS = 6;
 
 /** An open environment. Reads outside a step see only what is flushed; reads inside see the transaction. */
 export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
+  readonly #file: string;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;
   readonly #afterFlush: () => void;
@@ -55,9 +60,9 @@ export class Store {
       noMemInit: true,
       maxDbs: 1,
     });
-    const file = `${directory}/data.mdb`;
-    checkKind(this.#env, file, isKey);
-    checkLength(this.#env, file, [this.#env]);
+    this.#file = `${directory}/data.mdb`;
+    checkKind(this.#env, this.#file, isKey);
+    checkLength(this.#env, this.#file, [this.#env]);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
@@ -156,8 +161,16 @@ export class Store {
     }
   }
 
+  /** Readers begin anew: one that has met a damaged page can read no other. Only outside a step. */
+  refresh(): void {
+    this.#live.resetReadTxn();
+  }
+
   /** A transaction that failed leaves memory ahead of the disk: nothing can be trusted any more. */
-  #break(error: Error, outcomes: readonly Outcome[]): void {
+  #break(failure: Error, outcomes: readonly Outcome[]): void {
+    // What a step has met first is why the transaction could not be made.
+    const broken = [failure, ...outcomes.map(({ error }) => error)].some(isBroken);
+    const error = broken ? new StoreDamaged(`a page of ${this.#file} is damaged: ${RESTORE}`) : failure;
     this.#broken = error;
     for (const { job } of outcomes) job.failed(error);
     for (const job of this.#queue) job.failed(error);
