@@ -46,7 +46,8 @@ export const showing = (reflected: Reflected, rows: readonly Touched[]): Reflect
 });
 
 /** The last event that touched any of the rows; 0 for none. */
-export const newestOf = (rows: readonly Touched[]): Position =>
+const newestOf = (rows: readonly Touched[]): Position =>
   rows.map(({ _at }) => _at.toBigInt()).reduce(later, 0n);
 
-const later = (a: Position, b: Position): Position => (a > b ? a : b);
+/** The later of two places in the log. */
+export const later = (a: Position, b: Position): Position => (a > b ? a : b);

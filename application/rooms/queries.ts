@@ -5,7 +5,7 @@ import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
-import { newestOf, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
+import { later, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import { nextTurn } from '../turns.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
@@ -64,8 +64,8 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
     const { roomId } = caller;
     const last = shown.last(roomId);
-    if (last && last.reflects >= seen && isSame(last.content, shown.content(roomId)))
-      return part(last, after);
+    if (last && later(last.position, shown.heard()) >= seen && isSame(last.content, shown.content(roomId)))
+      return part({ ...last, position: later(last.position, shown.heard()) }, after);
     const owed = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
     const reflected = await reflecting(settled, 'rooms.state', owed);
     const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
@@ -75,7 +75,8 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     if ('rejected' in found) return found;
     // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
     if (found.messages.size >= SMALL) await nextTurn();
-    return { ...reflected, ...part(found, after) };
+    const { consistency } = reflected;
+    return { ...part(found, after), ...(consistency && { consistency }) };
   }
 
   /** What `last` showed needs no opening again: messages never change. */
@@ -120,13 +121,13 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const participants = isReadable && people.length > 0 ? readable : await participantsOf(roomId);
     if (!participants) return notFound;
 
-    const position = newestOf(found);
+    const { position } = showing(reflected, found);
     const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
     const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
     const content = shown.content(roomId);
     const now = { head, messages, position };
     if (!reflected.consistency && isReadable && content && isWhole(content, people, wanted))
-      shown.keep(roomId, { ...now, content, reflects: showing(reflected, found).position });
+      shown.keep(roomId, { ...now, content });
     return now;
   }
 

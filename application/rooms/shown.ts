@@ -24,9 +24,8 @@ export interface Shown {
   readonly head: string;
   /** The JSON of each message by its id, oldest first. */
   readonly messages: ReadonlyMap<string, string>;
-  readonly position: Position;
   /** Everything up to here is reflected. */
-  readonly reflects: Position;
+  readonly position: Position;
 }
 
 type Ended = RoomsEvent<Erasing<typeof catalog>>;
@@ -40,6 +39,10 @@ export interface ShownRooms {
   last(roomId: string): Shown | undefined;
   /** Whether there is room for one with these messages, sealed as they are, beside others. */
   fits(messages: readonly { readonly secret: string }[]): boolean;
+  /** An event of the service has been seen, and every node's streams are known up to it. */
+  hear(position: Position): void;
+  /** Of the last of these: what `content` says holds up to there. */
+  heard(): Position;
   /** To be called at once with the content it shows. */
   keep(roomId: string, shown: Shown): void;
   /** Of a room that has ended nothing of what was said in it stays in memory. */
@@ -61,11 +64,16 @@ export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = S
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 
+  let heard: Position = 0n;
   const forget = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
 
   return {
     content,
     last: (roomId) => rooms.get(roomId),
+    hear(position) {
+      heard = position;
+    },
+    heard: () => heard,
     fits: (messages) =>
       messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + heldBytes(secret), 0) <= limitBytes / 2,
     keep: (roomId, shown) => void rooms.set(roomId, shown),

@@ -51,6 +51,7 @@ export const rooms: Service<typeof catalog> = {
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       publish(event) {
+        shown.hear(event.position);
         handlerOf(shown.on, event)?.(event);
         relay.publish(event);
       },

@@ -120,6 +120,22 @@ describe('a room that is read again', function () {
     expect((await read(room)).ids).to.have.length(3);
   });
 
+  it('says that it shows what happened elsewhere meanwhile, which was nothing to it', async () => {
+    const { read, reads, shown } = readers();
+    const [room, other] = [await node.create('Ada'), await node.create('Bob')];
+    await post(room, 0);
+    const elsewhere = await post(other, 0);
+    await node.kernel.settled.wait('rooms.state', elsewhere.position);
+    expect((await read(room)).position >= elsewhere.position, 'from rows').to.equal(true);
+    const later = await post(other, 1);
+    expect((await read(room)).position < later.position, 'not heard of yet').to.equal(true);
+    shown.hear(later.position);
+    expect((await read(room)).position, 'from memory').to.equal(later.position);
+    // Also for who asks for no less.
+    expect((await read(room, undefined, later.position)).position).to.equal(later.position);
+    expect(reads()).to.equal(1);
+  });
+
   it('is opened from where its reader is when it is too large to be kept, and in turns', async () => {
     const room = await node.create('Ada');
     const ids: string[] = [];
