@@ -45,6 +45,11 @@ export interface BuildOptions {
   readonly onBegun?: () => void;
 }
 
+export interface CheckOptions extends Omit<BuildOptions, 'onBegun'> {
+  /** Waits before each comparison, ms: what has caught up by then was no difference. */
+  readonly lookAgainMs?: readonly number[];
+}
+
 /** How far a build is, and how far the log is. */
 export interface UnderWay {
   readonly position: Position;
@@ -172,7 +177,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   /** Builds the projection anew, compares it with the served rows, and throws it away. */
   async function check(
     projection: ReadModel,
-    { signal, onProgress }: BuildOptions,
+    { signal, onProgress, lookAgainMs = LOOK_AGAIN_MS }: CheckOptions,
   ): Promise<readonly Difference[]> {
     return asBuilder(projection, signal, async (lease, stop) => {
       const { state } = await current(projection);
@@ -182,7 +187,7 @@ export function createLifecycle(ports: LifecyclePorts) {
         for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
         let differences: readonly Difference[] | undefined;
         // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
-        for (const wait of LOOK_AGAIN_MS) {
+        for (const wait of lookAgainMs) {
           if (differences?.length === 0) break;
           await pause(wait, stop);
           const until = await head();
@@ -278,7 +283,6 @@ const ELSEWHERE_MS = 500;
 /** So few take no room worth waiting for. */
 const FEW_ROWS = 1000;
 
-/** Before each comparison of a check; what has caught up by then was no difference. */
 const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;

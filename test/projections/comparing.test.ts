@@ -18,7 +18,9 @@ describe('a build that is only to compare', () => {
       yield* name.includes('check') ? rebuilt : (live[looks++] ?? live.at(-1)!);
     }
     const withRows: Builds = { ...world.builds.builds, scan };
-    return world.lifecycle({ builds: withRows }).check(contents, { signal: world.stop.signal });
+    return world
+      .lifecycle({ builds: withRows })
+      .check(contents, { signal: world.stop.signal, lookAgainMs: [0, 1, 1, 1, 1] });
   };
 
   it('finds nothing where nothing is served, or nothing differs, and leaves nothing behind', async () => {

@@ -190,7 +190,8 @@ describe('a projection', () => {
     await rows.deleteOne({ _id: two });
     const extra = randomUUID();
     await rows.insertOne({ _id: extra, _at: Long.ONE } as { _id: string });
-    const found = await kernel.lifecycle.check(contents, { signal: stop.signal });
+    const looks = { lookAgainMs: [0, 100, 100] };
+    const found = await kernel.lifecycle.check(contents, { signal: stop.signal, ...looks });
     expect(found).to.have.deep.members([
       { id: one, problem: 'different' },
       { id: two, problem: 'missing' },

@@ -153,7 +153,7 @@ describe('the index of log records', function () {
         expect(await rowsOf(redelivered)).to.deep.equal(await rowsOf(once));
         await Promise.all([kernel.builds.drop(once), kernel.builds.drop(redelivered)]);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 
@@ -171,7 +171,7 @@ describe('the index of log records', function () {
         }
         await kernel.builds.drop(name);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 
@@ -199,7 +199,7 @@ describe('the index of log records', function () {
         }
         await kernel.builds.drop(name);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 
@@ -255,7 +255,7 @@ describe('the index of log records', function () {
         expect(await rowsOf(again)).to.deep.equal(await rowsOf(name));
         await Promise.all([kernel.builds.drop(name), kernel.builds.drop(again)]);
       }),
-      { numRuns: 10 },
+      { numRuns: 4 },
     );
   });
 
