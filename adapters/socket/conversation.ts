@@ -57,6 +57,9 @@ const SILENT_MS = 60_000;
 const WAITING = 16;
 const WAITING_BYTES = 64 * 1024;
 
+/** Who says something and leaves so many bytes of what he is told unread is cut. */
+const MOST_UNREAD = 1024 * 1024;
+
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
 export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 
@@ -112,6 +115,7 @@ export function hold(
         } finally {
           bytes.give(came.data.length);
         }
+        if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
       }
     } catch (error) {
       fail(error);

@@ -222,6 +222,19 @@ describe('a conversation over a WebSocket', () => {
     expect(failures.map(({ fields }) => String(fields.err))).to.deep.equal(['Error: at its beginning']);
   });
 
+  it('is cut for who leaves unread what he is answered', async () => {
+    const answer = { json: JSON.stringify({ type: 'said', text: 'x'.repeat(100_000) }) };
+    talk = await serveTalk({ meanwhile: () => talk.speakers[0]!.sink.send(answer) });
+    const talker = await talk.open();
+    talker.socket.pause();
+    // Many more than the network between takes.
+    for (let said = 0; said < 500; said++) talker.say('again', { to: 'nobody' });
+    await eventually(() => expect(talk.left).to.deep.equal(['a']));
+    expect(talk.said.length).to.be.lessThan(500);
+    talker.socket.resume();
+    expect((await talker.closed).code).to.equal(1006);
+  });
+
   it('is cut for who does not read what he is told, and goes on for the others', async () => {
     talk = await serveTalk();
     const [slow, other] = await Promise.all([talk.open(), talk.open()]);
