@@ -1,12 +1,10 @@
 /** What is true of commands while the log does not answer: tried again, done once, and what was ended is not busy. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../application/command/handle.js';
 import { newEvent } from '../../application/command/new-event.js';
-import { createRepetition } from '../../application/command/repetition.js';
 import { type EventLog, Unavailable } from '../../application/ports.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import { quiet } from '../support/engines.js';
+import { commandsOf } from '../support/commands.js';
 import { box, context } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
@@ -35,15 +33,7 @@ export function whileTheLogIsAway(start: StartRoads) {
     const append: EventLog['append'] = (...args) => (appends++ === 0 ? first : log.append)(...args);
     const told: number[] = [];
     const appended = (_: string, __: bigint, events: number) => void told.push(events);
-    const handle = createHandle({
-      log: { ...log, append },
-      streams,
-      repetition: createRepetition({ streams, clock: Date, appended }),
-      release: 'test',
-      logger: quiet,
-      appended,
-      conflicted: () => {},
-    });
+    const { handle } = commandsOf({ log: { ...log, append }, streams, appended });
     const put = (toy: string) => handle(box, stream, { box: id, toy }, context());
     return { put, told, appends: () => appends };
   }

@@ -1,11 +1,9 @@
 /** What a command costs, in its quota and in what must be there before it: once, and nothing where nothing came of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../application/command/handle.js';
-import { createRepetition } from '../../application/command/repetition.js';
 import { type EventLog, Unavailable } from '../../application/ports.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { quiet } from '../support/engines.js';
+import { commandsOf } from '../support/commands.js';
 import { box, context, type PutToy } from '../support/toys.js';
 import { inMemory, type Road } from './road.js';
 
@@ -50,16 +48,8 @@ describe('what a command costs', () => {
   /** Puts a toy into the box at cost; the first appends go these ways. */
   function put(command: Partial<PutToy>, how = context(), appends: Append[] = [], before: Before = prepare) {
     const { streams, log } = one;
-    const appended = () => {};
-    const handle = createHandle({
-      log: { ...log, append: (...args) => (appends.shift() ?? log.append)(...args) },
-      streams,
-      repetition: createRepetition({ streams, clock: Date, appended }),
-      release: 'test',
-      logger: quiet,
-      appended,
-      conflicted: () => {},
-    });
+    const append: Append = (...args) => (appends.shift() ?? log.append)(...args);
+    const { handle } = commandsOf({ log: { ...log, append }, streams });
     const asked = { box: id, toy: 'bear', ...command };
     return handle(box, stream, asked, { quota, ...how }, before).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error;

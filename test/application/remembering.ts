@@ -1,11 +1,10 @@
 /** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../application/command/handle.js';
-import { createRepetition, type Handled } from '../../application/command/repetition.js';
+import type { Handled } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import { quiet } from '../support/engines.js';
+import { commandsOf } from '../support/commands.js';
 import { box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
@@ -24,11 +23,7 @@ export function rememberingStreams(start: StartRoads) {
 
   const fresh = () => {
     const streams = createStreams(kernel.log, kernel.reveal, LIMIT);
-    const appended = () => {};
-    const repetition = createRepetition({ streams, clock: Date, appended });
-    const options = { log: kernel.log, streams, repetition, release: 'test', logger: quiet };
-    const handle = createHandle({ ...options, appended, conflicted() {} });
-    return { streams, handle };
+    return { streams, ...commandsOf({ log: kernel.log, streams }) };
   };
 
   /** A box that so many toys were put into at once, by events of one append each of 100. */

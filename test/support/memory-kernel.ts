@@ -7,14 +7,13 @@ import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
-import { createHandle } from '../../application/command/handle.js';
-import { createRepetition } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
 import type { Clock, EventLog, Follow } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
 import { createVault, type KeyStore } from '../../application/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
+import { commandsOf } from './commands.js';
 import { quiet } from './engines.js';
 import { checkpointsInMemory, leasesInMemory } from './ports.js';
 
@@ -149,16 +148,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
   const streams = createStreams(log, reveal);
   const settled = createSettled([], async () => undefined);
   const appended = settled.appended;
-  const repetition = createRepetition({ streams, clock, appended });
-  const handle = createHandle({
-    log,
-    streams,
-    repetition,
-    release: 'test',
-    logger: quiet,
-    appended,
-    conflicted() {},
-  });
+  const { repetition, handle } = commandsOf({ log, streams, clock, appended });
   return {
     log,
     follow,

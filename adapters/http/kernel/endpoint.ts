@@ -72,8 +72,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       if (wrong) return refusal ?? refuse(wrong);
 
       if (readBody) {
-        const name = refusal ? '' : route.nameOf?.(caller);
-        body = (route.budget ?? bodies).hold(`${network} ${name ?? ''}`);
+        const name = refusal ? undefined : route.nameOf?.(caller);
+        body = (route.budget ?? bodies).hold(name === undefined ? network : `${network} ${name}`);
         const read = await readBody(ctx, body);
         if (isProblem(read)) return refusal ?? read;
         const invalid = checkBody?.(read.json);
@@ -91,7 +91,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const { read, perSecond } = conversation!;
         const { logger } = request;
         const { after, clock } = deps;
-        const held = { place: requests.hold(network), bytes: bodies.hold(`${network} `) };
+        const held = { place: requests.hold(network), bytes: bodies.hold(network) };
         const options = { read, perSecond, ...held, logger, after, clock };
         return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }

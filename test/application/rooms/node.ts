@@ -1,7 +1,5 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
 import { randomUUID } from 'node:crypto';
-import { createHandle } from '../../../application/command/handle.js';
-import { createRepetition } from '../../../application/command/repetition.js';
 import { runReaction } from '../../../application/follow/reactions.js';
 import type { Clock, EventLog } from '../../../application/ports.js';
 import { createRoomAdmission } from '../../../application/rooms/admission.js';
@@ -14,6 +12,7 @@ import { createKernel } from '../../../bin/node/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/state.js';
+import { commandsOf } from '../../support/commands.js';
 import { quiet, type Servers } from '../../support/engines.js';
 import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/rooms.js';
@@ -45,17 +44,7 @@ export async function startNode(
   const clock = held
     ? { now: held.now, certain: async () => held.now(), agrees: () => true }
     : connected.clock;
-  const repetition = createRepetition({ streams, clock, appended });
-  const handle = createHandle({
-    log,
-    streams,
-    repetition,
-    release: 'test',
-    logger: quiet,
-    appended,
-    conflicted() {},
-  });
-  const kernel = { ...connected, log, handle, repetition };
+  const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.open([state], kernel.served, { signal });

@@ -1,15 +1,14 @@
 /** The same command again, on two nodes or after its answer was lost; long, because two nodes are started once for all of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createHandle } from '../../../application/command/handle.js';
-import { createRepetition } from '../../../application/command/repetition.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
 import { createRoomCommands, type Done } from '../../../application/rooms/commands.js';
 import { roomKind } from '../../../application/rooms/kinds.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { commandsOf } from '../../support/commands.js';
+import { type Servers, startServers } from '../../support/engines.js';
 import { envelope, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { done, type Node, startNode } from './node.js';
@@ -209,17 +208,8 @@ describe('the same command again', function () {
       const told: [string, bigint][] = [];
       const appended = (stream: string, position: bigint) => void told.push([stream, position]);
       const losing = { ...log, append: loses(log.append) };
-      const repetition = createRepetition({ streams, clock: Date, appended });
-      const handle = createHandle({
-        log: losing,
-        streams,
-        repetition,
-        release: 'test',
-        logger: quiet,
-        appended,
-        conflicted() {},
-      });
-      const commands = createRoomCommands({ handle, repetition, log, vault, derivation, clock: Date });
+      const road = commandsOf({ log: losing, streams, appended });
+      const commands = createRoomCommands({ ...road, log, vault, derivation, clock: Date });
       const { position } = done(await commands.post(await one.admitted(room), envelope, context()));
       expect(told).to.deep.equal([[messagesStream(room.roomId), position]]);
     });
