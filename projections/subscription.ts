@@ -223,12 +223,14 @@ export function runProjector(options: ProjectorOptions): Projector {
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
     await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
+    // Its builder has read on while it was at it: his checkpoint is not moved back, and what he took is there.
+    const position = (await checkpoints.read(collection)) ?? event.position;
     const old = from.collection;
     from.apply = await builds.open(from.projection, collection, from.lease);
     from.collection = collection;
     from.revision = event.revision;
-    from.position = event.position;
     served.adopt({ ...build, revision: event.revision });
+    cameTo(from, position);
     logger.info({ projection: build.projection, collection, old }, 'projection switched');
     await checkpoints.forget(old);
     removeRetiredLater(stop);

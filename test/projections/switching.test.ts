@@ -42,6 +42,19 @@ describe('the projector between builds', () => {
       expect(world.served.collection(contents.name)).to.equal(next);
     });
 
+    it('takes a build for what it is whose builder has read beyond the switch, and leads on', async () => {
+      world.checkpoints.kept.set(next, { position: 40n, lease: 'build:toys', fence: 9n });
+      project();
+      await begun();
+      world.log.give([eventAt(10n), switched(20n, 1), eventAt(30n)]);
+      await eventually(() => world.reached.some(([, position]) => position === 40n));
+      expect(world.served.collection(contents.name)).to.equal(next);
+      world.log.give([eventAt(40n), eventAt(50n)]);
+      await eventually(() => saved(next) === 50n);
+      expect([rows(), rows(next)]).to.deep.equal([[10n, 20n], [50n]]);
+      expect([world.log.asked.length, world.leases.state.released]).to.deep.equal([1, 0]);
+    });
+
     it('finishes the build itself when its builder has died', async () => {
       world.checkpoints.kept.set(next, { position: 15n, lease: 'build:toys', fence: 0n });
       project();
