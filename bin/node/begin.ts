@@ -25,9 +25,10 @@ import type { AnnalsValues } from '../settings.js';
 import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
+import { createRelays } from './relays.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
-import type { Part, RunningService, Service } from './service.js';
+import type { Part, RunningService, Service, ServiceContext } from './service.js';
 import { statusOf } from './status.js';
 
 /**
@@ -78,16 +79,21 @@ export async function begin(
     .catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
   const context = { kernel, values, release, metrics, logger, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
+  const relays = createRelays({ kernel, metrics, windows, logger, signal });
   const urls = new Map<string, string>();
-  const parts = chosen.map((service) => {
+  const connecting = chosen.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
-    return start(service, service.connect({ ...context, horizon, url }), context, signal);
+    const relay: ServiceContext['relay'] = (audience) => relays.make(service.name, audience);
+    return { service, connected: await service.connect({ ...context, horizon, url, relay }) };
   });
+  const connections = await Promise.all(connecting);
+  const parts = connections.map(({ service, connected }) => start(service, connected, context, signal));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
   const feed = startFeed(kernel, parts, windows, begun, logger, signal);
-  opened('background', () => stopBackground(running, parts, feed.stopped));
+  const following = [feed.stopped, ...relays.keep(feed)];
+  opened('background', () => stopBackground(running, parts, following));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
 
@@ -192,7 +198,7 @@ async function readWindows(
   kernel: Kernel,
   chosen: readonly Service[],
   head: Position,
-): Promise<ReadonlyMap<string, WindowStart>> {
+): Promise<Map<string, WindowStart>> {
   const found = chosen.map(async ({ name, projections }) => {
     const projected = await projectedOf(kernel, projections);
     return [name, await readWindow(kernel.windows, name, head, projected)] as const;
@@ -235,11 +241,15 @@ function startFeed(
   });
 }
 
-async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
+async function stopBackground(
+  running: AbortController,
+  parts: readonly Part[],
+  following: readonly Promise<void>[],
+) {
   running.abort();
   const all = parts.flatMap(({ projectors, background }) => [
     ...projectors.map(({ projector }) => projector.stopped),
     ...background,
   ]);
-  await Promise.all([feed, ...all]);
+  await Promise.all([...following, ...all]);
 }

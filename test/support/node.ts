@@ -13,8 +13,18 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** Resolves when the node is ready. Without `servers` it starts, and stops, engines of its own. */
-export async function startNode(services: readonly Service[], servers?: Servers): Promise<RunningNode> {
+export interface NodeOptions {
+  /** Without, it starts, and stops, engines of its own. */
+  readonly servers?: Servers;
+  /** Of the read models: that of another node, or one of its own. */
+  readonly database?: string;
+}
+
+/** Resolves when the node is ready. */
+export async function startNode(
+  services: readonly Service[],
+  { servers, database = `test_${randomUUID().slice(0, 8)}` }: NodeOptions = {},
+): Promise<RunningNode> {
   const directory = temporaryDirectory();
   const undo: (() => Promise<void> | void)[] = [directory.remove];
   const urls = new Map<string, string>();
@@ -30,10 +40,11 @@ export async function startNode(services: readonly Service[], servers?: Servers)
     const flags = {
       '--data-dir': directory.path,
       '--operations-port': '0',
-      '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+      '--mongo-database': database,
     };
     const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
-    const running = { ...given, kind: 'embedded' } as const;
+    // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
+    const running = { ...given, kind: 'given' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
     await stop();
