@@ -1,40 +1,45 @@
 /** Callers who have not shown the secret: they may have little open, for each call and connection takes memory. */
-import type { Http2Session, Http2Stream } from 'node:http2';
+
+/** What can be open: a connection, or a call of one. */
+interface Open {
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
 
 /** Of calls of one connection, whose client neither ends nor reads them; drivers make two before they show it. */
 const MOST_CALLS = 20;
 /** Beyond it the one that came first is closed. */
 const MOST_CONNECTIONS = 100;
 
-export interface Strangers {
+export interface Strangers<Connection extends Open> {
   /** A connection, which has shown nothing yet. */
-  come(session: Http2Session): void;
+  come(connection: Connection): void;
   /** A call without the secret; its connection is closed when it has too many. */
-  call(session: Http2Session, stream: Http2Stream): void;
+  call(connection: Connection, call: Pick<Open, 'once'>): void;
   /** The connection has shown the secret. */
-  known(session: Http2Session): void;
+  known(connection: Connection): void;
 }
 
-export function createStrangers(): Strangers {
+export function createStrangers<Connection extends Open>(): Strangers<Connection> {
   /** Open calls, by connection, in the order in which they came. */
-  const open = new Map<Http2Session, number>();
+  const open = new Map<Connection, number>();
   return {
-    come(session) {
-      open.set(session, 0);
-      session.once('close', () => open.delete(session));
-      const [first = session] = open.keys();
+    come(connection) {
+      open.set(connection, 0);
+      connection.once('close', () => open.delete(connection));
+      const [first = connection] = open.keys();
       if (open.size > MOST_CONNECTIONS) first.destroy();
     },
-    call(session, stream) {
-      const calls = open.get(session);
+    call(connection, call) {
+      const calls = open.get(connection);
       if (calls === undefined) return;
-      if (calls >= MOST_CALLS) return session.destroy();
-      open.set(session, calls + 1);
-      stream.once('close', () => {
-        const left = open.get(session);
-        if (left !== undefined) open.set(session, left - 1);
+      if (calls >= MOST_CALLS) return void connection.destroy();
+      open.set(connection, calls + 1);
+      call.once('close', () => {
+        const left = open.get(connection);
+        if (left !== undefined) open.set(connection, left - 1);
       });
     },
-    known: (session) => void open.delete(session),
+    known: (connection) => void open.delete(connection),
   };
 }
