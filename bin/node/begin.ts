@@ -2,7 +2,11 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { createBudgets } from '../../adapters/http/kernel/budgets.js';
-import { type Crowd, createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
+import {
+  type ConnectionLimit,
+  createConnectionLimit,
+  mostConnections,
+} from '../../adapters/http/kernel/connection-limit.js';
 import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
@@ -87,8 +91,8 @@ export async function begin(
     const relay: ServiceContext['relay'] = (audience) => relays.make(service.name, audience);
     return { service, connected: await service.connect({ ...context, horizon, url, relay }) };
   });
-  const connections = await Promise.all(connecting);
-  const parts = connections.map(({ service, connected }) => start(service, connected, context, signal));
+  const connected = await Promise.all(connecting);
+  const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
   const feed = startFeed(kernel, parts, windows, begun, logger, signal);
@@ -121,14 +125,14 @@ export async function begin(
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   const door = { policy, routes, signIn: operationsSignIn(access) };
-  await open(door, values['operations.port'], { crowd: fewFor(policy.service, metrics) });
+  await open(door, values['operations.port'], { connections: fewFor(policy.service, metrics) });
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
 
 /** What the ports of all services have in common. */
-type Common = Pick<ListenOptions, 'crowd' | 'budgets'>;
+type Common = Pick<ListenOptions, 'connections' | 'budgets'>;
 
 /** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
 function shared(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
@@ -136,16 +140,18 @@ function shared(wanted: number, isProxy: (address: string) => boolean, metrics: 
   const budgets = createBudgets(connections.limit);
   for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
-    crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    connections: createConnectionLimit(connections, (address) =>
+      isProxy(address) ? undefined : networkOf(address),
+    ),
     budgets,
   };
 }
 
 /** The operations port must answer however many clients the others have, and those who crowd at it keep out nobody. */
-function fewFor(name: string, metrics: Metrics): Crowd {
+function fewFor(name: string, metrics: Metrics): ConnectionLimit {
   const connections = createBudget(name, OPERATIONS_CONNECTIONS);
   metrics.budget(connections);
-  return createCrowd(connections, networkOf);
+  return createConnectionLimit(connections, networkOf);
 }
 
 /** Of the files that are kept for the process's own use, so many are for whoever watches it. */

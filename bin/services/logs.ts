@@ -15,6 +15,7 @@ import { createIndexHealth, storageHealth } from '../../application/logs/health.
 import { createIngest } from '../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { createLogQueries } from '../../application/logs/queries.js';
+import { createLogReading } from '../../application/logs/reading.js';
 import { createReindex } from '../../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../application/logs/retention.js';
 import { isLoopback } from '../../application/logs/settings.js';
@@ -93,9 +94,7 @@ export const logs: Service<typeof catalog> = {
     const recordRoutes = logsRoutes({
       admission,
       ingest,
-      queries,
-      settled,
-      latest: ingest.latest,
+      reading: createLogReading({ queries, settled, latest: ingest.latest }),
       tail,
       reindex: createReindex({
         ...kernel,
