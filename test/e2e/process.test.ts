@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -115,6 +116,16 @@ describe('the program', function () {
     expect(away).to.include({ code: 1 });
     expect(away.stderr).to.match(/^annals: MongoDB does not answer: .*\n$/);
     await first.stop();
+  });
+
+  it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {
+    const first = await start();
+    const { port } = new URL(first.urls.operations ?? '');
+    const idle = Array.from({ length: 120 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+    await eventually(() => idle.filter(({ closed }) => closed).length >= 20);
+    expect((await fetch(`${first.urls.operations}/health/live`)).status).to.equal(200);
+    expect(idle.filter(({ closed }) => closed)).to.have.length.below(30);
+    for (const each of idle) each.destroy();
   });
 
   it('says at its start where it is reached, on which engines and data, and how to sign in', async () => {
