@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { createBudgets } from '../../adapters/http/kernel/budgets.js';
-import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
+import { type Crowd, createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
 import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
@@ -90,6 +90,7 @@ export async function begin(
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+  for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
   const http = {
@@ -105,7 +106,6 @@ export async function begin(
     opened(`connections of ${policy.service}`, close);
     logger.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
-  // The operations port is not for everybody, and must answer however many clients there are.
   const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), common);
@@ -115,7 +115,8 @@ export async function begin(
   const status = statusOf(kernel, parts, feed, servers.damaged);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
-  await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  const door = { policy, routes, signIn: operationsSignIn(access) };
+  await open(door, values['operations.port'], { crowd: fewFor(policy.service, metrics) });
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
@@ -134,6 +135,16 @@ function shared(wanted: number, isProxy: (address: string) => boolean, metrics: 
     budgets,
   };
 }
+
+/** The operations port must answer however many clients the others have, and those who crowd at it keep out nobody. */
+function fewFor(name: string, metrics: Metrics): Crowd {
+  const connections = createBudget(name, OPERATIONS_CONNECTIONS);
+  metrics.budget(connections);
+  return createCrowd(connections, networkOf);
+}
+
+/** Of the files that are kept for the process's own use, so many are for whoever watches it. */
+const OPERATIONS_CONNECTIONS = 100;
 
 type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
 
