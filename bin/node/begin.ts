@@ -90,6 +90,7 @@ export async function begin(
   opened('background', () => stopBackground(running, parts, feed.stopped));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+  for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
   const http = {

@@ -43,6 +43,8 @@ export interface RunningService<C extends Catalog = Catalog> {
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
   publish(event: LiveEvent<C>): void;
+  /** Settles what must be there before anybody is served; every node does it at its start, perhaps at once. */
+  start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
   /** What its relay keeps for clients that come back, in bytes. */

@@ -1,0 +1,14 @@
+/** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
+import type { Catalog, EventOf } from '../shared/catalog.js';
+import { rosterEvents } from './events/roster.js';
+import { sessionEvents } from './events/session.js';
+
+export const catalog = {
+  service: 'chat',
+  events: { ...rosterEvents, ...sessionEvents },
+} as const satisfies Catalog;
+
+type Chat = typeof catalog;
+
+/** The events of the chat: all of them, or those that are named. */
+export type ChatEvent<Type extends keyof Chat['events'] = keyof Chat['events']> = EventOf<Chat, Type>;
