@@ -17,6 +17,9 @@ import { createSessions } from '../../application/chat/sessions.js';
 import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
 import { catalog } from '../../domain/chat/catalog.js';
+import { conversations } from '../../projections/chat/conversations.js';
+import { messages } from '../../projections/chat/messages.js';
+import { replies } from '../../projections/chat/replies.js';
 import { relayed, type Service } from '../node/service.js';
 import type { AnnalsValues } from '../settings.js';
 
@@ -26,7 +29,7 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [],
+  projections: [messages, replies, conversations],
   port: (values) => values['chat.port'],
   connect({ kernel, values, release, metrics, horizon }) {
     const { clock, derivation, streams } = kernel;
