@@ -22,8 +22,8 @@ import { type Aggregate, type Loaded, noteCommand, type Streams } from './stream
  * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have
  * been done or not, and the same command (same `commandId`) may be sent again.
  *
- * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
- * must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
+ * `before` is run once, just before the first append: never for a refusal, or what is already so, nor for a repetition,
+ * unless it `begins` a stream and only the append can tell. What must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
  * back what came to nothing: a command that was refused after all, or turned out to be a repetition (another node may
  * have run it at the same moment), or never came to its append.
  */
@@ -69,7 +69,7 @@ export function createHandle(options: HandleOptions): Handle {
   return (kind, stream, command, context, before) =>
     inLine(stream, () =>
       charging(context.quota, before, (pay) => {
-        const look = looking(streams, kind, stream, context);
+        const look = looking(streams, kind, stream, command, context);
         return persist({ kind, stream, command, context, look, pay });
       }),
     );

@@ -19,6 +19,9 @@ import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
 import { createUsers } from '../../application/chat/users.js';
 import { catalog } from '../../domain/chat/catalog.js';
+import { conversations } from '../../projections/chat/conversations.js';
+import { messages } from '../../projections/chat/messages.js';
+import { replies } from '../../projections/chat/replies.js';
 import { relayed, type Service } from '../node/service.js';
 import type { AnnalsValues } from '../settings.js';
 
@@ -28,7 +31,7 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [],
+  projections: [messages, replies, conversations],
   port: (values) => values['chat.port'],
   connect({ kernel, values, release, metrics, horizon }) {
     const { clock, derivation, streams } = kernel;
