@@ -2,15 +2,22 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
-import { logsRules, logsSettings } from '../application/logs/settings.js';
+import { isLoopback, logsRules, logsSettings } from '../application/logs/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
-export const settings = { ...commonSettings, ...logsSettings, ...alertSettings, ...roomsSettings };
+export const settings = {
+  ...commonSettings,
+  ...chatSettings,
+  ...logsSettings,
+  ...alertSettings,
+  ...roomsSettings,
+};
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
-export const serviceNames = ['logs', 'rooms'] as const;
+export const serviceNames = ['chat', 'logs', 'rooms'] as const;
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
@@ -32,15 +39,21 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
   ...logsRules,
-  ...(['logs.appUrl', 'rooms.appUrl'] as const).map((key) => (values: AnnalsValues) => {
-    const url = values[key];
-    if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return undefined;
-    return { key, reason: 'must be an http or https URL' };
-  }),
-  ...(['logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map((key) => (values: AnnalsValues) => {
-    if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
-    return { key, reason: 'must list origins such as https://a.example, without a path, or *' };
-  }),
+  ...chatRules(isLoopback),
+  ...(['chat.appUrl', 'auth.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
+    (key) => (values: AnnalsValues) => {
+      const url = values[key];
+      if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+        return undefined;
+      return { key, reason: 'must be an http or https URL' };
+    },
+  ),
+  ...(['server.allowedOrigins', 'logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map(
+    (key) => (values: AnnalsValues) => {
+      if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
+      return { key, reason: 'must list origins such as https://a.example, without a path, or *' };
+    },
+  ),
   (values) =>
     !values['eventStore.url'] === !values['mongo.url']
       ? undefined

@@ -56,7 +56,7 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   /** By which the authority of streams ends. */
   readonly clock?: Clock;
   readonly observe?: RelayObserver;
-  readonly beatMs?: number;
+  readonly beatMs?: number | undefined;
 }
 
 export function createRelay<State, Event extends DomainEvent>({
@@ -99,7 +99,9 @@ export function createRelay<State, Event extends DomainEvent>({
         inSequence(
           deliveries.filter(
             ({ to, delivery }) =>
-              to.some((key) => mine.has(key)) && (!missed || (entitled?.(delivery, state) ?? true)),
+              to.some((key) => mine.has(key)) &&
+              !delivery.except?.some((key) => mine.has(key)) &&
+              (!missed || (entitled?.(delivery, state) ?? true)),
           ),
         );
       connections.connect({ keys, sink, pick }, { after, greeting, until });

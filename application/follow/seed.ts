@@ -1,5 +1,5 @@
 /** What a fold of the log begins with where the live feed begins: a snapshot of before, and the facts since (docs/relay.md). */
-import type { Follow, Position, RecordedEvent } from '../ports.js';
+import type { EventLog, Follow, Position, RecordedEvent, RevealedEvent } from '../ports.js';
 import type { WindowStart, Windows } from './window.js';
 
 /** A fold of some of a service's events. Pure: a state that was given out never changes. */
@@ -7,12 +7,13 @@ export interface Fold<State> {
   readonly initialState: State;
   /** The events that make another state of one: its facts. */
   readonly types: readonly string[];
-  /** Takes events as they stand in the log, sealed. */
-  evolve(state: State, event: RecordedEvent): State;
+  evolve(state: State, event: RevealedEvent): State;
+  /** The streams that all of them stand in, where these are few. */
+  readonly streams?: readonly string[] | undefined;
   readonly snapshot?: SnapshotForm<State> | undefined;
 }
 
-/** How a state is kept for later. */
+/** How a state is kept for later: nothing in it may be of what is sealed in the log. */
 export interface SnapshotForm<State> {
   /** Raised whenever the state, or which events make it, changes in shape or meaning: it is folded anew then. */
   readonly version: number;
@@ -52,6 +53,9 @@ export interface Seed<State> extends At<State> {
 
 export interface SeedPorts {
   readonly follow: Follow;
+  readonly log: Pick<EventLog, 'read'>;
+  /** Opens an event of the service. */
+  readonly reveal: (event: RecordedEvent) => Promise<RevealedEvent>;
   readonly snapshots: Pick<Snapshots, 'read'>;
   readonly signal: AbortSignal;
 }
@@ -59,25 +63,48 @@ export interface SeedPorts {
 /** The state of a fold before anything that comes after the beginning of its service's window. */
 export async function readSeed<State>(
   service: string,
-  { initialState, types, evolve, snapshot }: Fold<State>,
+  fold: Fold<State>,
   window: WindowStart,
-  { follow, snapshots, signal }: SeedPorts,
+  { follow, log, reveal, snapshots, signal }: SeedPorts,
 ): Promise<Seed<State>> {
+  const { initialState, types, evolve, streams, snapshot } = fold;
+  let state = initialState;
+  const seed = () => ({ state, position: window.from, window });
+  const take = async (events: readonly RecordedEvent[]) => {
+    for (let done = 0; done < events.length; done += AT_ONCE) {
+      const some = events.slice(done, done + AT_ONCE).filter(({ position }) => position <= window.from);
+      for (const event of await Promise.all(some.map(reveal))) state = evolve(state, event);
+    }
+  };
+  if (streams) {
+    await take(await factsIn(log, streams, types));
+    return seed();
+  }
   const kept = snapshot && (await snapshots.read(service, snapshot.version));
-  let state = kept ? snapshot.from(kept.parts) : initialState;
+  if (kept) state = snapshot.from(kept.parts);
   if (kept && kept.position > window.from) {
     const { position } = kept;
     return { state, position, window: { horizon: position, from: position } };
   }
   const known = kept?.until ?? 0n;
-  const seed = () => ({ state, position: window.from, window });
   if (types.length === 0 || known >= window.from) return seed();
   const from = known === 0n ? 'start' : known;
   for await (const { events, position = 0n, caughtUp } of follow({ service, types, from, signal })) {
-    for (const event of events) if (event.position <= window.from) state = evolve(state, event);
+    await take(events);
     if (caughtUp || position >= window.from) return seed();
   }
   throw new Error(`reading the facts of ${service} was stopped`);
+}
+
+/** Events opened together: their keys come from another server. */
+const AT_ONCE = 1000;
+
+async function factsIn(log: SeedPorts['log'], streams: readonly string[], types: readonly string[]) {
+  const found = await Promise.all(streams.map((stream) => log.read(stream)));
+  return found
+    .flatMap((events) => (typeof events === 'string' ? [] : events))
+    .filter(({ type }) => types.includes(type))
+    .sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
 export interface KeepOptions<State> {

@@ -88,7 +88,7 @@ export async function begin(
   const connecting = chosen.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
-    const relay: ServiceContext['relay'] = (audience) => relays.make(service.name, audience);
+    const relay: ServiceContext['relay'] = (...of) => relays.make(service.name, ...of);
     return { service, connected: await service.connect({ ...context, horizon, url, relay }) };
   });
   const connected = await Promise.all(connecting);
@@ -100,6 +100,7 @@ export async function begin(
   opened('background', () => stopBackground(running, parts, following));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+  for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
   const http = {

@@ -6,13 +6,16 @@ import type { Feed } from '../../application/follow/feed.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
 import { createSnapshotKeeper, readSeed, type SnapshotForm } from '../../application/follow/seed.js';
 import type { WindowStart } from '../../application/follow/window.js';
-import type { Logger } from '../../application/ports.js';
+import type { Logger, RecordedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { Kernel } from './kernel.js';
 
 export interface RelaysOptions {
-  readonly kernel: Pick<Kernel, 'follow' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'>;
+  readonly kernel: Pick<
+    Kernel,
+    'catalogs' | 'follow' | 'log' | 'reveal' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'
+  >;
   readonly metrics: Metrics;
   /** By service: where the feed begins. Moved on where its audience is not known so early. */
   readonly windows: Map<string, WindowStart>;
@@ -51,15 +54,18 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
     async make<State, Event extends DomainEvent>(
       service: string,
       audience: Audience<State, Event>,
+      beatMs?: number,
     ): Promise<Relay<State, Event>> {
-      const ports = { follow, snapshots, signal };
+      const catalog = kernel.catalogs.find((each) => each.service === service)!;
+      const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
+      const ports = { follow, log: kernel.log, reveal, snapshots, signal };
       const { state, window } = await readSeed(service, foldOf(audience), windows.get(service)!, ports);
       windows.set(service, window);
       const from = window.horizon;
       const observe = metrics.relay(service);
-      const relay = createRelay({ audience, from, seed: state, head, clock, observe });
-      const { snapshot } = audience;
-      if (snapshot) kept.push((feed) => keep(service, relay, snapshot, feed));
+      const relay = createRelay({ audience, from, seed: state, head, clock, observe, beatMs });
+      const { snapshot, streams } = audience;
+      if (snapshot && !streams) kept.push((feed) => keep(service, relay, snapshot, feed));
       return relay;
     },
 

@@ -35,8 +35,12 @@ export interface ServiceContext {
   readonly signal: AbortSignal;
   /** Every event of the service after this position will be published: streams can be resumed from here on. */
   readonly horizon: Position;
-  /** Makes the service's relay, once: what its audience had come to by then is known to it. */
-  relay<State, Event extends DomainEvent>(audience: Audience<State, Event>): Promise<Relay<State, Event>>;
+  /** Makes the service's relay, once: what its audience had come to by then is known to it. Streams show
+   * every `beatMs` that they live, where the usual is not promised. */
+  relay<State, Event extends DomainEvent>(
+    audience: Audience<State, Event>,
+    beatMs?: number,
+  ): Promise<Relay<State, Event>>;
 }
 
 export interface RunningService<C extends Catalog = Catalog> {
@@ -46,6 +50,8 @@ export interface RunningService<C extends Catalog = Catalog> {
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
   publish(event: LiveEvent<C>): void;
+  /** Settles what must be there before anybody is served; every node does it at its start, perhaps at once. */
+  start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
   /** What its relay keeps for clients that come back, in bytes. */

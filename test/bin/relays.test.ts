@@ -70,9 +70,10 @@ describe('a node that starts again', () => {
   const database = `test_${randomUUID().slice(0, 8)}`;
   let servers: Servers;
   let node: RunningNode;
+  const start = () => startNode([wards], { servers, flags: { '--mongo-database': database } });
   before(async () => {
     servers = await startServers();
-    node = await startNode([wards], { servers, database });
+    node = await start();
   });
   after(async () => {
     await node?.stop();
@@ -96,7 +97,7 @@ describe('a node that starts again', () => {
     await eventually(async () => ((await begins()) ?? 0n) > 0n);
     await close();
     await node.stop();
-    node = await startNode([wards], { servers, database });
+    node = await start();
 
     const stream = new EventSource(`${node.url('wards')}/people/ann`);
     const heard: string[] = [];

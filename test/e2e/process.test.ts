@@ -212,7 +212,7 @@ describe('the program', function () {
     ['engines', 'ready'],
   ] as const) {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
-      const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+      const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
       const fresh = temporaryDirectory();
       const child = owned(spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...ports]));
       const pids: number[] = [];

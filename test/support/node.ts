@@ -1,5 +1,7 @@
 /** Services on a node as the program runs them, in the process of the test: on free ports, over servers of the test's own. */
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadConfig } from '../../adapters/system/config.js';
 import type { Logger } from '../../application/ports.js';
 import { begin } from '../../bin/node/begin.js';
@@ -14,16 +16,18 @@ export interface RunningNode {
 }
 
 export interface NodeOptions {
-  /** Without, it starts, and stops, engines of its own. */
+  /** Without them it starts, and stops, engines of its own. */
   readonly servers?: Servers;
-  /** Of the read models: that of another node, or one of its own. */
-  readonly database?: string;
+  /** Settings, by their flags. */
+  readonly flags?: { readonly [flag: string]: string };
+  /** Settings of a configuration file: those that no flag can give. */
+  readonly file?: object;
 }
 
 /** Resolves when the node is ready. */
 export async function startNode(
   services: readonly Service[],
-  { servers, database = `test_${randomUUID().slice(0, 8)}` }: NodeOptions = {},
+  { servers, flags: more, file }: NodeOptions = {},
 ): Promise<RunningNode> {
   const directory = temporaryDirectory();
   const undo: (() => Promise<void> | void)[] = [directory.remove];
@@ -40,8 +44,10 @@ export async function startNode(
     const flags = {
       '--data-dir': directory.path,
       '--operations-port': '0',
-      '--mongo-database': database,
+      '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+      ...more,
     };
+    if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
     const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
     // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
     const running = { ...given, kind: 'given' } as const;

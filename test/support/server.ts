@@ -24,7 +24,7 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const PORTS = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+const PORTS = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
 
 /** Rejects with what the process printed when it ends before it is ready. */
 export async function startServer(dataDir: string, flags: readonly string[] = [], env = {}): Promise<Server> {

@@ -58,7 +58,8 @@ async function opened() {
   /** The node starts again: it is fed from somewhere in the log, and begins with what a snapshot was of before that. */
   const restart = async (from: bigint, kept: bigint) => {
     const { snapshots } = snapshotsInMemory();
-    const ports = { follow: node.follow, snapshots, signal };
+    const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
+    const ports = { ...node, reveal, snapshots, signal };
     const seedAt = (at: bigint) => readSeed('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];
