@@ -1,5 +1,5 @@
 /** What can be configured about the log service. */
-import type { Rule, Settings } from '../settings.js';
+import { type Rule, type Settings, tokenOf } from '../settings.js';
 
 export const logsSettings = {
   'logs.port': {
@@ -10,8 +10,7 @@ export const logsSettings = {
     description: 'Port of the log service; 0 picks a free one',
   },
   'logs.apiToken': {
-    type: 'string',
-    minLength: 8,
+    ...tokenOf(8),
     secret: true,
     description: 'Bearer token for the log service; without it and a password everybody may use it',
   },
@@ -29,7 +28,7 @@ export const logsSettings = {
       required: ['id', 'token'],
       properties: {
         id: { type: 'string', pattern: '^[\\w.-]{1,64}$' },
-        token: { type: 'string', minLength: 8 },
+        token: tokenOf(8),
       },
     },
     default: [],

@@ -51,7 +51,7 @@ describe('the settings of the program', () => {
         { id: 'web', token: 'long-enough' },
         { id: 'app', token: 's3cret' },
       ]),
-    ).to.equal(`logs.producers[1].token must be a text of at least 8 characters ${from}`);
+    ).to.equal(`logs.producers[1].token must be at least 8 visible characters of ASCII ${from}`);
     expect(await producers([{ token: 'long-enough' }])).to.equal(`logs.producers[0] needs id ${from}`);
     expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(
       /^logs\.producers\[0\]\.id must /,
@@ -71,6 +71,15 @@ describe('the settings of the program', () => {
     expect(await producers([{ id: 'web', token }], { ANNALS_LOGS_API_TOKEN: token })).to.equal(
       `logs.producers gives web the token that is logs.apiToken ${from}`,
     );
+  });
+
+  it('take no token that no request can carry, such as one with the end of a line', async () => {
+    for (const token of ['long-enough\n', 'long enough', 'längst-lang-genug']) {
+      expect(await producers([{ id: 'web', token }])).to.match(/^logs\.producers\[0\]\.token must be /);
+      expect(await refusal({ ANNALS_LOGS_API_TOKEN: token })).to.match(/^logs\.apiToken must be /);
+      const operations = await refusal({ ANNALS_OPERATIONS_TOKEN: `${token}${token}` });
+      expect(operations).to.match(/^operations\.token must be at least 16 visible characters/);
+    }
   });
 
   it('name the half that is missing', async () => {
@@ -262,6 +271,9 @@ describe('the configuration', () => {
     expect(shown['toys.port']).to.equal(3100);
     expect(maskCredentials('esdb://h:1?tls=false&connectionName=abc&a=1')).to.equal(
       `esdb://h:1?tls=false&connectionName=${MASK}&a=1`,
+    );
+    expect(maskCredentials('mongodb://h/x?replicaSet=a&appName=annals-abc')).to.equal(
+      `mongodb://h/x?replicaSet=a&appName=${MASK}`,
     );
     expect(maskCredentials('mongodb://h/x?tlsCertificateKeyFilePassword=abc&a=1')).to.equal(
       `mongodb://h/x?tlsCertificateKeyFilePassword=${MASK}&a=1`,
