@@ -116,6 +116,10 @@ export const logsRules: readonly Rule<Known>[] = [
       ? { key: 'logs.basic.username', reason: 'must not contain a colon' }
       : undefined,
   (values) => sharedToken(values['logs.producers'] as readonly Producer[], values['logs.apiToken']),
+];
+
+/** The same where the service is run. */
+export const logsServedRules: readonly Rule<Known>[] = [
   (values) =>
     values['logs.apiToken'] === undefined &&
     values['logs.basic.password'] === undefined &&
