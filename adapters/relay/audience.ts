@@ -33,6 +33,10 @@ export function hear<State>(
 export interface Delivery {
   /** Keys that streams are connected under, for example a room's id or `user:<id>`. A stream gets it once. */
   readonly to: readonly string[];
+  /** But not to streams that are connected under any of these as well. */
+  readonly except?: readonly string[];
+  /** What it tells of, where a stream may lose sight of that: for `entitled`. */
+  readonly about?: string;
   readonly message: Message;
   /** The streams that receive it end with it. */
   readonly ends?: boolean;

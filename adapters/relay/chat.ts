@@ -4,14 +4,26 @@ import type { Caller } from '../../application/chat/admission.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { ChatEvent, catalog } from '../../domain/chat/catalog.js';
 import type { Audience, Message } from './audience.js';
+import { channelsOn } from './chat/channels.js';
+import { conversationsOn } from './chat/conversations.js';
+import { messagesOn } from './chat/messages.js';
 import { rosterOn } from './chat/roster.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
 
+export { isEntitled } from './chat/channels.js';
 export type { ChatState } from './chat/state.js';
 
 export const chat: Audience<ChatState, ChatEvent> = {
   initialState,
-  on: { ...rosterOn, SessionOpened: {}, SessionRefreshed: {}, SessionEnded: {} },
+  on: {
+    ...rosterOn,
+    ...channelsOn,
+    ...messagesOn,
+    ...conversationsOn,
+    SessionOpened: {},
+    SessionRefreshed: {},
+    SessionEnded: {},
+  },
 };
 
 /** The keys of somebody's stream. */

@@ -96,7 +96,9 @@ export function createRelay<State, Event extends DomainEvent>({
         inSequence(
           deliveries.filter(
             ({ to, delivery }) =>
-              to.some((key) => mine.has(key)) && (!missed || (entitled?.(delivery, state) ?? true)),
+              to.some((key) => mine.has(key)) &&
+              !delivery.except?.some((key) => mine.has(key)) &&
+              (!missed || (entitled?.(delivery, state) ?? true)),
           ),
         );
       connections.connect({ keys, sink, pick }, { after, greeting, until });

@@ -14,4 +14,5 @@ export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,
   decider: session,
+  expires: true,
 };

@@ -1,11 +1,14 @@
 /** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
 import type { Catalog, EventOf } from '../shared/catalog.js';
+import { channelEvents } from './events/channels.js';
+import { conversationEvents } from './events/conversations.js';
+import { messageEvents } from './events/messages.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 
 export const catalog = {
   service: 'chat',
-  events: { ...rosterEvents, ...sessionEvents },
+  events: { ...rosterEvents, ...sessionEvents, ...channelEvents, ...conversationEvents, ...messageEvents },
 } as const satisfies Catalog;
 
 type Chat = typeof catalog;

@@ -1,7 +1,8 @@
 /** The event stream of the chat. */
 import type { Caller, ChatAdmission } from '../../../application/chat/admission.js';
 import type { Clock, Position } from '../../../application/ports.js';
-import { type ChatState, connected, keysOf } from '../../relay/chat.js';
+import type { Delivery } from '../../relay/audience.js';
+import { type ChatState, connected, isEntitled, keysOf } from '../../relay/chat.js';
 import type { Relay } from '../../relay/relay.js';
 import type { Sink } from '../../relay/sink.js';
 import { type Route, route } from '../kernel/route.js';
@@ -19,7 +20,9 @@ export function eventsRoute({ admission, relay, clock }: EventsDeps): Route {
     const { userId, expiresAt } = caller;
     const greeting = connected(userId, clock.now());
     const since = after === undefined ? {} : { after };
-    relay.connect({ keys: keysOf(caller), greeting, until: { at: expiresAt }, ...since }, sink);
+    const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
+    const until = { at: expiresAt };
+    relay.connect({ keys: keysOf(caller), greeting, until, entitled, ...since }, sink);
   }
 
   return route({

@@ -1,6 +1,10 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
+import { channels } from '../../../domain/chat/channels.js';
+import { conversation } from '../../../domain/chat/conversation.js';
+import { message } from '../../../domain/chat/message.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { session } from '../../../domain/chat/session.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
@@ -19,6 +23,26 @@ import {
   remove,
   rename,
 } from '../../support/chat.js';
+import {
+  asUser,
+  BOB,
+  createChannel,
+  DIRECT,
+  deleteChannel,
+  deleteMessage,
+  deleteReply,
+  editMessage,
+  editReply,
+  eraseChannel,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  startConversation,
+  unpin,
+  unreact,
+  updateChannel,
+} from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
 import { expectGoldens, fitting } from '../../support/golden.js';
 
@@ -43,9 +67,37 @@ const emitted: readonly DomainEvent[] = [
     refresh('one', 0, NOON + MINUTE),
     { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
   ]).events,
+  ...specOf(channels).run([
+    createChannel('General', { members: [BOB] }),
+    updateChannel({ name: 'Lobby', isPrivate: true }),
+    deleteChannel(),
+    eraseChannel(),
+  ]).events,
+  ...specOf(message).run([
+    postMessage('hello'),
+    editMessage('hi'),
+    pin(),
+    unpin(),
+    react('+1'),
+    unreact('+1'),
+    postReply('yes'),
+    editReply('m.yes', 'no'),
+    deleteReply('m.yes', asUser(BOB)),
+    deleteMessage(),
+  ]).events,
+  ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
+  ...specOf(conversation).run([startConversation()]).events,
 ];
 
-const OPTIONAL = ['by'];
+const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  UserAdded: ['by'],
+  ChannelUpdated: ['isPrivate'],
+};
+
+const subjectOf = ({ channelId, userId }: { readonly channelId?: unknown; readonly userId?: unknown }) => {
+  if (channelId === undefined) return `chat.user-${userId}`;
+  return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
+};
 
 describe('the catalog of the chat', () => {
   it('has every event that is ever emitted, and no other', () => {
@@ -60,28 +112,26 @@ describe('the catalog of the chat', () => {
 
   it('refuses an event that lacks something', () => {
     for (const { type, data } of emitted) {
-      for (const member of Object.keys(data).filter(
-        (each) => type !== 'UserAdded' || !OPTIONAL.includes(each),
-      )) {
+      for (const member of Object.keys(data).filter((each) => !OPTIONAL[type]?.includes(each))) {
         const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
         expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
       }
     }
   });
 
-  it('seals what tells who somebody is under a key of theirs, with fallbacks that fit', () => {
+  it('seals what tells who somebody is under a key of theirs, what is said under that of where, with fallbacks that fit', () => {
     for (const { type, data } of emitted) {
       const sealing = catalog.events[type]?.sealed;
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
-      expect(sealing.subject(data)).to.equal(`chat.user-${data.userId}`);
+      expect(sealing.subject(data)).to.equal(subjectOf(data));
       expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
     }
   });
 
   it('says which events end a key', () => {
     const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
-    expect(ending.map(([type]) => type)).to.have.members(['UserErased']);
+    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted']);
   });
 
   it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));
