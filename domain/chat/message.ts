@@ -238,11 +238,12 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   return [{ type: 'ReplyDeleted', data }];
 }
 
-const saidIn = ({ content, attachments, images, mentions }: Said): Said => ({
+const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
   content,
   attachments,
   images,
   mentions,
+  ...(botName !== undefined && { botName }),
 });
 
 const evolve: Evolve<MessageState, MessageEvent> = {
