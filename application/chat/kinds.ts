@@ -33,6 +33,7 @@ export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,
   decider: session,
+  expires: true,
 };
 
 export const channelsKind: Aggregate<ChannelsState, ChannelsCommand, ChannelsEvent> = {

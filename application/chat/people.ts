@@ -1,7 +1,7 @@
 /** Who comes into the chat, and how: by the configuration, by an admin, by signing in for the first time. */
 
 import { userSubject } from '../../domain/chat/events/roster.js';
-import { ROSTER, type RosterCommand, type User, userOf } from '../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type User, userOf, userWith } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
@@ -47,7 +47,10 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     const command = { ...intention, userId, userName, now: clock.now() } as Coming;
     const outcome = await handle(rosterKind, ROSTER, command, context, before);
     if (isRejection(outcome)) return outcome;
-    const user = userOf(await outcome.state(), email);
+    const [added] = outcome.events;
+    const state = await outcome.state();
+    // By the id where it is a repetition: they may be erased since, with their email.
+    const user = added ? userWith(state, added.data.userId) : userOf(state, email);
     if (!user) throw new Error('somebody came, and is not there');
     return { user, isNew: user.id === userId, position: outcome.position };
   };

@@ -56,6 +56,8 @@ interface Run<S, C, E extends DomainEvent> {
   readonly context: CommandContext;
   readonly look: () => Promise<Seen<S>>;
   readonly pay: () => Promise<Rejection | undefined>;
+  /** Where a stream goes on of whose events all have expired: the store told, when it was taken for a new one. */
+  expired?: number | undefined;
 }
 
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
@@ -109,17 +111,21 @@ export function createHandle(options: HandleOptions): Handle {
   }
 
   async function append<S, C, E extends DomainEvent>(
-    { kind, stream, context }: Run<S, C, E>,
+    run: Run<S, C, E>,
     loaded: Loaded<S>,
     decided: readonly E[],
   ): Promise<Outcome<S, E> | 'conflict'> {
+    const { kind, stream, context } = run;
     const origin = { service: kind.catalog.service, release };
     const events = decided.map((event, index) =>
       newEvent(origin, stream, event, index, context, factSeed(event, context)),
     );
-    const expected = loaded.revision < 0 ? 'none' : loaded.revision;
+    const expected = loaded.revision < 0 ? (run.expired ?? 'none') : loaded.revision;
     const result: AppendOutcome = await log.append(stream, expected, events);
-    if (result.outcome === 'conflict') return 'conflict';
+    if (result.outcome === 'conflict') {
+      if (kind.expires) run.expired = result.revision;
+      return 'conflict';
+    }
     if (result.outcome === 'deleted') return goneOf(kind);
     const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;

@@ -19,6 +19,8 @@ interface Kind<State, Command, Event extends DomainEvent> {
   readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
   readonly keeps?: number;
+  /** Its streams keep events for a time only (`$maxAge`): there may be none left of one that goes on all the same. */
+  readonly expires?: true;
   /** Where what its streams are about comes to an end. */
   readonly ends?: Ending<State>;
   /**

@@ -6,6 +6,7 @@ import { devLoginRoute } from '../../adapters/http/chat/dev-login.js';
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { healthRoutes } from '../../adapters/http/chat/health.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
+import { usersRoutes } from '../../adapters/http/chat/users.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
 import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
@@ -16,6 +17,7 @@ import { createPeople } from '../../application/chat/people.js';
 import { createSessions } from '../../application/chat/sessions.js';
 import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
+import { createUsers } from '../../application/chat/users.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { conversations } from '../../projections/chat/conversations.js';
 import { messages } from '../../projections/chat/messages.js';
@@ -60,6 +62,7 @@ export const chat: Service<typeof catalog> = {
 
     const doors = createDoors(admission);
     const signInRoutes: readonly Route[] = mode === 'dev' ? [devLoginRoute(signIn)] : [];
+    const users = createUsers(ports);
     const ownRoutes = [...signInRoutes, ...authRoutes({ doors, admission, sessions })];
     const hasEmail = values['email.host'] !== undefined;
     const config = {
@@ -73,6 +76,7 @@ export const chat: Service<typeof catalog> = {
     const routes = [
       ...ownRoutes,
       ...healthRoutes(config, namesOf(ownRoutes)),
+      ...usersRoutes({ doors, admission, users }),
       eventsRoute({ admission, relay, clock }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);

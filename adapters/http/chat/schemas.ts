@@ -33,6 +33,19 @@ export const devSignedIn = object({
 });
 export const me = object({ user: self });
 
+export const user = object({ id: text, userName: text, isAdmin: flag, createdAt: time });
+export const users = object({ users: { type: 'array', items: user } });
+export const oneUser = object({ user });
+export const renameBody = object({
+  userName: {
+    type: 'string',
+    maxLength: 1024,
+    description: '1 to 64 characters, unique without regard to case',
+  },
+});
+export const role = { enum: ['user', 'admin'] } as const;
+export const roleBody = object({ role });
+
 export const session = object({
   id: text,
   createdAt: time,
