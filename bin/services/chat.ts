@@ -19,11 +19,9 @@ import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
 import { createUsers } from '../../application/chat/users.js';
 import { catalog } from '../../domain/chat/catalog.js';
-import { conversations } from '../../projections/chat/conversations.js';
-import { messages } from '../../projections/chat/messages.js';
-import { replies } from '../../projections/chat/replies.js';
 import { relayed, type Service } from '../node/service.js';
 import type { AnnalsValues } from '../settings.js';
+import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
 const BEAT_MS = 25_000;
@@ -31,7 +29,7 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [messages, replies, conversations],
+  projections: talkProjections,
   port: (values) => values['chat.port'],
   connect({ kernel, values, release, metrics, horizon }) {
     const { clock, derivation, streams } = kernel;
@@ -61,6 +59,7 @@ export const chat: Service<typeof catalog> = {
     const signIn = createSignIn({ ...ports, come, sessions, isInviteRequired });
 
     const doors = createDoors(admission);
+    const talk = createTalk({ kernel, admission, doors });
     const signInRoutes: readonly Route[] = mode === 'dev' ? [devLoginRoute(signIn)] : [];
     const users = createUsers(ports);
     const ownRoutes = [...signInRoutes, ...authRoutes({ doors, admission, sessions })];
@@ -77,6 +76,7 @@ export const chat: Service<typeof catalog> = {
       ...ownRoutes,
       ...healthRoutes(config, namesOf(ownRoutes)),
       ...usersRoutes({ doors, admission, users }),
+      ...talk.routes,
       eventsRoute({ admission, relay, clock }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
@@ -92,7 +92,10 @@ export const chat: Service<typeof catalog> = {
       },
       async start() {
         const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
-        await makeInitialUser(come, { email, userName }, kernel.systemContext('chat.start'));
+        const context = kernel.systemContext('chat.start');
+        const { user } = await makeInitialUser(come, { email, userName }, context);
+        const first = values['chat.defaultChannel'];
+        if (first) await talk.channels.createFirst(user.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [],
       periodic: [],
