@@ -4,7 +4,7 @@ import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
 import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
-import { isLoopback, logsRules, logsSettings } from '../application/logs/settings.js';
+import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
@@ -18,6 +18,7 @@ export const settings = {
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
 export const serviceNames = ['chat', 'logs', 'rooms'] as const;
+export type ServiceName = (typeof serviceNames)[number];
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
@@ -25,7 +26,7 @@ export type AnnalsValues = ValuesOf<AnnalsSettings>;
 
 const ORIGIN = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/;
 
-export const rules: readonly Rule<AnnalsSettings>[] = [
+const rules: readonly Rule<AnnalsSettings>[] = [
   (values) => {
     try {
       createClientAddress(values['server.trustedProxies']);
@@ -39,7 +40,6 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
   ...logsRules,
-  ...chatRules(isLoopback),
   ...(['chat.appUrl', 'auth.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
     (key) => (values: AnnalsValues) => {
       const url = values[key];
@@ -61,4 +61,16 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
           key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
           reason: 'must be given as well: both servers are yours, or both are embedded',
         },
+];
+
+const servedRules: { readonly [service in ServiceName]: readonly Rule<AnnalsSettings>[] } = {
+  chat: chatRules(isLoopback),
+  logs: logsServedRules,
+  rooms: [],
+};
+
+/** What must not be combined where these services are run; what opens no door of a service needs none locked. */
+export const rulesOf = (served: readonly ServiceName[]): readonly Rule<AnnalsSettings>[] => [
+  ...rules,
+  ...served.flatMap((service) => servedRules[service]),
 ];

@@ -134,7 +134,7 @@ function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: Value
   return undefined;
 }
 
-/** Combinations that must not run; `isLocal`: whether only this machine can reach a host. */
+/** Combinations that must not run where the service is run; `isLocal`: whether only this machine can reach a host. */
 export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<Known>[] => [
   (values) =>
     values['auth.authMode'] === 'dev' && !values.allowDev && !isLocal(values.host)

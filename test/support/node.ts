@@ -6,7 +6,7 @@ import { loadConfig } from '../../adapters/system/config.js';
 import type { Logger } from '../../application/ports.js';
 import { begin } from '../../bin/node/begin.js';
 import type { Service } from '../../bin/node/service.js';
-import { rules, settings } from '../../bin/settings.js';
+import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 
 export interface RunningNode {
@@ -48,7 +48,11 @@ export async function startNode(
       ...more,
     };
     if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
-    const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
+    const { values } = await loadConfig(
+      settings,
+      { flags, env: {}, directory: directory.path },
+      rulesOf(serviceNames),
+    );
     const running = { ...given, kind: 'embedded' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
