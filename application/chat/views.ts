@@ -75,7 +75,7 @@ export const authorView = (roster: RosterState, id: string): AuthorView => ({
 });
 
 /** Who said something: a webhook says by itself what it is called. */
-const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
+export const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
   botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
 
 export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
