@@ -20,6 +20,7 @@ import {
   messageNotFound,
 } from '../../domain/chat/message.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
+import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
   type SessionCommand,
   type SessionEvent,
@@ -54,3 +55,4 @@ export const conversationKind: Aggregate<ConversationState, StartConversation, C
   catalog,
   decider: conversation,
 };
+export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };
