@@ -8,6 +8,7 @@ import { channelsOn } from './chat/channels.js';
 import { conversationsOn } from './chat/conversations.js';
 import { messagesOn } from './chat/messages.js';
 import { rosterOn } from './chat/roster.js';
+import { settingsOn } from './chat/settings.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
 
 export { isEntitled } from './chat/channels.js';
@@ -20,6 +21,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     ...channelsOn,
     ...messagesOn,
     ...conversationsOn,
+    ...settingsOn,
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},

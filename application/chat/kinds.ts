@@ -1,6 +1,7 @@
 /** The kinds of streams of the chat, as the kernel takes them. */
 import { catalog } from '../../domain/chat/catalog.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
+import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
   type SessionCommand,
   type SessionEvent,
@@ -16,3 +17,5 @@ export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent>
   decider: session,
   expires: true,
 };
+
+export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };

@@ -6,6 +6,7 @@ import { devLoginRoute } from '../../adapters/http/chat/dev-login.js';
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { healthRoutes } from '../../adapters/http/chat/health.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
+import { serverRoutes } from '../../adapters/http/chat/server.js';
 import { usersRoutes } from '../../adapters/http/chat/users.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
@@ -14,6 +15,7 @@ import { createRelay } from '../../adapters/relay/relay.js';
 import { createChatAdmission } from '../../application/chat/admission.js';
 import { makeInitialUser } from '../../application/chat/initial-user.js';
 import { createPeople } from '../../application/chat/people.js';
+import { createServer } from '../../application/chat/server.js';
 import { createSessions } from '../../application/chat/sessions.js';
 import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
@@ -77,6 +79,7 @@ export const chat: Service<typeof catalog> = {
       ...ownRoutes,
       ...healthRoutes(config, namesOf(ownRoutes)),
       ...usersRoutes({ doors, admission, users }),
+      ...serverRoutes({ doors, server: createServer(ports) }),
       eventsRoute({ admission, relay, clock }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);

@@ -5,10 +5,18 @@ import { conversationEvents } from './events/conversations.js';
 import { messageEvents } from './events/messages.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
+import { settingsEvents } from './events/settings.js';
 
 export const catalog = {
   service: 'chat',
-  events: { ...rosterEvents, ...sessionEvents, ...channelEvents, ...conversationEvents, ...messageEvents },
+  events: {
+    ...rosterEvents,
+    ...sessionEvents,
+    ...channelEvents,
+    ...conversationEvents,
+    ...messageEvents,
+    ...settingsEvents,
+  },
 } as const satisfies Catalog;
 
 type Chat = typeof catalog;

@@ -118,6 +118,19 @@ describe('the program', function () {
     await first.stop();
   });
 
+  it('goes on, and stops, where nobody reads its log any more', async () => {
+    const first = await start();
+    const out = first.child.stdout!;
+    out.pause();
+    // Each is a line; the system takes no more than some hundred kilobytes of them.
+    const headers = { 'x-request-id': 'x'.repeat(128) };
+    const ask = async () => (await fetch(`${first.urls.rooms}/nothing`, { headers })).text();
+    for (let round = 0; round < 30; round++) await Promise.all(Array.from({ length: 50 }, ask));
+    expect((await fetch(`${first.urls.rooms}/health`)).status).to.equal(200);
+    expect(await first.stop()).to.equal(0);
+    out.resume();
+  });
+
   it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {
     const first = await start();
     const { port } = new URL(first.urls.operations ?? '');

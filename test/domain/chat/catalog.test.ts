@@ -6,6 +6,7 @@ import { conversation } from '../../../domain/chat/conversation.js';
 import { message } from '../../../domain/chat/message.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { roster } from '../../../domain/chat/roster.js';
+import { server } from '../../../domain/chat/server.js';
 import { session } from '../../../domain/chat/session.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
@@ -87,6 +88,7 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
@@ -95,7 +97,7 @@ const OPTIONAL: { readonly [type: string]: readonly string[] } = {
 };
 
 const subjectOf = ({ channelId, userId }: { readonly channelId?: unknown; readonly userId?: unknown }) => {
-  if (channelId === undefined) return `chat.user-${userId}`;
+  if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
 
