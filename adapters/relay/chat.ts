@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../application/chat/admission.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { ChatEvent, catalog } from '../../domain/chat/catalog.js';
+import { CHANNELS } from '../../domain/chat/channels.js';
+import { ROSTER } from '../../domain/chat/roster.js';
 import type { Audience, Message } from './audience.js';
 import { channelsOn } from './chat/channels.js';
 import { conversationsOn } from './chat/conversations.js';
@@ -16,6 +18,7 @@ export type { ChatState } from './chat/state.js';
 
 export const chat: Audience<ChatState, ChatEvent> = {
   initialState,
+  streams: [ROSTER, CHANNELS],
   on: {
     ...rosterOn,
     ...channelsOn,

@@ -11,7 +11,6 @@ import { usersRoutes } from '../../adapters/http/chat/users.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
 import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
-import { createRelay } from '../../adapters/relay/relay.js';
 import { createChatAdmission } from '../../application/chat/admission.js';
 import { makeInitialUser } from '../../application/chat/initial-user.js';
 import { createPeople } from '../../application/chat/people.js';
@@ -35,16 +34,9 @@ export const chat: Service<typeof catalog> = {
   catalog,
   projections: [messages, replies, conversations],
   port: (values) => values['chat.port'],
-  connect({ kernel, values, release, metrics, horizon }) {
+  async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, streams } = kernel;
-    const relay = createRelay({
-      audience,
-      from: horizon,
-      head: kernel.head,
-      clock,
-      observe: metrics.relay('chat'),
-      beatMs: BEAT_MS,
-    });
+    const relay = await context.relay(audience, BEAT_MS);
     const mode = values['auth.authMode'];
     const isInviteRequired = values['auth.isInviteRequired'];
     const lives = {

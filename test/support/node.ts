@@ -53,7 +53,8 @@ export async function startNode(
       { flags, env: {}, directory: directory.path },
       rulesOf(serviceNames),
     );
-    const running = { ...given, kind: 'embedded' } as const;
+    // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
+    const running = { ...given, kind: 'given' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
     await stop();
