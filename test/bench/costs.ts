@@ -1,4 +1,4 @@
-/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [name=directory ...]`. */
+/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [name=directory[,flag of node] ...]`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
@@ -60,17 +60,21 @@ const given = process.argv.slice(2);
 const chosen = Object.keys(works).filter(
   (name) => !given.some((each) => each in works) || given.includes(name),
 );
-const builds = given.filter((each) => each.includes('=')).map((each) => each.split('=') as [string, string]);
+const builds = given
+  .filter((each) => each.includes('='))
+  .map((each) => each.split(/=(.*)/, 2) as [string, string]);
 const here = fileURLToPath(new URL('../../..', import.meta.url));
 const directories = [];
 const running: { readonly name: string; readonly server: Server }[] = [];
 const costs = new Map<string, number[][]>();
 try {
-  for (const [name, directory] of builds.length > 0 ? builds : [['here', here] as const]) {
+  for (const [name, build] of builds.length > 0 ? builds : [['here', here] as const]) {
+    const [directory = '', ...flagsOfNode] = build.split(',');
     const data = temporaryDirectory();
     directories.push(data);
     const program = ANNALS.replace(here, `${directory.replace(/\/$/, '')}/`);
-    running.push({ name, server: await startServer(data.path, FLAGS, {}, program) });
+    const env = { NODE_OPTIONS: flagsOfNode.join(' ') };
+    running.push({ name, server: await startServer(data.path, FLAGS, env, program) });
   }
   for (let round = -WARM; round < ROUNDS; round++)
     for (const name of chosen)
