@@ -72,8 +72,8 @@ export type Expected = number | 'none';
 
 export type AppendOutcome =
   | { readonly outcome: 'appended'; readonly revision: number; readonly position: Position }
-  /** Somebody else was there first: read on and decide again. */
-  | { readonly outcome: 'conflict' }
+  /** Somebody else was there first: read on and decide again. `revision`: where the stream is, if that was told. */
+  | { readonly outcome: 'conflict'; readonly revision?: number }
   /** The stream is tombstoned, for ever. */
   | { readonly outcome: 'deleted' };
 
@@ -163,6 +163,20 @@ export interface Derivation {
   secret(purpose: string, ...parts: readonly string[]): Buffer;
   /** A URL-safe identifier of 128 bits. */
   id(purpose: string, ...parts: readonly string[]): string;
+}
+
+/** What a signed token says; times in whole seconds. */
+export interface Claims {
+  readonly iat: number;
+  readonly exp: number;
+  readonly [claim: string]: unknown;
+}
+
+/** Tokens that only this installation can have made. The same claims are the same text. */
+export interface SignedTokens {
+  sign(claims: Claims): Promise<string>;
+  /** What it says, if it was signed here; undefined for any other text. Whether its time is up is not looked at. */
+  read(token: string): Promise<Claims | undefined>;
 }
 
 export interface Clock {

@@ -20,7 +20,7 @@ export interface CountAsked {
 
 /**
  * Works out what is asked of the index; what goes in and out is plain data, for it may be far away. The signal says
- * that whoever asks has gone: then, and over the budget, it rejects with `Abandoned` and `OverBudget`.
+ * that whoever asks has gone: then, and over the budget, it rejects with `Abandoned` and `TimedOut`.
  */
 export interface Searcher {
   /** A `Page` as JSON. */

@@ -1,10 +1,12 @@
 /** Services on a node as the program runs them, in the process of the test: on free ports, over servers of the test's own. */
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadConfig } from '../../adapters/system/config.js';
 import type { Logger } from '../../application/ports.js';
 import { begin } from '../../bin/node/begin.js';
 import type { Service } from '../../bin/node/service.js';
-import { rules, settings } from '../../bin/settings.js';
+import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 
 export interface RunningNode {
@@ -13,8 +15,20 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** Resolves when the node is ready. Without `servers` it starts, and stops, engines of its own. */
-export async function startNode(services: readonly Service[], servers?: Servers): Promise<RunningNode> {
+export interface NodeOptions {
+  /** Without them it starts, and stops, engines of its own. */
+  readonly servers?: Servers;
+  /** Settings, by their flags. */
+  readonly flags?: { readonly [flag: string]: string };
+  /** Settings of a configuration file: those that no flag can give. */
+  readonly file?: object;
+}
+
+/** Resolves when the node is ready. */
+export async function startNode(
+  services: readonly Service[],
+  { servers, flags: more, file }: NodeOptions = {},
+): Promise<RunningNode> {
   const directory = temporaryDirectory();
   const undo: (() => Promise<void> | void)[] = [directory.remove];
   const urls = new Map<string, string>();
@@ -31,9 +45,16 @@ export async function startNode(services: readonly Service[], servers?: Servers)
       '--data-dir': directory.path,
       '--operations-port': '0',
       '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+      ...more,
     };
-    const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
-    const running = { ...given, kind: 'embedded' } as const;
+    if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
+    const { values } = await loadConfig(
+      settings,
+      { flags, env: {}, directory: directory.path },
+      rulesOf(serviceNames),
+    );
+    // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
+    const running = { ...given, kind: 'given' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
     await stop();

@@ -1,0 +1,25 @@
+/** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
+import type { Catalog, EventOf } from '../shared/catalog.js';
+import { channelEvents } from './events/channels.js';
+import { conversationEvents } from './events/conversations.js';
+import { messageEvents } from './events/messages.js';
+import { rosterEvents } from './events/roster.js';
+import { sessionEvents } from './events/session.js';
+import { settingsEvents } from './events/settings.js';
+
+export const catalog = {
+  service: 'chat',
+  events: {
+    ...rosterEvents,
+    ...sessionEvents,
+    ...channelEvents,
+    ...conversationEvents,
+    ...messageEvents,
+    ...settingsEvents,
+  },
+} as const satisfies Catalog;
+
+type Chat = typeof catalog;
+
+/** The events of the chat: all of them, or those that are named. */
+export type ChatEvent<Type extends keyof Chat['events'] = keyof Chat['events']> = EventOf<Chat, Type>;

@@ -1,0 +1,140 @@
+/** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
+import { expect } from 'chai';
+import { catalog as chat } from '../../../domain/chat/catalog.js';
+import { channels } from '../../../domain/chat/channels.js';
+import { conversation } from '../../../domain/chat/conversation.js';
+import { message } from '../../../domain/chat/message.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
+import { roster } from '../../../domain/chat/roster.js';
+import { server } from '../../../domain/chat/server.js';
+import { session } from '../../../domain/chat/session.js';
+import type { Catalog } from '../../../domain/shared/catalog.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
+import {
+  add,
+  admin,
+  changeRole,
+  eraseUser,
+  leave,
+  MINUTE,
+  NOON,
+  open,
+  refresh,
+  register,
+  remove,
+  rename,
+} from '../../support/chat.js';
+import {
+  asUser,
+  BOB,
+  createChannel,
+  DIRECT,
+  deleteChannel,
+  deleteMessage,
+  deleteReply,
+  editMessage,
+  editReply,
+  eraseChannel,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  startConversation,
+  unpin,
+  unreact,
+  updateChannel,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+import { expectGoldens, fitting } from '../../support/golden.js';
+
+const catalog: Catalog = chat;
+const fits = fitting(catalog.events);
+
+const emitted: readonly DomainEvent[] = [
+  ...specOf(roster).run(
+    [
+      add('bob'),
+      register('carol'),
+      rename('bob', 'Bob'),
+      changeRole('bob', true),
+      remove('bob'),
+      leave('carol'),
+      eraseUser('bob'),
+    ],
+    [admin('ada')],
+  ).events,
+  ...specOf(session).run([
+    open('one'),
+    refresh('one', 0, NOON + MINUTE),
+    { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
+  ]).events,
+  ...specOf(channels).run([
+    createChannel('General', { members: [BOB] }),
+    updateChannel({ name: 'Lobby', isPrivate: true }),
+    deleteChannel(),
+    eraseChannel(),
+  ]).events,
+  ...specOf(message).run([
+    postMessage('hello'),
+    editMessage('hi'),
+    pin(),
+    unpin(),
+    react('+1'),
+    unreact('+1'),
+    postReply('yes'),
+    editReply('m.yes', 'no'),
+    deleteReply('m.yes', asUser(BOB)),
+    deleteMessage(),
+  ]).events,
+  ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
+  ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
+];
+
+const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  UserAdded: ['by'],
+  ChannelUpdated: ['isPrivate'],
+};
+
+const subjectOf = ({ channelId, userId }: { readonly channelId?: unknown; readonly userId?: unknown }) => {
+  if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
+  return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
+};
+
+describe('the catalog of the chat', () => {
+  it('has every event that is ever emitted, and no other', () => {
+    expect(Object.keys(catalog.events)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
+  });
+
+  for (const { type, data } of emitted) {
+    it(`fits ${type} as it is emitted`, () => {
+      expect(fits(type, catalog.events[type]?.versions.length ?? 0, data)).to.equal(true);
+    });
+  }
+
+  it('refuses an event that lacks something', () => {
+    for (const { type, data } of emitted) {
+      for (const member of Object.keys(data).filter((each) => !OPTIONAL[type]?.includes(each))) {
+        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
+        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
+      }
+    }
+  });
+
+  it('seals what tells who somebody is under a key of theirs, what is said under that of where, with fallbacks that fit', () => {
+    for (const { type, data } of emitted) {
+      const sealing = catalog.events[type]?.sealed;
+      expect(!!sealing, type).to.equal('secret' in data);
+      if (!sealing) continue;
+      expect(sealing.subject(data)).to.equal(subjectOf(data));
+      expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
+    }
+  });
+
+  it('says which events end a key', () => {
+    const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
+    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted']);
+  });
+
+  it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));
+});
