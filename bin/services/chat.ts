@@ -6,7 +6,6 @@ import { devLoginRoute } from '../../adapters/http/chat/dev-login.js';
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { healthRoutes } from '../../adapters/http/chat/health.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
-import { serverRoutes } from '../../adapters/http/chat/server.js';
 import { usersRoutes } from '../../adapters/http/chat/users.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
@@ -14,17 +13,15 @@ import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
 import { createChatAdmission } from '../../application/chat/admission.js';
 import { makeInitialUser } from '../../application/chat/initial-user.js';
 import { createPeople } from '../../application/chat/people.js';
-import { createServer } from '../../application/chat/server.js';
 import { createSessions } from '../../application/chat/sessions.js';
 import { createSignIn } from '../../application/chat/sign-in.js';
 import { createTokens } from '../../application/chat/tokens.js';
 import { createUsers } from '../../application/chat/users.js';
 import { catalog } from '../../domain/chat/catalog.js';
-import { conversations } from '../../projections/chat/conversations.js';
-import { messages } from '../../projections/chat/messages.js';
-import { replies } from '../../projections/chat/replies.js';
 import { relayed, type Service } from '../node/service.js';
 import type { AnnalsValues } from '../settings.js';
+import { createAdministration } from './chat/administration.js';
+import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
 const BEAT_MS = 25_000;
@@ -32,7 +29,7 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [messages, replies, conversations],
+  projections: talkProjections,
   port: (values) => values['chat.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, streams } = kernel;
@@ -55,6 +52,8 @@ export const chat: Service<typeof catalog> = {
     const signIn = createSignIn({ ...ports, come, sessions, isInviteRequired });
 
     const doors = createDoors(admission);
+    const talk = createTalk({ kernel, admission, doors });
+    const administration = createAdministration({ kernel, admission, doors, talk });
     const signInRoutes: readonly Route[] = mode === 'dev' ? [devLoginRoute(signIn)] : [];
     const users = createUsers(ports);
     const ownRoutes = [...signInRoutes, ...authRoutes({ doors, admission, sessions })];
@@ -71,7 +70,8 @@ export const chat: Service<typeof catalog> = {
       ...ownRoutes,
       ...healthRoutes(config, namesOf(ownRoutes)),
       ...usersRoutes({ doors, admission, users }),
-      ...serverRoutes({ doors, server: createServer(ports) }),
+      ...talk.routes,
+      ...administration.routes,
       eventsRoute({ admission, relay, clock }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
@@ -87,7 +87,10 @@ export const chat: Service<typeof catalog> = {
       },
       async start() {
         const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
-        await makeInitialUser(come, { email, userName }, kernel.systemContext('chat.start'));
+        const context = kernel.systemContext('chat.start');
+        const { user } = await makeInitialUser(come, { email, userName }, context);
+        const first = values['chat.defaultChannel'];
+        if (first) await talk.channels.createFirst(user.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [],
       periodic: [],

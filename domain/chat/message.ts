@@ -31,8 +31,7 @@ export interface MessageState {
 
 interface Saying {
   readonly said: Said;
-  /** Undefined where it stays what it is. */
-  readonly quotedMessageId?: string | null | undefined;
+  readonly quotedMessageId?: string | null;
 }
 
 interface Told {
@@ -42,7 +41,8 @@ interface Told {
 
 export type MessageCommand =
   | ({ type: 'PostMessage'; channelId: string; author: string } & Saying & Told)
-  | ({ type: 'EditMessage'; by: string } & Saying & Told)
+  /** What is not said stays as it is. */
+  | ({ type: 'EditMessage'; by: string; said: Partial<Said>; quotedMessageId?: string | null } & Told)
   | ({ type: 'DeleteMessage'; by: Asking } & Told)
   | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
   | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
@@ -86,7 +86,7 @@ export const messageNotFound: Rejection = {
   kind: 'not-found',
   detail: 'Message not found',
 };
-const notAuthor: Rejection = {
+export const notAuthor: Rejection = {
   rejected: 'chat/not-the-author',
   kind: 'forbidden',
   detail: 'Only its author may do this',
@@ -96,7 +96,7 @@ const empty: Rejection = {
   kind: 'invalid',
   detail: 'A message needs content, an attachment or an image',
 };
-const notInDirect = (what: string): Rejection => ({
+export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',
   kind: 'invalid',
   detail: `Direct messages ${what}`,
@@ -157,8 +157,9 @@ function standing(
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
-  const { messageId, by, said, quotedMessageId = state.quotedMessageId, now } = command;
+  const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
   if (state.author !== by) return notAuthor;
+  const said = saidIn({ ...state.said, ...command.said });
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
   const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt: now }), by };
@@ -238,11 +239,13 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   return [{ type: 'ReplyDeleted', data }];
 }
 
-const saidIn = ({ content, attachments, images, mentions }: Said): Said => ({
+/** What is said by something that carries more. */
+export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
   content,
   attachments,
   images,
   mentions,
+  ...(botName !== undefined && { botName }),
 });
 
 const evolve: Evolve<MessageState, MessageEvent> = {

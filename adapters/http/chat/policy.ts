@@ -32,5 +32,6 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
   rejected,
   securitySchemes: {
     access: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token' },
+    webhook: { type: 'http', scheme: 'bearer', description: 'The token of the webhook' },
   },
 });
