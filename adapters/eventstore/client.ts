@@ -1,6 +1,5 @@
 /** The connection to the event store: the driver's client, for the address that was configured. */
-import type { EventStoreDBClient } from '@eventstore/db-client';
-import { AppendingClient } from './appending.js';
+import { EventStoreDBClient } from '@eventstore/db-client';
 
 /** Case is the driver's: it knows a key however it is written. */
 const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
@@ -11,4 +10,5 @@ const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
  */
 export const toLeader = (url: string): string => url.replace(PREFERENCE, 'leader');
 
-export const connectEventStore = (url: string): EventStoreDBClient => AppendingClient.open(toLeader(url));
+export const connectEventStore = (url: string): EventStoreDBClient =>
+  EventStoreDBClient.connectionString(toLeader(url));

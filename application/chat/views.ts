@@ -6,7 +6,6 @@ import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js'
 export interface AuthorView {
   readonly id: string;
   readonly userName: string;
-  readonly isBot?: true;
 }
 
 export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
@@ -27,9 +26,7 @@ export interface Standing {
   readonly thread: Thread | null;
 }
 
-export interface MessageView
-  extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>,
-    Omit<Said, 'botName'> {
+export interface MessageView extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>, Said {
   readonly author: AuthorView;
   readonly reactions?: Reactions;
   readonly threadMeta?: ThreadView;
@@ -46,7 +43,7 @@ export interface ReplyStanding {
   readonly said: Said;
 }
 
-export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<Said, 'botName'> {
+export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Said {
   readonly author: AuthorView;
 }
 
@@ -74,10 +71,6 @@ export const authorView = (roster: RosterState, id: string): AuthorView => ({
   userName: nameOf(roster, id),
 });
 
-/** Who said something: a webhook says by itself what it is called. */
-export const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
-  botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
-
 export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
   ...thread,
   lastReplyBy: authorView(roster, thread.lastReplyBy),
@@ -90,7 +83,7 @@ export function messageView(roster: RosterState, message: Standing): MessageView
   return {
     id,
     channelId,
-    author: speakerView(roster, author, said),
+    author: authorView(roster, author),
     content,
     attachments,
     images,

@@ -239,13 +239,11 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   return [{ type: 'ReplyDeleted', data }];
 }
 
-/** What is said by something that carries more. */
-export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
+const saidIn = ({ content, attachments, images, mentions }: Said): Said => ({
   content,
   attachments,
   images,
   mentions,
-  ...(botName !== undefined && { botName }),
 });
 
 const evolve: Evolve<MessageState, MessageEvent> = {

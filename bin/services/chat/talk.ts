@@ -29,8 +29,6 @@ export interface TalkContext {
   readonly doors: Doors;
 }
 
-export type Talk = ReturnType<typeof createTalk>;
-
 export function createTalk({ kernel, admission, doors }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const worded = createSaying({ admission, places, uploads: noUploads });
@@ -44,7 +42,6 @@ export function createTalk({ kernel, admission, doors }: TalkContext) {
   const history = createHistory(ports);
   return {
     channels,
-    messages,
     routes: [
       ...channelRoutes({ doors, channels }),
       ...messageRoutes({ doors, places, messages, reading, history }),

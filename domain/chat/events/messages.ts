@@ -24,10 +24,7 @@ const texts = {
   /** Ids of users, or `@channel` and `@here`. */
   mentions: ids,
 } as const;
-/** What a webhook was called that said it. */
-const bot = { botName: text } as const;
-
-const said = object(texts, bot);
+const said = object(texts);
 /** What somebody says: its texts, what hangs on it, and who is called by it. */
 export type Said = DataOf<typeof said>;
 
@@ -54,7 +51,7 @@ const standing = {
   pinnedAt: oneOf(time, none),
   thread: oneOf(thread, none),
   /** Very many reactions are left out. */
-  secret: object({ ...texts, reactions: oneOf(reactions, none) }, bot),
+  secret: object({ ...texts, reactions: oneOf(reactions, none) }),
 } as const;
 
 const reply = {

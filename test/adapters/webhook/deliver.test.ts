@@ -3,9 +3,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { createWebhooks } from '../../../adapters/webhook/deliver.js';
+import { createWebhooks, type Delivery } from '../../../adapters/webhook/deliver.js';
 import type { Resolve } from '../../../adapters/webhook/target.js';
-import type { WebhookRequest } from '../../../application/webhooks.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
 
 const payload = { source: 'annals', rule: 'error_threshold' };
@@ -19,7 +18,7 @@ describe('a webhook', () => {
 
   const secret = 'a secret between two';
   const webhooks = createWebhooks({ allowPrivate: true, secret, userAgent: 'annals/test' });
-  const deliver = (more: Partial<WebhookRequest> = {}) =>
+  const deliver = (more: Partial<Delivery> = {}) =>
     webhooks.deliver({
       url: receiver.url,
       payload,
@@ -30,7 +29,7 @@ describe('a webhook', () => {
       signal: new AbortController().signal,
       ...more,
     });
-  const failure = async (more: Partial<WebhookRequest> = {}) => {
+  const failure = async (more: Partial<Delivery> = {}) => {
     const outcome = await deliver(more);
     if (outcome.delivered) throw new Error(`delivered: ${outcome.status}`);
     return outcome;
@@ -92,7 +91,7 @@ describe('a webhook', () => {
   });
 
   /** How long it would have waited between attempts, ms. */
-  const waits = async (status: number, retryAfter?: string, more: Partial<WebhookRequest> = {}) => {
+  const waits = async (status: number, retryAfter?: string, more: Partial<Delivery> = {}) => {
     const waited: number[] = [];
     const pause = async (ms: number) => void waited.push(ms);
     const { deliver: patiently } = createWebhooks({ allowPrivate: true, userAgent: 'annals/test', pause });
