@@ -61,6 +61,8 @@ export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent>
   expires: true,
 };
 
+export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };
+
 export const channelsKind: Aggregate<ChannelsState, ChannelsCommand, ChannelsEvent> = {
   catalog,
   decider: channels,
@@ -79,4 +81,3 @@ export const conversationKind: Aggregate<ConversationState, StartConversation, C
   catalog,
   decider: conversation,
 };
-export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };

@@ -1,12 +1,11 @@
 /** The chat service, put together. */
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
-import { serverRoutes } from '../../adapters/http/chat/server.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
-import { createServer } from '../../application/chat/server.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { relayed, type Service } from '../node/service.js';
+import { createAdministration } from './chat/administration.js';
 import { connectIdentity } from './chat/identity.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
@@ -25,10 +24,11 @@ export const chat: Service<typeof catalog> = {
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, doors, signIn, reactions } = identity;
     const talk = createTalk({ kernel, admission, doors });
+    const administration = createAdministration({ kernel, admission, doors, talk });
     const routes = [
       ...identity.routes,
       ...talk.routes,
-      ...serverRoutes({ doors, server: createServer({ ...kernel, admission }) }),
+      ...administration.routes,
       eventsRoute({ admission, relay, clock }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);

@@ -29,6 +29,8 @@ export interface TalkContext {
   readonly doors: Doors;
 }
 
+export type Talk = ReturnType<typeof createTalk>;
+
 export function createTalk({ kernel, admission, doors }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const worded = createSaying({ admission, places, uploads: noUploads });
@@ -42,6 +44,7 @@ export function createTalk({ kernel, admission, doors }: TalkContext) {
   const history = createHistory(ports);
   return {
     channels,
+    messages,
     routes: [
       ...channelRoutes({ doors, channels }),
       ...messageRoutes({ doors, places, messages, reading, history }),
