@@ -33,6 +33,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkMailed: {},
     LinkNotMailed: {},
     LinkSpent: {},
+    OAuthReturned: {},
   },
 };
 

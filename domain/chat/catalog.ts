@@ -4,6 +4,7 @@ import { addressEvents } from './events/address.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { messageEvents } from './events/messages.js';
+import { oauthEvents } from './events/oauth.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
@@ -16,6 +17,7 @@ export const catalog = {
     ...sessionEvents,
     ...userEvents,
     ...addressEvents,
+    ...oauthEvents,
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,

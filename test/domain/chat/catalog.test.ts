@@ -5,6 +5,7 @@ import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { message } from '../../../domain/chat/message.js';
+import { oauth } from '../../../domain/chat/oauth.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { roster } from '../../../domain/chat/roster.js';
@@ -84,6 +85,7 @@ const emitted: readonly DomainEvent[] = [
     requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
     recordMail('two', false),
   ]).events,
+  ...specOf(oauth).run([{ type: 'SpendState', stateId: 'digest', provider: 'google', now: NOON }]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),
