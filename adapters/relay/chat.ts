@@ -28,6 +28,12 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
+    // Messages tell of what hangs on them.
+    FileUploaded: {},
+    FileAttached: {},
+    FileKept: {},
+    FileDetached: {},
+    FileDiscarded: {},
   },
 };
 

@@ -2,6 +2,7 @@
 import type { Catalog, EventOf } from '../shared/catalog.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
+import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
@@ -15,6 +16,7 @@ export const catalog = {
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,
+    ...fileEvents,
     ...settingsEvents,
   },
 } as const satisfies Catalog;

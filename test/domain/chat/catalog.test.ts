@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
+import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { roster } from '../../../domain/chat/roster.js';
@@ -24,6 +25,7 @@ import {
   remove,
   rename,
 } from '../../support/chat.js';
+import { attach, detach, release, review, upload } from '../../support/chat-files.js';
 import {
   asUser,
   BOB,
@@ -92,6 +94,14 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(file).run([
+    upload(),
+    attach('m'),
+    attach('n'),
+    detach('m'),
+    review([], NOON + 2 * UNATTACHED_MS),
+    release({ messageId: 'n' }),
+  ]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
@@ -100,7 +110,14 @@ const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   ChannelUpdated: ['isPrivate'],
 };
 
-const subjectOf = ({ channelId, userId }: { readonly channelId?: unknown; readonly userId?: unknown }) => {
+interface Named {
+  readonly channelId?: unknown;
+  readonly userId?: unknown;
+  readonly uploadedBy?: unknown;
+}
+
+const subjectOf = ({ channelId, uploadedBy, userId }: Named) => {
+  if (uploadedBy !== undefined) return `chat.user-${uploadedBy}`;
   if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
@@ -137,7 +154,7 @@ describe('the catalog of the chat', () => {
 
   it('says which events end a key', () => {
     const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
-    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted']);
+    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted', 'FileDiscarded']);
   });
 
   it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));
