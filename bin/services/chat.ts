@@ -92,7 +92,7 @@ export const chat: Service<typeof catalog> = {
         const first = values['chat.defaultChannel'];
         if (first) await talk.channels.createFirst(user.id, first, kernel.systemContext('chat.start'));
       },
-      reactions: [],
+      reactions: talk.reactions,
       periodic: [],
     };
   },
