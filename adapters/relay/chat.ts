@@ -28,6 +28,11 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
+    PasswordSet: {},
+    LinkRequested: {},
+    LinkMailed: {},
+    LinkNotMailed: {},
+    LinkSpent: {},
   },
 };
 

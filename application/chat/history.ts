@@ -10,7 +10,7 @@ import { isOf } from '../recorded.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { type Places, parentOf } from './places.js';
 import type { Done } from './sessions.js';
-import { type AuthorView, authorView } from './views.js';
+import { type AuthorView, speakerView } from './views.js';
 
 export interface HistoryPorts {
   readonly log: Pick<EventLog, 'read'>;
@@ -20,7 +20,7 @@ export interface HistoryPorts {
 }
 
 /** What it said since `createdAt`, by whom. */
-export interface Version extends Said {
+export interface Version extends Omit<Said, 'botName'> {
   readonly author: AuthorView;
   readonly createdAt: number;
   readonly quotedMessageId: string | null;
@@ -57,7 +57,7 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
         const type = types.find((each) => isOf<Telling>(each, event));
         if (!type || (isReply && event.data.replyId !== id)) continue;
         const { data } = await reveal<Telling>(catalog, event as never);
-        versions.push(versionOf(data, authorView(roster, data.author)));
+        versions.push(versionOf(data, speakerView(roster, data.author, data.secret)));
       }
     }
     return { body: { history: versions }, position };

@@ -1,5 +1,5 @@
 /** What people do with messages, in channels and between two. */
-import { NOTHING_SAID, type Said } from '../../domain/chat/events/messages.js';
+import { NOTHING_SAID } from '../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageState,
@@ -17,7 +17,7 @@ import type { Caller, ChatAdmission } from './admission.js';
 import { listOf } from './conversations.js';
 import { messageKind } from './kinds.js';
 import { isMessageId, type Places } from './places.js';
-import type { Saying, Wording } from './said.js';
+import type { Saying, Worded, Wording } from './said.js';
 import type { Done } from './sessions.js';
 import type { Acknowledged } from './told.js';
 import { type MessageView, messageView } from './views.js';
@@ -57,12 +57,24 @@ export function createMessages(ports: MessagePorts) {
     context: CommandContext,
   ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
     const ready = await worded(caller, channelId, wording);
-    if ('rejected' in ready) return ready;
+    return 'rejected' in ready ? ready : say(caller.userId, channelId, ready, context);
+  }
+
+  /** What is made ready: by an author who may say it there. */
+  async function say(
+    author: string,
+    channelId: string,
+    { said, quotedMessageId = null }: Worded,
+    context: CommandContext,
+  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
     const messageId = derivation.id('chat.message', context.commandId);
-    const said: Said = { ...NOTHING_SAID, ...ready.said };
-    const { quotedMessageId = null } = ready;
-    const about = { messageId, channelId, author: caller.userId, now: clock.now() };
-    const command = { type: 'PostMessage' as const, ...about, said, quotedMessageId };
+    const about = { messageId, channelId, author, now: clock.now() };
+    const command = {
+      type: 'PostMessage' as const,
+      ...about,
+      said: { ...NOTHING_SAID, ...said },
+      quotedMessageId,
+    };
     const done = await run(messageId, command, context);
     if (isRejection(done)) return done;
     return { body: { message: await viewed(messageId, done.state) }, position: done.position };
@@ -156,5 +168,5 @@ export function createMessages(ports: MessagePorts) {
     return { body: { message }, position: done.position };
   }
 
-  return { post, edit, remove, pin, react };
+  return { post, say, edit, remove, pin, react };
 }

@@ -1,6 +1,7 @@
 /** Reads what was said: pages of rows, their texts opened on the way out. */
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { NOTHING_SAID, type Said, type Thread } from '../../domain/chat/events/messages.js';
+import { saidIn } from '../../domain/chat/message.js';
 import { conversationSubject, isDirect } from '../../domain/chat/places.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Rows, Settled, Vault } from '../ports.js';
@@ -100,9 +101,8 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     (await vault.open(subjectOf(channelId), sealed)) as Secret | undefined;
 
   /** What was said; nothing where nobody can read it any more. */
-  async function saidIn(channelId: string, sealed: string): Promise<Said> {
-    const { content, attachments, images, mentions } = (await open<Said>(channelId, sealed)) ?? NOTHING_SAID;
-    return { content, attachments, images, mentions };
+  async function opening(channelId: string, sealed: string): Promise<Said> {
+    return saidIn((await open<Said>(channelId, sealed)) ?? NOTHING_SAID);
   }
 
   /** The position before which a page ends; undefined for a message that is not of the list. */
@@ -156,7 +156,7 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
       if (from > 0) await nextTurn();
       const some = found.slice(from, from + AT_ONCE).map(async (row): Promise<Found> => {
         const { _id: id, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread = null } = row;
-        const said = await saidIn(channelId, row.secret);
+        const said = await opening(channelId, row.secret);
         const entries = [...(row.reactions ?? []), ...(further.get(id) ?? [])];
         const reactions = await reactionsIn(channelId, entries);
         const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId };
@@ -207,18 +207,18 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     const reflected = await owed('chat.replies', channelId, seen);
     const found = await pageOf<ReplyRow>('chat.replies', { thread: threadId }, range);
     if ('rejected' in found) return found;
-    const opening: ReplyStanding[] = [];
+    const standing: ReplyStanding[] = [];
     for (let from = 0; from < found.length; from += AT_ONCE) {
       if (from > 0) await nextTurn();
-      opening.push(...(await Promise.all(found.slice(from, from + AT_ONCE).map(replyIn))));
+      standing.push(...(await Promise.all(found.slice(from, from + AT_ONCE).map(replyIn))));
     }
-    return { replies: opening, ...showing(reflected, found) };
+    return { replies: standing, ...showing(reflected, found) };
   }
 
   async function replyIn(row: ReplyRow): Promise<ReplyStanding> {
     const { _id: id, thread: threadId, channel: channelId, author, createdAt } = row;
     const { updatedAt, quotedMessageId } = row;
-    const said = await saidIn(channelId, row.secret);
+    const said = await opening(channelId, row.secret);
     return { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId, said };
   }
 

@@ -32,9 +32,19 @@ const badQuote: Rejection = {
   detail: 'quotedMessageId must be a message of the same channel or conversation',
 };
 
+/** Who is called by a text, by the names that people have now. */
+export const createMentions = (admission: ChatAdmission) =>
+  async function mentionsIn(content: string): Promise<readonly string[]> {
+    if (!content.includes('@')) return [];
+    const { names } = (await admission.roster()).state;
+    return mentionsOf(content, (key) => names.get(key));
+  };
+
 export type Saying = ReturnType<typeof createSaying>;
 
 export function createSaying({ admission, places, uploads }: SayingPorts) {
+  const mentionsIn = createMentions(admission);
+
   return async function worded(by: Caller, channelId: string, wording: Wording): Promise<Worded | Rejection> {
     const { content, quotedMessageId, attachments, images } = wording;
     let said: Partial<Said> = {};
@@ -51,12 +61,6 @@ export function createSaying({ admission, places, uploads }: SayingPorts) {
     if (quotedMessageId !== null && !(await isQuotable(by, channelId, quotedMessageId))) return badQuote;
     return { said, quotedMessageId };
   };
-
-  async function mentionsIn(content: string): Promise<readonly string[]> {
-    if (!content.includes('@')) return [];
-    const { names } = (await admission.roster()).state;
-    return mentionsOf(content, (key) => names.get(key));
-  }
 
   /** A message there that the caller sees, or a reply to one. */
   async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js'
 export interface AuthorView {
   readonly id: string;
   readonly userName: string;
+  readonly isBot?: true;
 }
 
 export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
@@ -26,7 +27,9 @@ export interface Standing {
   readonly thread: Thread | null;
 }
 
-export interface MessageView extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>, Said {
+export interface MessageView
+  extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>,
+    Omit<Said, 'botName'> {
   readonly author: AuthorView;
   readonly reactions?: Reactions;
   readonly threadMeta?: ThreadView;
@@ -43,7 +46,7 @@ export interface ReplyStanding {
   readonly said: Said;
 }
 
-export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Said {
+export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<Said, 'botName'> {
   readonly author: AuthorView;
 }
 
@@ -71,6 +74,10 @@ export const authorView = (roster: RosterState, id: string): AuthorView => ({
   userName: nameOf(roster, id),
 });
 
+/** Who said something: a webhook says by itself what it is called. */
+export const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
+  botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
+
 export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
   ...thread,
   lastReplyBy: authorView(roster, thread.lastReplyBy),
@@ -83,7 +90,7 @@ export function messageView(roster: RosterState, message: Standing): MessageView
   return {
     id,
     channelId,
-    author: authorView(roster, author),
+    author: speakerView(roster, author, said),
     content,
     attachments,
     images,

@@ -15,6 +15,7 @@ import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
 import type { Step } from '../../adapters/system/shutdown.js';
+import { keepTicksQuick } from '../../adapters/system/ticks.js';
 import { urlOf } from '../../adapters/system/url.js';
 import { createBudget } from '../../application/budget.js';
 import { type Feed, runFeed } from '../../application/follow/feed.js';
@@ -46,6 +47,7 @@ export async function begin(
   logger: Logger,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
+  keepTicksQuick();
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
   const kernel = await createKernel({

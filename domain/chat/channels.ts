@@ -1,8 +1,17 @@
-/** Which channels there are, what they are called, and who may see each. Stream `chat.channels-main`. */
+/** Which channels there are, what they are called, who may see each, and their webhooks. Stream `chat.channels-main`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 import type { ChatEvent } from './catalog.js';
 import { nameKey } from './names.js';
+import {
+  createWebhook,
+  deleteWebhook,
+  evolveWebhooks,
+  noWebhooks,
+  type WebhookCommand,
+  type Webhooks,
+  withoutChannel,
+} from './webhooks.js';
 
 export const CHANNEL_NAME_LENGTH = 80;
 export const TOPIC_LENGTH = 500;
@@ -28,6 +37,7 @@ export interface ChannelsState {
   readonly names: PersistentMap<string>;
   /** Those that are deleted, and whose messages are not all gone yet. */
   readonly ending: PersistentMap<true>;
+  readonly webhooks: Webhooks;
 }
 
 /** Who asks, and whether as an admin. */
@@ -62,12 +72,18 @@ export type ChannelsCommand =
       now: number;
     }
   | { type: 'DeleteChannel'; channelId: string; by: Asking; now: number }
-  | { type: 'EraseChannel'; channelId: string; now: number };
+  | { type: 'EraseChannel'; channelId: string; now: number }
+  | WebhookCommand;
 
 type Command<Type extends ChannelsCommand['type']> = Extract<ChannelsCommand, { type: Type }>;
 
 export type ChannelsEvent = ChatEvent<
-  'ChannelCreated' | 'ChannelUpdated' | 'ChannelDeleted' | 'ChannelErased'
+  | 'ChannelCreated'
+  | 'ChannelUpdated'
+  | 'ChannelDeleted'
+  | 'ChannelErased'
+  | 'WebhookCreated'
+  | 'WebhookDeleted'
 >;
 
 export const CHANNELS = 'chat.channels-main';
@@ -77,6 +93,7 @@ const initialState: ChannelsState = {
   channels: PersistentMap.empty(),
   names: PersistentMap.empty(),
   ending: PersistentMap.empty(),
+  webhooks: noWebhooks,
 };
 
 export const channelNotFound: Rejection = {
@@ -133,6 +150,10 @@ function decide(command: ChannelsCommand, state: ChannelsState): readonly Channe
       return remove(command, state);
     case 'EraseChannel':
       return erase(command, state);
+    case 'CreateWebhook':
+      return state.channels.has(command.channelId) ? createWebhook(command) : channelNotFound;
+    case 'DeleteWebhook':
+      return deleteWebhook(command, state.webhooks);
   }
 }
 
@@ -251,9 +272,18 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       channels: state.channels.delete(id),
       names: freed(state.names, channel.name, id),
       ending: state.ending.set(id, true),
+      webhooks: withoutChannel(state.webhooks, id),
     };
   },
   ChannelErased: (state, { channelId }) => ({ ...state, ending: state.ending.delete(channelId) }),
+  WebhookCreated: (state, data) => ({
+    ...state,
+    webhooks: evolveWebhooks.WebhookCreated(state.webhooks, data),
+  }),
+  WebhookDeleted: (state, data) => ({
+    ...state,
+    webhooks: evolveWebhooks.WebhookDeleted(state.webhooks, data),
+  }),
 };
 
 export const channels: Decider<ChannelsState, ChannelsCommand, ChannelsEvent> = {

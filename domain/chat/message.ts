@@ -239,11 +239,13 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   return [{ type: 'ReplyDeleted', data }];
 }
 
-const saidIn = ({ content, attachments, images, mentions }: Said): Said => ({
+/** What is said by something that carries more. */
+export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
   content,
   attachments,
   images,
   mentions,
+  ...(botName !== undefined && { botName }),
 });
 
 const evolve: Evolve<MessageState, MessageEvent> = {

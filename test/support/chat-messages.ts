@@ -57,6 +57,27 @@ export const eraseChannel = (channelId = CHANNEL): ChannelsCommand => ({
   now: NOON + 3,
 });
 
+export const createWebhook = (
+  name: string,
+  more: More<ChannelsCommand, 'CreateWebhook'> = {},
+): ChannelsCommand => ({
+  type: 'CreateWebhook',
+  webhookId: 'hook',
+  channelId: CHANNEL,
+  by: ADA,
+  name,
+  tokenHash: 'hash',
+  now: NOON,
+  ...more,
+});
+
+export const deleteWebhook = (webhookId = 'hook'): ChannelsCommand => ({
+  type: 'DeleteWebhook',
+  webhookId,
+  by: ADA,
+  now: NOON + 1,
+});
+
 export const saying = (content: string): Said => ({ ...NOTHING_SAID, content });
 
 export const postMessage = (

@@ -27,10 +27,15 @@ export interface Server {
 const PORTS = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
 
 /** Rejects with what the process printed when it ends before it is ready. */
-export async function startServer(dataDir: string, flags: readonly string[] = [], env = {}): Promise<Server> {
+export async function startServer(
+  dataDir: string,
+  flags: readonly string[] = [],
+  env = {},
+  program = ANNALS,
+): Promise<Server> {
   const args = ['serve', '--data-dir', dataDir, '--log-format', 'json', ...PORTS, ...flags];
   const child = owned(
-    spawn(process.execPath, [ANNALS, ...args], {
+    spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     }),

@@ -74,11 +74,27 @@ function only(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   return { to: these.filter((key) => !not.has(key)) };
 }
 
+/** To those who see the channel. */
+const webhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
+  [{ ...toSeers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
+
 export const channelsOn: On = {
   ChannelCreated: { evolve, deliver: changed },
   ChannelUpdated: { evolve, deliver: changed },
   ChannelDeleted: { evolve, deliver: changed },
   ChannelErased: { evolve },
+  WebhookCreated: {
+    evolve,
+    deliver({ data: { webhookId: id, channelId, createdAt, createdBy, secret }, erased }, state) {
+      const payload = { id, name: secret.name, channelId, createdAt, createdBy };
+      return erased ? [] : webhook(state, channelId, 'NEW_WEBHOOK', payload);
+    },
+  },
+  WebhookDeleted: {
+    evolve,
+    deliver: ({ data: { webhookId: id, channelId } }, state) =>
+      webhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
+  },
 };
 
 /** Whoever becomes an admin sees all channels from then on, and not before, nor after. */

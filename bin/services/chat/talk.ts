@@ -30,6 +30,8 @@ export interface TalkContext {
   readonly doors: Doors;
 }
 
+export type Talk = ReturnType<typeof createTalk>;
+
 export function createTalk({ kernel, admission, doors }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const worded = createSaying({ admission, places, uploads: noUploads });

@@ -38,6 +38,19 @@ export const channelEvents = {
     { sealed: { subject: channelSubject, erased: {} } },
   ),
   ChannelDeleted: event(object({ channelId: id, by: id, deletedAt: time }), { erases: channelSubject }),
+  /** Only the hash of its token: who has the log can't speak with it. */
+  WebhookCreated: event(
+    object({
+      webhookId: id,
+      channelId: id,
+      createdBy: id,
+      createdAt: time,
+      tokenHash: id,
+      secret: object({ name: text }),
+    }),
+    { sealed: { subject: channelSubject, erased: { name: '' } } },
+  ),
+  WebhookDeleted: event(object({ webhookId: id, channelId: id, by: id, deletedAt: time })),
   /** The last step of deleting: the streams of its messages are ended, and nothing is left to read. */
   ChannelErased: event(object({ channelId: id, erasedAt: time })),
 } as const;

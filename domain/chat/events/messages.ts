@@ -24,7 +24,10 @@ const texts = {
   /** Ids of users, or `@channel` and `@here`. */
   mentions: ids,
 } as const;
-const said = object(texts);
+/** What a webhook was called that said it. */
+const bot = { botName: text } as const;
+
+const said = object(texts, bot);
 /** What somebody says: its texts, what hangs on it, and who is called by it. */
 export type Said = DataOf<typeof said>;
 
@@ -51,7 +54,7 @@ const standing = {
   pinnedAt: oneOf(time, none),
   thread: oneOf(thread, none),
   /** Very many reactions are left out. */
-  secret: object({ ...texts, reactions: oneOf(reactions, none) }),
+  secret: object({ ...texts, reactions: oneOf(reactions, none) }, bot),
 } as const;
 
 const reply = {
