@@ -34,6 +34,11 @@ export const chat: Audience<ChatState, ChatEvent> = {
     FileKept: {},
     FileDetached: {},
     FileDiscarded: {},
+    PasswordSet: {},
+    LinkRequested: {},
+    LinkMailed: {},
+    LinkNotMailed: {},
+    LinkSpent: {},
   },
 };
 

@@ -1,4 +1,10 @@
 /** The kinds of streams of the chat, as the kernel takes them. */
+import {
+  type AddressCommand,
+  type AddressEvent,
+  type AddressState,
+  address,
+} from '../../domain/chat/address.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import {
   type ChannelsCommand,
@@ -19,6 +25,12 @@ import {
   message,
   messageNotFound,
 } from '../../domain/chat/message.js';
+import {
+  type PasswordSet,
+  type PasswordState,
+  password,
+  type SetPassword,
+} from '../../domain/chat/password.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
@@ -27,9 +39,21 @@ import {
   type SessionsState,
   session,
 } from '../../domain/chat/session.js';
-import type { Aggregate } from '../command/streams.js';
+import type { Aggregate, Blind } from '../command/streams.js';
 
 export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { catalog, decider: roster };
+
+export const passwordKind: Aggregate<PasswordState, SetPassword, PasswordSet> = {
+  catalog,
+  decider: password,
+};
+
+export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
+  catalog,
+  decider: address,
+  blind: true,
+  expires: true,
+};
 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,

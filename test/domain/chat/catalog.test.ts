@@ -1,10 +1,12 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
+import { address } from '../../../domain/chat/address.js';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
+import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server.js';
@@ -20,10 +22,14 @@ import {
   MINUTE,
   NOON,
   open,
+  recordMail,
   refresh,
   register,
   remove,
   rename,
+  requestLink,
+  setPassword,
+  spendLink,
 } from '../../support/chat.js';
 import { attach, detach, release, review, upload } from '../../support/chat-files.js';
 import {
@@ -72,6 +78,14 @@ const emitted: readonly DomainEvent[] = [
     refresh('one', 0, NOON + MINUTE),
     { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
   ]).events,
+  ...specOf(password).run([setPassword()]).events,
+  ...specOf(address).run([
+    requestLink('one'),
+    recordMail('one', true),
+    spendLink('one'),
+    requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
+    recordMail('two', false),
+  ]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),
@@ -108,15 +122,19 @@ const emitted: readonly DomainEvent[] = [
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   UserAdded: ['by'],
   ChannelUpdated: ['isPrivate'],
+  LinkRequested: ['userId'],
 };
 
-interface Named {
+interface About {
   readonly channelId?: unknown;
   readonly userId?: unknown;
+  readonly addressId?: unknown;
   readonly uploadedBy?: unknown;
 }
 
-const subjectOf = ({ channelId, uploadedBy, userId }: Named) => {
+const subjectOf = ({ channelId, userId, addressId, uploadedBy }: About) => {
+  // Whoever is no user has no key yet: the day's, on which the link is over.
+  if (addressId !== undefined) return `chat.links-${Math.floor((NOON + 15 * MINUTE) / 86_400_000)}`;
   if (uploadedBy !== undefined) return `chat.user-${uploadedBy}`;
   if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
