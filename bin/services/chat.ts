@@ -20,7 +20,7 @@ import { createUsers } from '../../application/chat/users.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import type { AnnalsValues } from '../settings.js';
-import { createAdministration } from './chat/administration.js';
+import { administrationProjections, createAdministration } from './chat/administration.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
@@ -29,9 +29,9 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: talkProjections,
+  projections: [...talkProjections, ...administrationProjections],
   port: (values) => values['chat.port'],
-  async connect({ kernel, values, release, metrics, ...context }) {
+  async connect({ kernel, values, release, metrics, logger, ...context }) {
     const { clock, derivation, streams } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const mode = values['auth.authMode'];
@@ -53,7 +53,7 @@ export const chat: Service<typeof catalog> = {
 
     const doors = createDoors(admission);
     const talk = createTalk({ kernel, admission, doors });
-    const administration = createAdministration({ kernel, admission, doors, talk });
+    const administration = createAdministration({ kernel, admission, doors, talk, logger });
     const signInRoutes: readonly Route[] = mode === 'dev' ? [devLoginRoute(signIn)] : [];
     const users = createUsers(ports);
     const ownRoutes = [...signInRoutes, ...authRoutes({ doors, admission, sessions })];
@@ -72,7 +72,7 @@ export const chat: Service<typeof catalog> = {
       ...usersRoutes({ doors, admission, users }),
       ...talk.routes,
       ...administration.routes,
-      eventsRoute({ admission, relay, clock }),
+      eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
     return {
@@ -93,7 +93,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(user.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [],
-      periodic: [],
+      periodic: administration.periodic,
     };
   },
 };

@@ -3,6 +3,7 @@ import type { Catalog, EventOf } from '../shared/catalog.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { messageEvents } from './events/messages.js';
+import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
@@ -16,6 +17,7 @@ export const catalog = {
     ...conversationEvents,
     ...messageEvents,
     ...settingsEvents,
+    ...presenceEvents,
   },
 } as const satisfies Catalog;
 
