@@ -165,20 +165,6 @@ export interface Derivation {
   id(purpose: string, ...parts: readonly string[]): string;
 }
 
-/** What a signed token says; times in whole seconds. */
-export interface Claims {
-  readonly iat: number;
-  readonly exp: number;
-  readonly [claim: string]: unknown;
-}
-
-/** Tokens that only this installation can have made. The same claims are the same text. */
-export interface SignedTokens {
-  sign(claims: Claims): Promise<string>;
-  /** What it says, if it was signed here; undefined for any other text. Whether its time is up is not looked at. */
-  read(token: string): Promise<Claims | undefined>;
-}
-
 export interface Clock {
   /** Unix ms. */
   now(): number;

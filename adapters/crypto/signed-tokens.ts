@@ -1,6 +1,6 @@
 /** Signed tokens (JWT, HS256) by jose. */
 import { CompactSign, compactVerify } from 'jose';
-import type { Claims, SignedTokens } from '../../application/ports.js';
+import type { Claims, SignedTokens } from '../../application/identity-ports.js';
 
 const ALGORITHM = 'HS256';
 /** Longer ones were never made here. */

@@ -30,6 +30,11 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
+    PasswordSet: {},
+    LinkRequested: {},
+    LinkMailed: {},
+    LinkNotMailed: {},
+    LinkSpent: {},
   },
 };
 

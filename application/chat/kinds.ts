@@ -1,4 +1,10 @@
 /** The kinds of streams of the chat, as the kernel takes them. */
+import {
+  type AddressCommand,
+  type AddressEvent,
+  type AddressState,
+  address,
+} from '../../domain/chat/address.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import {
   type ChannelsCommand,
@@ -20,6 +26,12 @@ import {
   messageNotFound,
 } from '../../domain/chat/message.js';
 import {
+  type PasswordSet,
+  type PasswordState,
+  password,
+  type SetPassword,
+} from '../../domain/chat/password.js';
+import {
   type PresenceCommand,
   type PresenceEvent,
   type PresenceState,
@@ -33,9 +45,21 @@ import {
   type SessionsState,
   session,
 } from '../../domain/chat/session.js';
-import type { Aggregate } from '../command/streams.js';
+import type { Aggregate, Blind } from '../command/streams.js';
 
 export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { catalog, decider: roster };
+
+export const passwordKind: Aggregate<PasswordState, SetPassword, PasswordSet> = {
+  catalog,
+  decider: password,
+};
+
+export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
+  catalog,
+  decider: address,
+  blind: true,
+  expires: true,
+};
 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,

@@ -31,17 +31,21 @@ type Intention = Coming extends infer Each
 export type People = ReturnType<typeof createPeople>;
 
 export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) {
-  /** `intention.email` is tidy. Without a name one is made of the email. */
+  /**
+   * `intention.email` is tidy. Without a name one is made of the email. What must be there of somebody before they are,
+   * `prepare` makes: it is asked once, when nothing stands against them.
+   */
   return async function come(
     intention: Intention & { readonly userName?: string },
     context: CommandContext,
+    prepare?: (userId: string) => Promise<Rejection | undefined>,
   ): Promise<Come | Rejection> {
     const { email } = intention;
     const userId = derivation.id('chat.user', context.commandId);
     // Nothing of theirs can be sealed before there is a key.
     const before = async () => {
       await vault.create(userSubject({ userId }));
-      return undefined;
+      return prepare?.(userId);
     };
     const userName = intention.userName ?? email.slice(0, email.indexOf('@'));
     const command = { ...intention, userId, userName, now: clock.now() } as Coming;

@@ -33,6 +33,8 @@ export interface SessionPorts {
 /** What a sign-in says of where it came from. */
 export interface From {
   readonly ip: string;
+  /** What is counted as one caller. */
+  readonly network: string;
   readonly userAgent: string;
 }
 
@@ -91,7 +93,7 @@ export function createSessions(ports: SessionPorts) {
   /** A sign-in of somebody who has been found to be who they say. `alone` ends all other sessions of theirs. */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
-    { ip, userAgent }: From,
+    { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
     { alone = false } = {},
   ): Promise<Done<SignedIn> | Rejection> {

@@ -4,6 +4,7 @@ import { badEmail, type User } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { CommandContext, Derivation } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
+import type { Links } from './links.js';
 import type { People } from './people.js';
 import type { Done, From, Sessions, SignedIn } from './sessions.js';
 
@@ -12,6 +13,7 @@ export interface SignInPorts {
   readonly come: People;
   readonly sessions: Sessions;
   readonly derivation: Derivation;
+  readonly links: Links;
   readonly isInviteRequired: boolean;
 }
 
@@ -28,7 +30,9 @@ export const notInvited: Rejection = {
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-export function createSignIn({ admission, come, sessions, derivation, isInviteRequired }: SignInPorts) {
+export function createSignIn(ports: SignInPorts) {
+  const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
+
   /** Whoever has this email: they are there, or are made one where everybody may come. */
   async function whoever(
     email: string,
@@ -54,15 +58,30 @@ export function createSignIn({ admission, come, sessions, derivation, isInviteRe
   ): Promise<Done<Entered> | Rejection> {
     const user = await whoever(tidyEmail(given), context, userName);
     if (isRejection(user)) return user;
-    const done = await sessions.open(user, from, second(context));
+    const done = await sessions.open(user, from, next('open-session', context));
     return isRejection(done) ? done : { body: { ...done.body, user }, position: done.position };
   }
 
-  /** The session is opened by a command of its own. */
-  const second = (context: CommandContext): CommandContext => ({
+  /** Another command of the same request. */
+  const next = (what: string, context: CommandContext): CommandContext => ({
     ...context,
-    commandId: derivation.id('chat.open-session', context.commandId),
+    commandId: derivation.id(`chat.${what}`, context.commandId),
   });
 
-  return { whoever, enter };
+  /** By the token of a link, which is spent; `email` must be whose it is, if it is given. */
+  async function byLink(
+    token: string | undefined,
+    email: string | undefined,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const link = await links.read(token, ['magic-link', 'invite'], email);
+    if (isRejection(link)) return link;
+    const spent = await links.spend(link, next('spend-link', context));
+    if (isRejection(spent)) return spent;
+    const user = await whoever(link.email, context);
+    return isRejection(user) ? user : sessions.open(user, from, next('open-session', context));
+  }
+
+  return { whoever, enter, byLink };
 }

@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { User } from '../../domain/chat/roster.js';
 import type { Session } from '../../domain/chat/session.js';
 import { heldBytes } from '../held-bytes.js';
-import type { Cache, Clock, Derivation, SignedTokens } from '../ports.js';
+import type { SignedTokens } from '../identity-ports.js';
+import type { Cache, Clock, Derivation } from '../ports.js';
 
 /** What a refresh token stands for. */
 export interface Refresh {

@@ -41,7 +41,8 @@ export type SessionCommand = About &
       }
     | { type: 'RefreshSession'; sessionId: string; generation: number; expiresAt: number }
     | { type: 'EndSession'; sessionId: string; reason: Reason }
-    | { type: 'EndSessions'; except?: string; reason: Reason }
+    /** `before`: only those that were opened before. */
+    | { type: 'EndSessions'; except?: string; before?: number; reason: Reason }
   );
 
 type Command<Type extends SessionCommand['type']> = Extract<SessionCommand, { type: Type }>;
@@ -78,9 +79,14 @@ function decide(command: SessionCommand, state: SessionsState): readonly Session
     case 'EndSession':
       return active.filter(({ id }) => id === command.sessionId).map(({ id }) => ended(id, command));
     case 'EndSessions':
-      return active.filter(({ id }) => id !== command.except).map(({ id }) => ended(id, command));
+      return active.filter((each) => isMeant(each, command)).map(({ id }) => ended(id, command));
   }
 }
+
+const isMeant = (
+  { id, createdAt }: Session,
+  { except, before = Number.POSITIVE_INFINITY }: Command<'EndSessions'>,
+): boolean => id !== except && createdAt < before;
 
 const ended = (
   sessionId: string,

@@ -1,4 +1,6 @@
 /** The chat for specs: its events and commands, with only what a sentence is about left to say. */
+import type { AddressCommand, AddressEvent, Purpose } from '../../domain/chat/address.js';
+import type { Hashed, PasswordSet, SetPassword } from '../../domain/chat/password.js';
 import type { RosterCommand, RosterEvent } from '../../domain/chat/roster.js';
 import type { SessionCommand, SessionEvent } from '../../domain/chat/session.js';
 
@@ -155,4 +157,71 @@ export const refresh = (sessionId: string, generation: number, now: number): Ses
   generation,
   expiresAt: now + WEEK,
   now,
+});
+
+export const setPassword = (more: Partial<SetPassword> = {}): SetPassword => ({
+  type: 'SetPassword',
+  userId: 'bob',
+  by: 'ada',
+  salt: 'salt',
+  hash: 'hash',
+  isFirst: false,
+  now: NOON,
+  ...more,
+});
+export const passwordSet = (secret: Hashed = { salt: 'salt', hash: 'hash' }): PasswordSet => ({
+  type: 'PasswordSet',
+  data: { userId: 'bob', by: 'ada', setAt: NOON, secret },
+});
+
+const link = (linkId: string, purpose: Purpose) => ({ addressId: 'digest-of-bob', purpose, linkId });
+
+export const requestLink = (
+  linkId: string,
+  now = NOON,
+  { purpose = 'magic-link' as Purpose, userId = 'bob' as string | undefined, email = '' } = {},
+): AddressCommand => ({
+  type: 'RequestLink',
+  ...link(linkId, purpose),
+  expiresAt: now + 15 * MINUTE,
+  userId,
+  email,
+  now,
+});
+export const spendLink = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): AddressCommand => ({
+  type: 'SpendLink',
+  ...link(linkId, purpose),
+  now,
+});
+export const recordMail = (linkId: string, isSent: boolean): AddressCommand => ({
+  type: 'RecordMail',
+  ...link(linkId, 'magic-link'),
+  isSent,
+  now: NOON,
+});
+export const linkRequested = (
+  linkId: string,
+  now = NOON,
+  { purpose = 'magic-link' as Purpose, userId = 'bob' as string | undefined, email = '' } = {},
+): AddressEvent => ({
+  type: 'LinkRequested',
+  data: {
+    ...link(linkId, purpose),
+    requestedAt: now,
+    expiresAt: now + 15 * MINUTE,
+    ...(userId !== undefined && { userId }),
+    secret: { email },
+  },
+});
+export const linkMailed = (linkId: string): AddressEvent => ({
+  type: 'LinkMailed',
+  data: { ...link(linkId, 'magic-link'), mailedAt: NOON },
+});
+export const linkNotMailed = (linkId: string): AddressEvent => ({
+  type: 'LinkNotMailed',
+  data: { ...link(linkId, 'magic-link'), failedAt: NOON },
+});
+export const linkSpent = (linkId: string, now = NOON, purpose: Purpose = 'magic-link'): AddressEvent => ({
+  type: 'LinkSpent',
+  data: { ...link(linkId, purpose), spentAt: now },
 });

@@ -1,6 +1,7 @@
 /** The routes of sessions: who one is, going on, signing out. */
 import type { ChatAdmission } from '../../../application/chat/admission.js';
 import type { From, Sessions } from '../../../application/chat/sessions.js';
+import { networkOf } from '../../system/client-address.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors, guest } from './admit.js';
 import * as schemas from './schemas.js';
@@ -14,6 +15,7 @@ export interface AuthDeps {
 /** Where a sign-in comes from. */
 export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): From => ({
   ip: address,
+  network: networkOf(address),
   userAgent: headers['user-agent'] ?? '',
 });
 

@@ -31,6 +31,7 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
   },
   rejected,
   securitySchemes: {
+    link: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a link' },
     access: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token' },
     webhook: { type: 'http', scheme: 'bearer', description: 'The token of the webhook' },
   },

@@ -11,6 +11,13 @@ export const email = { type: 'string', maxLength: 320, description: 'Trimmed and
 export const refreshToken = { type: 'string', maxLength: 512 } as const;
 
 export const emailBody = object({ email });
+/** Its length is for the rules to say. */
+const password = { type: 'string', maxLength: 16_384, description: '8 to 1024 characters' } as const;
+const linkToken = { type: 'string', maxLength: 4096 } as const;
+export const verifyBody = object({}, { token: linkToken, email });
+export const credentialsBody = object({ email, password });
+export const setupBody = object({ password }, { token: linkToken, email });
+export const resetBody = object({ password });
 export const refreshBody = object({ refreshToken });
 export const logoutBody = object({}, { refreshToken });
 export const revokeBody = object({}, { sessionId: { type: 'string', maxLength: 64 }, refreshToken });
@@ -45,6 +52,8 @@ export const renameBody = object({
 });
 export const role = { enum: ['user', 'admin'] } as const;
 export const roleBody = object({ role });
+export const addBody = object({ email, role }, { password });
+export const addedUser = object({ success: { const: true }, userId: text });
 
 export const session = object({
   id: text,

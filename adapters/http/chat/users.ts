@@ -1,6 +1,9 @@
 /** The routes of the people of the chat. */
 import type { ChatAdmission } from '../../../application/chat/admission.js';
+import type { AddUser } from '../../../application/chat/inviting.js';
+import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
 import type { Users } from '../../../application/chat/users.js';
+import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
@@ -10,11 +13,13 @@ export interface UsersDeps {
   readonly doors: Doors;
   readonly admission: ChatAdmission;
   readonly users: Users;
+  readonly addUser: AddUser;
+  readonly passwords: Pick<PasswordSignIn, 'reset'>;
 }
 
 const ADMINS_ONLY = { description: 'The caller is no admin' };
 
-export function usersRoutes({ doors, admission, users }: UsersDeps): readonly Route[] {
+export function usersRoutes({ doors, admission, users, addUser, passwords }: UsersDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/users',
@@ -38,6 +43,36 @@ export function usersRoutes({ doors, admission, users }: UsersDeps): readonly Ro
       if (isRejection(done)) return done;
       const { createdAt: _, ...user } = done.body.user;
       return { status: 200, body: { user }, position: done.position };
+    },
+  });
+
+  const add = route({
+    method: 'POST',
+    path: '/users/add',
+    summary: 'Add a user, or an admin',
+    description:
+      'With a `password` they can sign in with it, in password mode. Without one an invite is sent where mail is ' +
+      'configured; else they are there without a password.',
+    security: 'access',
+    body: schemas.addBody,
+    answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },
+    admit: doors.admin,
+    handle: async (request, caller) =>
+      answer(await addUser(request.body, caller.userId, by(caller, request))),
+  });
+
+  const resetPassword = route({
+    method: 'POST',
+    path: '/users/:id/reset-password',
+    summary: "Set somebody's password, which ends their sessions",
+    security: 'access',
+    body: schemas.resetBody,
+    answers: { 200: { description: 'Set', schema: schemas.success }, 403: ADMINS_ONLY },
+    admit: doors.admin,
+    async handle(request, caller) {
+      const { params, body } = request;
+      if (!(await admission.user({ id: params.id }))) return unknownUser;
+      return answer(await passwords.reset(params.id, body.password, caller.userId, by(caller, request)));
     },
   });
 
@@ -95,5 +130,5 @@ export function usersRoutes({ doors, admission, users }: UsersDeps): readonly Ro
   }
 
   // `/users/me` and `/users/exit` are no ids.
-  return [list, rename, exit, role, remove];
+  return [list, add, rename, exit, role, resetPassword, remove];
 }

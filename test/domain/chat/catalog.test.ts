@@ -1,9 +1,11 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
+import { address } from '../../../domain/chat/address.js';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { message } from '../../../domain/chat/message.js';
+import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
@@ -20,10 +22,14 @@ import {
   MINUTE,
   NOON,
   open,
+  recordMail,
   refresh,
   register,
   remove,
   rename,
+  requestLink,
+  setPassword,
+  spendLink,
 } from '../../support/chat.js';
 import {
   asUser,
@@ -71,6 +77,14 @@ const emitted: readonly DomainEvent[] = [
     refresh('one', 0, NOON + MINUTE),
     { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
   ]).events,
+  ...specOf(password).run([setPassword()]).events,
+  ...specOf(address).run([
+    requestLink('one'),
+    recordMail('one', true),
+    spendLink('one'),
+    requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
+    recordMail('two', false),
+  ]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),
@@ -100,9 +114,18 @@ const emitted: readonly DomainEvent[] = [
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   UserAdded: ['by'],
   ChannelUpdated: ['isPrivate'],
+  LinkRequested: ['userId'],
 };
 
-const subjectOf = ({ channelId, userId }: { readonly channelId?: unknown; readonly userId?: unknown }) => {
+interface About {
+  readonly channelId?: unknown;
+  readonly userId?: unknown;
+  readonly addressId?: unknown;
+}
+
+const subjectOf = ({ channelId, userId, addressId }: About) => {
+  // Whoever is no user has no key yet: the day's, on which the link is over.
+  if (addressId !== undefined) return `chat.links-${Math.floor((NOON + 15 * MINUTE) / 86_400_000)}`;
   if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
