@@ -47,7 +47,7 @@ export const chat: Service<typeof catalog> = {
         const first = values['chat.defaultChannel'];
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
-      reactions,
+      reactions: [...reactions, ...talk.reactions],
       periodic: administration.periodic,
     };
   },
