@@ -5,6 +5,7 @@ import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
+import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
@@ -22,6 +23,7 @@ export const catalog = {
     ...messageEvents,
     ...fileEvents,
     ...settingsEvents,
+    ...presenceEvents,
   },
 } as const satisfies Catalog;
 

@@ -8,6 +8,7 @@ import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
+import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server.js';
 import { session } from '../../../domain/chat/session.js';
@@ -116,6 +117,7 @@ const emitted: readonly DomainEvent[] = [
     review([], NOON + 2 * UNATTACHED_MS),
     release({ messageId: 'n' }),
   ]).events,
+  ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
