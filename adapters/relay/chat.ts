@@ -35,6 +35,8 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkMailed: {},
     LinkNotMailed: {},
     LinkSpent: {},
+    SignInLimitReached: {},
+    Exported: {},
   },
 };
 

@@ -1,6 +1,7 @@
 /** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
 import type { Catalog, EventOf } from '../shared/catalog.js';
 import { addressEvents } from './events/address.js';
+import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { messageEvents } from './events/messages.js';
@@ -22,6 +23,7 @@ export const catalog = {
     ...messageEvents,
     ...settingsEvents,
     ...presenceEvents,
+    ...auditEvents,
   },
 } as const satisfies Catalog;
 

@@ -13,6 +13,7 @@ import { createMailer } from '../../../adapters/mail/smtp.js';
 import { isLoopback } from '../../../adapters/system/client-address.js';
 import { createFailures } from '../../../adapters/system/failures.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
+import { createAudit } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/inviting.js';
@@ -63,7 +64,8 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
   const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: createPasswordHashing() });
   const failures = createFailures(FAILURES.most, FAILURES.perMs);
-  const withPeople = { ...ports, come, sessions, links, passwords, failures };
+  const audit = createAudit(kernel);
+  const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);
@@ -97,6 +99,7 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
 
   return {
     admission,
+    audit,
     doors,
     sessions,
     come,
