@@ -30,6 +30,12 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
+    // Messages tell of what hangs on them.
+    FileUploaded: {},
+    FileAttached: {},
+    FileKept: {},
+    FileDetached: {},
+    FileDiscarded: {},
     PasswordSet: {},
     LinkRequested: {},
     LinkMailed: {},
@@ -37,6 +43,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkSpent: {},
     SignInLimitReached: {},
     Exported: {},
+    OAuthReturned: {},
   },
 };
 

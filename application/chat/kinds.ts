@@ -26,6 +26,7 @@ import {
   message,
   messageNotFound,
 } from '../../domain/chat/message.js';
+import { type OAuthReturned, type OAuthState, oauth, type SpendState } from '../../domain/chat/oauth.js';
 import {
   type PasswordSet,
   type PasswordState,
@@ -60,6 +61,13 @@ export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
   decider: address,
   blind: true,
   expires: true,
+};
+
+/** A stream is born of the return of its state. */
+export const oauthKind: Aggregate<OAuthState, SpendState, OAuthReturned> = {
+  catalog,
+  decider: oauth,
+  begins: () => true,
 };
 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {

@@ -4,7 +4,9 @@ import { addressEvents } from './events/address.js';
 import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
+import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
+import { oauthEvents } from './events/oauth.js';
 import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
@@ -18,9 +20,11 @@ export const catalog = {
     ...sessionEvents,
     ...userEvents,
     ...addressEvents,
+    ...oauthEvents,
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,
+    ...fileEvents,
     ...settingsEvents,
     ...presenceEvents,
     ...auditEvents,
