@@ -25,12 +25,19 @@ import {
   message,
   messageNotFound,
 } from '../../domain/chat/message.js';
+import { type OAuthReturned, type OAuthState, oauth, type SpendState } from '../../domain/chat/oauth.js';
 import {
   type PasswordSet,
   type PasswordState,
   password,
   type SetPassword,
 } from '../../domain/chat/password.js';
+import {
+  type PresenceCommand,
+  type PresenceEvent,
+  type PresenceState,
+  presence,
+} from '../../domain/chat/presence.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
@@ -53,6 +60,13 @@ export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
   decider: address,
   blind: true,
   expires: true,
+};
+
+/** A stream is born of the return of its state. */
+export const oauthKind: Aggregate<OAuthState, SpendState, OAuthReturned> = {
+  catalog,
+  decider: oauth,
+  begins: () => true,
 };
 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
@@ -80,4 +94,10 @@ export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> 
 export const conversationKind: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
   catalog,
   decider: conversation,
+};
+
+export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEvent> = {
+  catalog,
+  decider: presence,
+  keeps: 1,
 };

@@ -3,7 +3,10 @@ import type { Catalog, EventOf } from '../shared/catalog.js';
 import { addressEvents } from './events/address.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
+import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
+import { oauthEvents } from './events/oauth.js';
+import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
@@ -16,10 +19,13 @@ export const catalog = {
     ...sessionEvents,
     ...userEvents,
     ...addressEvents,
+    ...oauthEvents,
     ...channelEvents,
     ...conversationEvents,
     ...messageEvents,
+    ...fileEvents,
     ...settingsEvents,
+    ...presenceEvents,
   },
 } as const satisfies Catalog;
 

@@ -58,7 +58,7 @@ export const messages: Projection<Told> = {
     ReplyDeleted: ({ data: { messageId, thread } }) => [
       { patch: messageId, update: thread ? { $set: { thread } } : { $unset: { thread: '' } } },
     ],
-    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId } }],
+    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
   },
 };
 

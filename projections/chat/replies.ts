@@ -19,7 +19,7 @@ export const replies: Projection<Told> = {
       { patch: replyId, update: { $set: { updatedAt, quotedMessageId, secret } } },
     ],
     ReplyDeleted: ({ data: { replyId } }) => [{ remove: replyId }],
-    MessageDeleted: ({ data: { messageId } }) => [{ purge: { thread: messageId } }],
-    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId } }],
+    MessageDeleted: ({ data: { messageId } }) => [{ purge: { thread: messageId }, many: true }],
+    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
   },
 };

@@ -11,6 +11,7 @@ import { createHistory } from '../../../application/chat/history.js';
 import { createMessages } from '../../../application/chat/messages.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createPlaces } from '../../../application/chat/places.js';
+import { eraseChannels, forgetMessages } from '../../../application/chat/reactions.js';
 import { createReading } from '../../../application/chat/reading.js';
 import { createReplies } from '../../../application/chat/replies.js';
 import { createSaying } from '../../../application/chat/said.js';
@@ -43,8 +44,13 @@ export function createTalk({ kernel, admission, doors }: TalkContext) {
   const replies = createReplies({ ...ports, pages });
   const history = createHistory(ports);
   return {
+    places,
     channels,
     messages,
+    replies,
+    conversations,
+    reading,
+    reactions: [forgetMessages(ports), eraseChannels(ports)],
     routes: [
       ...channelRoutes({ doors, channels }),
       ...messageRoutes({ doors, places, messages, reading, history }),
