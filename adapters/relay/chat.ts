@@ -41,6 +41,8 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkMailed: {},
     LinkNotMailed: {},
     LinkSpent: {},
+    SignInLimitReached: {},
+    Exported: {},
     OAuthReturned: {},
   },
 };

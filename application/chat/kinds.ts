@@ -5,6 +5,7 @@ import {
   type AddressState,
   address,
 } from '../../domain/chat/address.js';
+import { type AuditEvent, audit } from '../../domain/chat/audit.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import {
   type ChannelsCommand,
@@ -101,3 +102,5 @@ export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEve
   decider: presence,
   keeps: 1,
 };
+
+export const auditKind: Aggregate<Record<never, never>, AuditEvent, AuditEvent> = { catalog, decider: audit };

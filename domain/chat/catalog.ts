@@ -1,6 +1,7 @@
 /** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
 import type { Catalog, EventOf } from '../shared/catalog.js';
 import { addressEvents } from './events/address.js';
+import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { fileEvents } from './events/files.js';
@@ -26,6 +27,7 @@ export const catalog = {
     ...fileEvents,
     ...settingsEvents,
     ...presenceEvents,
+    ...auditEvents,
   },
 } as const satisfies Catalog;
 

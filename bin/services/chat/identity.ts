@@ -16,6 +16,7 @@ import { createOAuthClient } from '../../../adapters/oauth/client.js';
 import { isLoopback } from '../../../adapters/system/client-address.js';
 import { createFailures } from '../../../adapters/system/failures.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
+import { createAudit } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
 import { erasureReaction } from '../../../application/chat/erasing.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
@@ -72,7 +73,8 @@ export function connectIdentity(context: IdentityContext) {
   const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: createPasswordHashing() });
   const failures = createFailures(MOST_FAILURES, WINDOW_MS);
-  const withPeople = { ...ports, come, sessions, links, passwords, failures };
+  const audit = createAudit(kernel);
+  const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);
@@ -110,6 +112,7 @@ export function connectIdentity(context: IdentityContext) {
 
   return {
     admission,
+    audit,
     doors,
     sessions,
     come,

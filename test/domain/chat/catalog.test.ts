@@ -1,6 +1,7 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { address } from '../../../domain/chat/address.js';
+import { audit } from '../../../domain/chat/audit.js';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
@@ -120,12 +121,17 @@ const emitted: readonly DomainEvent[] = [
     release({ messageId: 'n' }),
   ]).events,
   ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
+  ...specOf(audit).run([
+    { type: 'SignInLimitReached', data: { addressId: 'a', userId: 'bob', reachedAt: NOON } },
+    { type: 'Exported', data: { by: 'ada', exportedAt: NOON } },
+  ]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   UserAdded: ['by'],
   ChannelUpdated: ['isPrivate'],
+  SignInLimitReached: ['userId'],
   LinkRequested: ['userId'],
 };
 
