@@ -1,12 +1,12 @@
 /** A budget of what all callers share, in bytes or in pieces: bounded, and nobody can have all of it. */
 
 /** Why there is no more: one has had its share, or it is `full` also for who has nothing of it yet. */
-export type Lack = 'share' | 'full';
+export type Shortage = 'share' | 'full';
 
 /** What one request, connection or piece of work has of a budget. */
 export interface Held {
   /** Takes so much more; or says why not, and takes nothing. */
-  take(amount: number): Lack | undefined;
+  take(amount: number): Shortage | undefined;
   give(amount: number): void;
   /** Gives back all that is left. */
   release(): void;
@@ -32,7 +32,7 @@ export function createBudget(name: string, limit: number): Budget {
   let used = 0;
   const shares = new Map<string, number>();
 
-  function lack(amount: number, mine: number): Lack | undefined {
+  function lack(amount: number, mine: number): Shortage | undefined {
     const rest = limit - used - amount;
     if (mine > 0 && mine + amount > TIMES_THE_REST * rest) return 'share';
     return used > 0 && rest < 0 ? 'full' : undefined;

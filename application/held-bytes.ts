@@ -1,12 +1,14 @@
 /** What a value takes in memory, roughly: caches are bounded by it, and counts say little about bytes. */
 
+import { PersistentMap } from '../domain/shared/persistent-map.js';
+
 const POINTER = 8;
 const HEADER = 24;
 const HASH_ENTRY = 40;
 /** Of longer lists a few are looked at: their items are alike. */
 const SAMPLE = 16;
 
-/** In bytes, of JSON-like data with Maps and bigints; time grows with its depth, not with the length of its lists. */
+/** In bytes, of JSON-like data with maps and bigints; time grows with its depth, not with the length of its lists. */
 export function heldBytes(value: unknown): number {
   switch (typeof value) {
     case 'string':
@@ -23,7 +25,8 @@ export function heldBytes(value: unknown): number {
 
 function heldByObject(value: object): number {
   if (Array.isArray(value)) return sampled(value, value.length);
-  if (value instanceof Map) return HASH_ENTRY * value.size + sampled(value, value.size);
+  if (value instanceof Map || value instanceof PersistentMap)
+    return HASH_ENTRY * value.size + sampled(value, value.size);
   return Object.values(value).reduce((sum: number, each) => sum + heldBytes(each), 0);
 }
 

@@ -72,8 +72,8 @@ export type Expected = number | 'none';
 
 export type AppendOutcome =
   | { readonly outcome: 'appended'; readonly revision: number; readonly position: Position }
-  /** Somebody else was there first: read on and decide again. */
-  | { readonly outcome: 'conflict' }
+  /** Somebody else was there first: read on and decide again. `revision`: where the stream is, if that was told. */
+  | { readonly outcome: 'conflict'; readonly revision?: number }
   /** The stream is tombstoned, for ever. */
   | { readonly outcome: 'deleted' };
 

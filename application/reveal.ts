@@ -49,6 +49,10 @@ export function createReveal(vault: CachingVault, told: Told): Reveal {
   };
 }
 
+/** An event as its readers get it once nobody can open it, for those who never look at its secret. */
+export const unopened = <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent): RevealedEvent<E> =>
+  revealed(event, { ...event.data, secret: catalog.events[event.type]?.sealed?.erased }, true);
+
 function unopenable(error: unknown, told: Told, event?: RecordedEvent): undefined {
   if (!(error instanceof Unopenable)) throw error;
   told(error, event);

@@ -21,6 +21,17 @@ export interface Setting {
   readonly properties?: object;
 }
 
+/** What a bearer token consists of: a header carries nothing else as it is. */
+export const VISIBLE = '[!-~]';
+
+/** A bearer token, of so many characters at least: a part of a setting. */
+export const tokenOf = <const Least extends number>(minLength: Least) =>
+  ({
+    type: 'string',
+    pattern: `^${VISIBLE}{${minLength},}$`,
+    form: `at least ${minLength} visible characters of ASCII`,
+  }) as const;
+
 /** By key, for example `rooms.createPerHour`. The first word is the service's. */
 export type Settings = { readonly [key: string]: Setting };
 

@@ -3,28 +3,42 @@
 /** Far under the 20 ms that anybody may be kept waiting (docs/bounds.md). */
 const SLICE_MS = 8;
 
-const waiting: (() => void)[] = [];
-let since = 0;
-
-/** Whether whoever works now has used up its slice. Cheap enough to be asked for every record. */
-export const isTurnOver = (): boolean => performance.now() - since > SLICE_MS;
-
-/**
- * Resolves when it is one's turn again. Of all who wait one gets each round of the event loop, in the order they
- * came: were all let on in one round, everybody else would wait for as many slices.
- */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(begin);
-  });
+/** Work of one kind, of which there may be much: all of it together has one turn each round of the event loop. */
+export interface Turns {
+  /** Whether whoever works now has used up its slice. Cheap enough to be asked for every record. */
+  isOver(): boolean;
+  /**
+   * Resolves when it is one's turn again. Of all who wait one gets each round of the event loop, in the order they
+   * came: were all let on in one round, everybody else would wait for as many slices.
+   */
+  next(): Promise<void>;
 }
 
-function begin() {
-  since = performance.now();
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(begin);
+/** Turns of a kind of their own: those who wait for others are not behind them. */
+export function createTurns(): Turns {
+  const waiting: (() => void)[] = [];
+  let since = 0;
+
+  function begin() {
+    since = performance.now();
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(begin);
+  }
+
+  return {
+    isOver: () => performance.now() - since > SLICE_MS,
+    next: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 1) setImmediate(begin);
+      }),
+  };
 }
+
+/** For all that does not come in numbers. */
+const common = createTurns();
+export const isTurnOver = common.isOver;
+export const nextTurn = common.next;
 
 /** For work of which there is only one: a slice of its own in every round, however many wait for a turn. */
 export function breather(): () => Promise<void> | undefined {

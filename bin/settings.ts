@@ -2,15 +2,23 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
-import { logsRules, logsSettings } from '../application/logs/settings.js';
+import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
-export const settings = { ...commonSettings, ...logsSettings, ...alertSettings, ...roomsSettings };
+export const settings = {
+  ...commonSettings,
+  ...chatSettings,
+  ...logsSettings,
+  ...alertSettings,
+  ...roomsSettings,
+};
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
-export const serviceNames = ['logs', 'rooms'] as const;
+export const serviceNames = ['chat', 'logs', 'rooms'] as const;
+export type ServiceName = (typeof serviceNames)[number];
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;
@@ -18,7 +26,7 @@ export type AnnalsValues = ValuesOf<AnnalsSettings>;
 
 const ORIGIN = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/;
 
-export const rules: readonly Rule<AnnalsSettings>[] = [
+const rules: readonly Rule<AnnalsSettings>[] = [
   (values) => {
     try {
       createClientAddress(values['server.trustedProxies']);
@@ -32,15 +40,20 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
   ...logsRules,
-  ...(['logs.appUrl', 'rooms.appUrl'] as const).map((key) => (values: AnnalsValues) => {
-    const url = values[key];
-    if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return undefined;
-    return { key, reason: 'must be an http or https URL' };
-  }),
-  ...(['logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map((key) => (values: AnnalsValues) => {
-    if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
-    return { key, reason: 'must list origins such as https://a.example, without a path, or *' };
-  }),
+  ...(['chat.appUrl', 'auth.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
+    (key) => (values: AnnalsValues) => {
+      const url = values[key];
+      if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+        return undefined;
+      return { key, reason: 'must be an http or https URL' };
+    },
+  ),
+  ...(['server.allowedOrigins', 'logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map(
+    (key) => (values: AnnalsValues) => {
+      if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
+      return { key, reason: 'must list origins such as https://a.example, without a path, or *' };
+    },
+  ),
   (values) =>
     !values['eventStore.url'] === !values['mongo.url']
       ? undefined
@@ -48,4 +61,16 @@ export const rules: readonly Rule<AnnalsSettings>[] = [
           key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
           reason: 'must be given as well: both servers are yours, or both are embedded',
         },
+];
+
+const servedRules: { readonly [service in ServiceName]: readonly Rule<AnnalsSettings>[] } = {
+  chat: chatRules(isLoopback),
+  logs: logsServedRules,
+  rooms: [],
+};
+
+/** What must not be combined where these services are run; what opens no door of a service needs none locked. */
+export const rulesOf = (served: readonly ServiceName[]): readonly Rule<AnnalsSettings>[] => [
+  ...rules,
+  ...served.flatMap((service) => servedRules[service]),
 ];

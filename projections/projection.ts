@@ -2,6 +2,7 @@
 import {
   type AnyBulkWriteOperation,
   type Collection,
+  type Filter,
   type IndexDescription,
   Long,
   type UpdateFilter,
@@ -42,8 +43,11 @@ export type RowChange =
   | { readonly patch: string; readonly update: RowUpdate }
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
   | { readonly remove: string }
-  /** Deletes all rows that match; only for rows that an event after it never touches again. */
-  | { readonly purge: { readonly [field: string]: unknown } };
+  /**
+   * Deletes all rows that match; only for rows that an event after it never touches again. `many`: they may be more than
+   * a store deletes within one call, and go piece by piece.
+   */
+  | { readonly purge: { readonly [field: string]: unknown }; readonly many?: true };
 
 /** `Event`: those that it says something of, every one of them. */
 export interface Projection<Event extends DomainEvent> {
@@ -86,18 +90,18 @@ export function newRun(after: string, now: number, fresh: string): string {
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 
 /** The changes an event asks for, as writes that do nothing when they were done before. */
-export function writesOf({ on }: AnyProjection, event: RecordedEvent): AnyBulkWriteOperation<Row>[] {
+export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[] {
   return (handlerOf(on, event)?.(event) ?? []).map((change) => guarded(change, event));
 }
 
 /** One change as a write that does nothing when it was done before. */
-export function guarded(
-  change: RowChange,
-  { position, recordedAt }: RecordedEvent,
-): AnyBulkWriteOperation<Row> {
+export function guarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
   const at = longOf(position);
   const untouched = { $lt: at };
-  if ('purge' in change) return { deleteMany: { filter: { ...change.purge, _at: untouched } } };
+  if ('purge' in change) {
+    const all = { filter: { ...change.purge, _at: untouched } };
+    return change.many ? { deletePieces: all } : { deleteMany: all };
+  }
   if ('remove' in change) {
     const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
     return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
@@ -109,7 +113,12 @@ export function guarded(
 
 export const longOf = (position: Position): Long => Long.fromBigInt(position);
 
-export type RowWrite = AnyBulkWriteOperation<Row>;
+export type RowWrite = AnyBulkWriteOperation<Row> | Pieces;
+
+/** What is deleted by as many calls as it takes. */
+export interface Pieces {
+  readonly deletePieces: { readonly filter: Filter<Row> };
+}
 
 /** Takes events in the order of the log; those that were applied before do nothing. */
 export type Apply = (events: readonly RecordedEvent[]) => Promise<void>;

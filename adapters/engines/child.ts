@@ -1,6 +1,7 @@
 /** The process an engine runs in: `node child.js <eventstore|mongo> <directory> <port>`, forked by `start.ts`. */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { keepTicksQuick } from '../system/ticks.js';
 import { DirectoryInUse, lockDirectory } from './lock.js';
 import { StoreDamaged } from './store-file.js';
 
@@ -49,6 +50,7 @@ async function lock() {
   }
 }
 
+keepTicksQuick();
 // Whatever the store makes is for this user alone.
 process.umask(0o077);
 // Ctrl-C and service supervisors signal the whole process group: the parent decides when the engines go.

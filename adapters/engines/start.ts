@@ -145,10 +145,12 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const ENGINE_FLAGS = ['--max-semi-space-size=4'];
 
 function launch(kind: string, directory: string, port: number, secret: string): ChildProcess {
+  // What a child shares of our output is made to block, for us too: who reads no more would stop both.
   const child = fork(CHILD, [kind, directory, String(port)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: ENGINE_FLAGS,
   });
+  child.stderr?.pipe(process.stderr, { end: false });
   // Also when this process ends without stopping it: nobody else would.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

@@ -50,7 +50,12 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
       const revision = Number(done.nextExpectedRevision);
       return { outcome: 'appended', revision, position: done.position?.commit ?? 0n };
     } catch (error) {
-      if (error instanceof WrongExpectedVersionError) return { outcome: 'conflict' };
+      if (error instanceof WrongExpectedVersionError) {
+        const { actualVersion } = error;
+        return typeof actualVersion === 'bigint'
+          ? { outcome: 'conflict', revision: Number(actualVersion) }
+          : { outcome: 'conflict' };
+      }
       if (error instanceof StreamDeletedError) return { outcome: 'deleted' };
       throw error;
     }

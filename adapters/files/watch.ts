@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 
 /** A file as it is known whatever it is called: rotation changes names, not this. */
@@ -112,6 +113,13 @@ const SETTLED_MS = 2000n;
 const isSettled = ({ ctimeMs }: BigIntStats) => BigInt(Date.now()) - ctimeMs > SETTLED_MS;
 
 const isGone = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** The same for all processes of this machine that watch these directories; others have others of the same names. */
+export const machineHash = (directories: readonly string[]): string =>
+  createHash('sha256')
+    .update(`${hostname()}\n${directories.join('\n')}`)
+    .digest('hex')
+    .slice(0, 16);
 
 /** Who writes a file: its name without ending and rotation. */
 export const writerOf = (path: string): string => basename(path).split(/\.ndjson/i, 1)[0] || 'default';

@@ -29,7 +29,8 @@ export interface Mongo {
  */
 export async function connectMongo(url: string, database: string): Promise<Mongo> {
   const client = new MongoClient(url, {
-    appName: 'annals',
+    // An embedded engine tells by the name that its address gives whose connections are its own program's.
+    ...(/[?&]appName=/i.test(url) ? {} : { appName: 'annals' }),
     serverSelectionTimeoutMS: CONNECT_MS,
     // A server that is silent for so long is taken for gone, and the connections to it are cut.
     connectTimeoutMS: CONNECT_MS,

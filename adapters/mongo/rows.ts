@@ -6,6 +6,7 @@ import {
   type Build,
   type Builds,
   GONE_INDEX,
+  type Pieces,
   type Row,
   type RowWrite,
   writesOf,
@@ -107,11 +108,19 @@ async function write(
 ): Promise<void> {
   const merged = mergeWrites(writes);
   for (let from = 0; from < merged.length; ) {
+    const next = merged[from]!.write;
+    if ('deletePieces' in next) {
+      await deletePieces(rows, next, lease);
+      from++;
+      continue;
+    }
     const some = upToUncertain(merged, from);
     from += some.length;
     lease?.assertHeld();
     try {
-      const { matchedCount, upsertedCount } = await rows.bulkWrite(some.map(({ write }) => write));
+      const { matchedCount, upsertedCount } = await rows.bulkWrite(
+        some.flatMap(({ write }) => inOneCall(write)),
+      );
       const missed = some.filter(isOfOne).length > matchedCount + upsertedCount;
       if (missed) await complete(rows, partsOf(some.filter(isUncertain)), lease);
     } catch (error) {
@@ -119,6 +128,25 @@ async function write(
       const left = some.filter((each, index) => index >= met || isUncertain(each));
       await complete(rows, partsOf(left), lease);
     }
+  }
+}
+
+const inOneCall = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
+
+async function deletePieces(
+  rows: Collection<Row>,
+  { deletePieces: { filter } }: Pieces,
+  lease?: Pick<Lease, 'assertHeld'>,
+): Promise<void> {
+  for (let left = WRITTEN_AT_ONCE; left === WRITTEN_AT_ONCE; ) {
+    const found = await rows
+      .find(filter)
+      .project<Pick<Row, '_id'>>({ _id: 1 })
+      .limit(WRITTEN_AT_ONCE)
+      .toArray();
+    lease?.assertHeld();
+    await rows.deleteMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } });
+    left = found.length;
   }
 }
 
@@ -133,6 +161,7 @@ function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
   for (; to < merged.length && to - from < WRITTEN_AT_ONCE; to++) {
     const each = merged[to]!;
     const id = idOf(each.write);
+    if ('deletePieces' in each.write) break;
     if (uncertain.size > 0 && (id === undefined || uncertain.has(id))) break;
     if (isUncertain(each)) uncertain.add(id);
   }
@@ -150,7 +179,7 @@ async function complete(
     for (let left = await notDone(rows, some); left.length > 0; ) {
       lease?.assertHeld();
       try {
-        await rows.bulkWrite(left);
+        await rows.bulkWrite(left.flatMap(inOneCall));
         break;
       } catch (error) {
         const behind = left.slice(redelivered(error));

@@ -1,4 +1,5 @@
 /** Who is told what: a pure fold of the log, tested without a socket. One per service. */
+import type { Fold, SnapshotForm } from '../../application/follow/seed.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { entryOf } from '../../domain/shared/on.js';
@@ -9,13 +10,31 @@ export interface Audience<State, Event extends DomainEvent> {
   readonly on: {
     readonly [Type in Event['type']]: Hearing<State, RevealedEvent<Extract<Event, { readonly type: Type }>>>;
   };
+  /** Where all that it folds stands, if that is in few streams: they are read from their beginning at each start. */
+  readonly streams?: readonly string[];
+  /** Else how the state is kept for the next start; without, its facts are looked for in all of the log at each. */
+  readonly snapshot?: SnapshotForm<State>;
 }
 
 /** What one event means; of one that changes nothing and is for nobody there is nothing to say. */
 export interface Hearing<State, Event> {
+  /** Another state, or the same one where nothing has changed. */
   evolve?(state: State, event: Event): State;
   /** Judges by the state after the event, and by the state before it only where the thing itself ends. */
   deliver?(event: Event, after: State, before: State): readonly Delivery[];
+}
+
+/** What of an audience is folded before anybody listens: by those events that it has an `evolve` for. */
+export function foldOf<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
+  const on: { readonly [type: string]: Hearing<State, RevealedEvent> } = audience.on;
+  const { initialState, streams, snapshot } = audience;
+  return {
+    initialState,
+    types: Object.keys(on).filter((type) => on[type]?.evolve),
+    evolve: (state, event) => entryOf(on, event.type)?.evolve?.(state, event) ?? state,
+    streams,
+    snapshot,
+  };
 }
 
 /** The state after an event, and who is told what of it. Total: one that nothing is said of means nothing. */
@@ -33,6 +52,10 @@ export function hear<State>(
 export interface Delivery {
   /** Keys that streams are connected under, for example a room's id or `user:<id>`. A stream gets it once. */
   readonly to: readonly string[];
+  /** But not to streams that are connected under any of these as well. */
+  readonly except?: readonly string[];
+  /** What it tells of, where a stream may lose sight of that: for `entitled`. */
+  readonly about?: string;
   readonly message: Message;
   /** The streams that receive it end with it. */
   readonly ends?: boolean;

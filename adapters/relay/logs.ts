@@ -4,7 +4,7 @@ import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { StoredBatch } from '../../application/logs/batches.js';
 import { entryText } from '../../application/logs/queries.js';
 import type { Position } from '../../application/ports.js';
-import { nextTurn } from '../../application/turns.js';
+import { createTurns } from '../../application/turns.js';
 import type { catalog } from '../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
@@ -54,6 +54,8 @@ const OVERHEAD = 1000;
 export function createTail({ recordsOf, from, head, failed, observe }: TailOptions): Tail {
   const ring = createRing<Kept>({ ...KEPT, from });
   const connections = createConnections({ ring, head, failed, observe });
+  // There may be thousands of streams, each of which looks through all that comes: others do not wait for them.
+  const turns = createTurns();
   const opened = new LRUCache<Kept, Promise<readonly Shown[]>>({ max: KEPT_OPEN });
 
   function open(kept: Kept): Promise<readonly Shown[]> {
@@ -77,11 +79,19 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
     },
 
     connect(filter, after, sink) {
+      let gone = false;
+      sink.onClose(() => {
+        gone = true;
+      });
       const pick = async (kept: Kept) => {
-        const shown = await open(kept);
-        // Of all who come back at once, one looks through a batch each round of the event loop.
-        await nextTurn();
-        const passing = shown.filter(({ record }) => matches(filter, record));
+        // Of all who come back at once, one opens a batch, or looks on in it, each round of the event loop.
+        await turns.next();
+        const passing: Shown[] = [];
+        for (const each of gone ? [] : await open(kept)) {
+          if (turns.isOver()) await turns.next();
+          if (gone) break;
+          if (matches(filter, each.record)) passing.push(each);
+        }
         // Only behind its last record a batch is through: who breaks off before gets it again.
         return passing.map(({ frame }, index) =>
           index < passing.length - 1 ? frame : { json: frame.json, position: kept.position },

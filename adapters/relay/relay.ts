@@ -51,10 +51,12 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   readonly ringSize?: number;
   /** Events up to here were never published, so nobody can resume from before. */
   readonly from?: Position;
+  /** What the audience had come to by then; as it is from the beginning of the log unless given. */
+  readonly seed?: State;
   /** By which the authority of streams ends. */
   readonly clock?: Clock;
   readonly observe?: RelayObserver;
-  readonly beatMs?: number;
+  readonly beatMs?: number | undefined;
 }
 
 export function createRelay<State, Event extends DomainEvent>({
@@ -62,13 +64,14 @@ export function createRelay<State, Event extends DomainEvent>({
   head,
   ringSize = 10_000,
   from = 0n,
+  seed = audience.initialState,
   clock,
   observe,
   beatMs,
 }: RelayOptions<State, Event>): Relay<State, Event> {
   const ring = createRing<Told>({ items: ringSize, bytes: RING_BYTES, from });
   const connections = createConnections({ ring, head, clock, observe, beatMs });
-  let state = audience.initialState;
+  let state = seed;
 
   return {
     publish(event) {
@@ -96,7 +99,9 @@ export function createRelay<State, Event extends DomainEvent>({
         inSequence(
           deliveries.filter(
             ({ to, delivery }) =>
-              to.some((key) => mine.has(key)) && (!missed || (entitled?.(delivery, state) ?? true)),
+              to.some((key) => mine.has(key)) &&
+              !delivery.except?.some((key) => mine.has(key)) &&
+              (!missed || (entitled?.(delivery, state) ?? true)),
           ),
         );
       connections.connect({ keys, sink, pick }, { after, greeting, until });

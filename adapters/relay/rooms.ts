@@ -23,6 +23,11 @@ export const expired = (roomId: string): Message => ({ type: 'ROOM_EXPIRED', pay
 
 export const rooms: Audience<EndedRooms, RoomsEvent> = {
   initialState: new Map(),
+  snapshot: {
+    version: 1,
+    parts: (ended) => ended.entries(),
+    from: (parts: readonly (readonly [string, Message])[]) => new Map(parts),
+  },
   on: {
     RoomCreated: {},
     InviteCreated: {},

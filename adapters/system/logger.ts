@@ -1,5 +1,5 @@
 /** The log of the process: pino, one line of JSON about one thing, or the same for people on a terminal. */
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import type { Logger } from '../../application/ports.js';
 import { MASK, maskCredentials } from './mask.js';
 import { prettyLine } from './pretty-line.js';
@@ -10,9 +10,15 @@ export interface LoggerOptions {
   readonly format: 'auto' | 'json' | 'pretty';
   /** Fields of every line. */
   readonly fields?: { readonly [name: string]: string };
-  /** Default standard output, written at once, so that nothing is lost when the process ends. */
-  readonly to?: DestinationStream;
+  /** Default standard output. */
+  readonly to?: Output;
 }
+
+/** `writableLength`: how much waits for whoever reads it. */
+export type Output = DestinationStream & { readonly writableLength?: number };
+
+/** Of lines that wait for whoever reads them: they wait for him, and nobody else does. */
+const UNREAD_BYTES = 1024 * 1024;
 
 /** Never to be logged in the first place; should it happen all the same, this is the net. */
 const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refreshToken', 'ingestToken']
@@ -20,9 +26,9 @@ const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refresh
   .concat(['body', 'query', 'querystring', 'ciphertext', 'signature']);
 
 export function createLogger({ level, format, fields = {}, to }: LoggerOptions): Logger {
-  const stream = to ?? destination({ dest: 1, sync: true });
+  const stream = whileRead(to ?? process.stdout, (lines) => logger.warn({ lines }, LEFT_OUT));
   const pretty = format === 'pretty' || (format === 'auto' && !to && process.stdout.isTTY === true);
-  return pino(
+  const logger = pino(
     {
       level,
       base: fields,
@@ -36,6 +42,26 @@ export function createLogger({ level, format, fields = {}, to }: LoggerOptions):
     },
     pretty ? { write: (line) => stream.write(prettyLine(line)) } : stream,
   );
+  return logger;
+}
+
+const LEFT_OUT = 'lines were left out here: nobody read them';
+
+/** What is read is written at once, so that nothing is lost when the process ends; what is not has a bound. */
+function whileRead(to: Output, tell: (lines: number) => void): DestinationStream {
+  let leftOut = 0;
+  return {
+    write(line) {
+      if ((to.writableLength ?? 0) > UNREAD_BYTES) {
+        leftOut++;
+        return;
+      }
+      const lines = leftOut;
+      leftOut = 0;
+      if (lines > 0) tell(lines);
+      to.write(line);
+    },
+  };
 }
 
 /** Only what says what went wrong and where: drivers hang whole commands and documents on their errors. */

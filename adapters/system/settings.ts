@@ -1,5 +1,5 @@
 /** What can be configured that is not one service's business. */
-import type { Settings } from '../../application/settings.js';
+import { type Settings, tokenOf } from '../../application/settings.js';
 import { SECRET_CHARACTERS } from '../crypto/wrapping.js';
 
 export const commonSettings = {
@@ -44,8 +44,7 @@ export const commonSettings = {
     description: 'Port for health, metrics and projections; 0 picks a free one',
   },
   'operations.token': {
-    type: 'string',
-    minLength: 16,
+    ...tokenOf(16),
     secret: true,
     description: 'Bearer token for the operations port; without it only this machine may ask',
   },

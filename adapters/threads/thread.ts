@@ -22,6 +22,9 @@ export interface Thread extends Pick<Peer, 'call'> {
   close(): Promise<void>;
 }
 
+/** Of its heap, for what is new: what node gives by itself, however much more the process was told to take. */
+const YOUNG_MB = 48;
+
 /** What was asked of a thread that dies rejects with `Unavailable`. It keeps no process from ending. */
 export function createThread({ module, data, answers, kinds, heapMb, logger }: ThreadOptions): Thread {
   let running: { readonly worker: Worker; readonly peer: Peer } | undefined;
@@ -31,7 +34,7 @@ export function createThread({ module, data, answers, kinds, heapMb, logger }: T
     if (closed) throw new Unavailable('the thread is closed');
     const worker = new Worker(module, {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const peer = createPeer(worker, answers, [...kinds, Unavailable]);
     // Only now: whoever begins to listen to a thread holds the process again.

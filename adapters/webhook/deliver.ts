@@ -1,5 +1,6 @@
 /** Delivers a message to a webhook: signed, tried again while that makes sense, and its outcome told as a value. */
 import { pause as pauseFor } from '../../application/pause.js';
+import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../application/webhooks.js';
 import { type Answer, post } from './post.js';
 import { signatureOf } from './signature.js';
 import { systemResolve, TargetRefused, type TargetRules, targetOf } from './target.js';
@@ -12,33 +13,6 @@ export interface WebhookOptions extends Partial<TargetRules> {
   /** Waits between attempts. */
   readonly pause?: typeof pauseFor;
 }
-
-/** Times in ms. */
-export interface Delivery {
-  readonly url: string;
-  readonly payload: object;
-  /** The same whenever this message is tried again. */
-  readonly deliveryId: string;
-  /** For one attempt, from looking up the name to the answer. */
-  readonly timeoutMs: number;
-  /** Further attempts after the first, each after twice the wait of the one before. */
-  readonly retries: number;
-  readonly backoffMs: number;
-  /** Gives up when so much time has passed in all; without it, when the retries are used up. */
-  readonly deadlineMs?: number;
-  /** Rejects when aborted. */
-  readonly signal: AbortSignal;
-}
-
-export type Outcome =
-  | { readonly delivered: true; readonly status: number; readonly attempts: number }
-  | {
-      readonly delivered: false;
-      /** For people; names no address. */
-      readonly reason: string;
-      readonly status?: number;
-      readonly attempts: number;
-    };
 
 /** One attempt's end. */
 interface Failure {
@@ -53,7 +27,7 @@ interface Failure {
 const PATIENCE_MS = 60_000;
 const REFUSAL_LOOKUP_MS = 2000;
 
-export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }: WebhookOptions) {
+export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }: WebhookOptions): Webhooks {
   const rules: TargetRules = { resolve: systemResolve, ...rest };
 
   /** Why this URL must not be called, or undefined; a name that can't be looked up now may be called later. */
@@ -67,12 +41,12 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
     return Promise.race([judged, slow]).finally(() => late.abort());
   }
 
-  async function deliver(delivery: Delivery): Promise<Outcome> {
-    const { retries, backoffMs, deadlineMs = Number.POSITIVE_INFINITY, signal } = delivery;
+  async function deliver(request: WebhookRequest): Promise<WebhookOutcome> {
+    const { retries, backoffMs, deadlineMs = Number.POSITIVE_INFINITY, signal } = request;
     const deadline = performance.now() + deadlineMs;
     for (let attempts = 1; ; attempts++) {
-      const timeoutMs = Math.max(1, Math.min(delivery.timeoutMs, deadline - performance.now()));
-      const outcome = await attempt({ ...delivery, timeoutMs: Math.ceil(timeoutMs) });
+      const timeoutMs = Math.max(1, Math.min(request.timeoutMs, deadline - performance.now()));
+      const outcome = await attempt({ ...request, timeoutMs: Math.ceil(timeoutMs) });
       if ('answered' in outcome) return { delivered: true, status: outcome.answered, attempts };
       signal.throwIfAborted();
       const { final, waitMs = 0, ...failure } = outcome;
@@ -85,8 +59,8 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
     }
   }
 
-  async function attempt(delivery: Delivery): Promise<{ answered: number } | Failure> {
-    const { url, payload, deliveryId, timeoutMs } = delivery;
+  async function attempt(request: WebhookRequest): Promise<{ answered: number } | Failure> {
+    const { url, payload, deliveryId, timeoutMs } = request;
     const body = JSON.stringify(payload);
     const timeout = AbortSignal.timeout(timeoutMs);
     const headers = {
@@ -96,7 +70,7 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
       ...(secret ? { 'X-Annals-Signature': signatureOf(secret, body, Math.floor(Date.now() / 1000)) } : {}),
     };
     try {
-      const signal = AbortSignal.any([delivery.signal, timeout]);
+      const signal = AbortSignal.any([request.signal, timeout]);
       const answer = await post(rules, { url, body, headers, signal });
       return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : refused(answer);
     } catch (error) {

@@ -22,8 +22,8 @@ import { type Aggregate, type Loaded, noteCommand, type Streams } from './stream
  * `Unavailable` when the log is away or the stream too busy, for 10 attempts or for the many who wait: it may then have
  * been done or not, and the same command (same `commandId`) may be sent again.
  *
- * `before` is run once, just before the first append: never for a repetition, a refusal, or what is already so. What
- * must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
+ * `before` is run once, just before the first append: never for a refusal, or what is already so, nor for a repetition,
+ * unless it `begins` a stream and only the append can tell. What must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
  * back what came to nothing: a command that was refused after all, or turned out to be a repetition (another node may
  * have run it at the same moment), or never came to its append.
  */
@@ -56,6 +56,8 @@ interface Run<S, C, E extends DomainEvent> {
   readonly context: CommandContext;
   readonly look: () => Promise<Seen<S>>;
   readonly pay: () => Promise<Rejection | undefined>;
+  /** Where a stream goes on of whose events all have expired: the store told, when it was taken for a new one. */
+  expired?: number | undefined;
 }
 
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
@@ -67,7 +69,7 @@ export function createHandle(options: HandleOptions): Handle {
   return (kind, stream, command, context, before) =>
     inLine(stream, () =>
       charging(context.quota, before, (pay) => {
-        const look = looking(streams, kind, stream, context);
+        const look = looking(streams, kind, stream, command, context);
         return persist({ kind, stream, command, context, look, pay });
       }),
     );
@@ -109,17 +111,21 @@ export function createHandle(options: HandleOptions): Handle {
   }
 
   async function append<S, C, E extends DomainEvent>(
-    { kind, stream, context }: Run<S, C, E>,
+    run: Run<S, C, E>,
     loaded: Loaded<S>,
     decided: readonly E[],
   ): Promise<Outcome<S, E> | 'conflict'> {
+    const { kind, stream, context } = run;
     const origin = { service: kind.catalog.service, release };
     const events = decided.map((event, index) =>
       newEvent(origin, stream, event, index, context, factSeed(event, context)),
     );
-    const expected = loaded.revision < 0 ? 'none' : loaded.revision;
+    const expected = loaded.revision < 0 ? (run.expired ?? 'none') : loaded.revision;
     const result: AppendOutcome = await log.append(stream, expected, events);
-    if (result.outcome === 'conflict') return 'conflict';
+    if (result.outcome === 'conflict') {
+      if (kind.expires) run.expired = result.revision;
+      return 'conflict';
+    }
     if (result.outcome === 'deleted') return goneOf(kind);
     const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;

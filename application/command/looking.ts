@@ -1,7 +1,7 @@
 /** What a command is decided on: its stream as this process remembers it, or as the log has it. */
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { CommandContext, RecordedEvent } from '../ports.js';
-import type { Aggregate, KeyedCommand, Loaded, Streams } from './streams.js';
+import { type Aggregate, type KeyedCommand, type Loaded, type Streams, unborn } from './streams.js';
 
 export interface Seen<State> {
   readonly loaded: Loaded<State>;
@@ -11,11 +11,15 @@ export interface Seen<State> {
   readonly fresh: boolean;
 }
 
-/** Looks at the stream of a command: at first what is remembered will do, whoever looks again is shown the log. */
+/**
+ * Looks at the stream of a command: at first what is remembered will do, and nothing need be read where the stream is
+ * born of the command; whoever looks again is shown the log.
+ */
 export function looking<S, C, E extends DomainEvent>(
   streams: Streams,
   kind: Aggregate<S, C, E>,
   stream: string,
+  command: C,
   { commandId }: CommandContext,
 ): () => Promise<Seen<S>> {
   /** Where the stream was at the first look: an append of this run that was lost can only be after it. */
@@ -29,7 +33,9 @@ export function looking<S, C, E extends DomainEvent>(
     };
     const loaded = fresh
       ? await streams.refresh(kind, stream, { found, after: begun })
-      : await streams.load(kind, stream);
+      : kind.begins?.(command)
+        ? (streams.known(kind, stream) ?? unborn(kind.decider.initialState))
+        : await streams.load(kind, stream);
     begun ??= loaded.revision;
     const [first, last] = [mine[0], mine.at(-1)];
     const earlier =

@@ -1,10 +1,10 @@
 /** An event on its way into the log: its id and metadata follow from the command that caused it. */
-import { v5 as uuidFrom } from 'uuid';
+import { parse, v5 as uuidFrom } from 'uuid';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { CommandContext, NewEvent } from '../ports.js';
 
 /** Event ids are derived from the command's id, their index and `seed`, so the store recognises a repeated append. */
-const EVENT_IDS = '5f0e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
+const EVENT_IDS = parse('5f0e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11');
 
 export interface Origin {
   /** The one word. */
@@ -22,7 +22,7 @@ export function newEvent(
 ): NewEvent {
   const { commandId, fingerprint, actor, correlationId, causationId, traceparent } = context;
   return {
-    id: uuidFrom(`${commandId} ${stream} ${index}${seed}`, EVENT_IDS),
+    id: uuidFrom(Buffer.from(`${commandId} ${stream} ${index}${seed}`), EVENT_IDS),
     event,
     metadata: {
       $correlationId: correlationId,

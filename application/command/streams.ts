@@ -7,28 +7,38 @@ import { heldBytes } from '../held-bytes.js';
 import { pagesOf } from '../pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
 import { takenFor } from '../recorded.js';
+import { unopened } from '../reveal.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
   | Seeing<State, Command, Event>
   | Blind<State, Command, Event>;
 
-interface Kind<State, Event extends DomainEvent> {
+interface Kind<State, Command, Event extends DomainEvent> {
   /** Every event that the rules decide is in it. */
   readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
   readonly keeps?: number;
+  /** Its streams keep events for a time only (`$maxAge`): there may be none left of one that goes on all the same. */
+  readonly expires?: true;
   /** Where what its streams are about comes to an end. */
   readonly ends?: Ending<State>;
+  /**
+   * Whether streams are born of a command, under an id that follows from the command's: there is nothing to be read
+   * first. Where it ran before, the append tells, by a conflict.
+   */
+  begins?(command: Command): boolean;
 }
 
-export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
+export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State, Command, Event> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
+  /** Events whose secrets its rules never look at: they are folded unopened, as if erased. */
+  readonly unread?: readonly string[];
 }
 
 /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
-export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State, Event> {
+export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State, Command, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
   readonly blind: true;
 }
@@ -126,9 +136,12 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
       const evolve = evolveOf(kind.decider);
       return (state: S, event: RecordedEvent) => evolve(state, takenFor<E>(event));
     }
-    const { catalog, decider } = kind;
+    const { catalog, decider, unread } = kind;
     const evolve = evolveOf(decider);
-    return async (state: S, event: RecordedEvent) => evolve(state, await reveal(catalog, takenFor<E>(event)));
+    return (state: S, event: RecordedEvent) =>
+      unread?.includes(event.type)
+        ? evolve(state, unopened<E>(catalog, event))
+        : reveal(catalog, takenFor<E>(event)).then((revealed) => evolve(state, revealed));
   }
 
   async function fold<S, C, E extends DomainEvent>(
@@ -175,7 +188,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
   ): Promise<Loaded<S>> {
     const { stream } = news;
     let loaded =
-      (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? empty(kind.decider.initialState);
+      (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? unborn(kind.decider.initialState);
     const unread = pagesOf(log, stream, Math.min(loaded.revision, after) + 1);
     for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
@@ -215,7 +228,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     },
 
     async asOf(kind, stream, revision) {
-      let loaded = empty(kind.decider.initialState);
+      let loaded = unborn(kind.decider.initialState);
       for await (const page of pagesOf(log, stream)) {
         const wanted = page.filter((event) => event.revision <= revision);
         loaded = await fold(kind, loaded, wanted);
@@ -245,7 +258,8 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
   };
 }
 
-const empty = <S>(state: S): Loaded<S> => ({
+/** Of a stream without an event. */
+export const unborn = <S>(state: S): Loaded<S> => ({
   state,
   revision: -1,
   position: 0n,

@@ -34,6 +34,8 @@ export interface Feed {
   readonly ready: Promise<ReadonlyMap<string, Position>>;
   /** `waiting`: for a key store that is away. */
   status(): 'catching-up' | 'live' | 'waiting';
+  /** Up to here a service has been told everything. */
+  told(service: string): Position;
   /** Settles when the signal has ended it. */
   readonly stopped: Promise<void>;
 }
@@ -159,7 +161,8 @@ export function runFeed(options: FeedOptions): Feed {
   /** What is waited for is no reason to be told once more that the head was reached: nobody may say it again. */
   const status = () => (waiting > 0 ? 'waiting' : caughtUpOnce ? 'live' : 'catching-up');
   const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
-  return { ready, status, stopped };
+  const told = (service: string) => windows.get(service)?.from ?? 0n;
+  return { ready, status, told, stopped };
 }
 
 const startAt = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);

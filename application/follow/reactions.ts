@@ -11,6 +11,8 @@ export interface Reaction<Event extends DomainEvent> {
   readonly name: string;
   /** Must do no harm when done again; a rejection is tried again until it succeeds. */
   readonly on: On<RecordedEvent<Event>, Promise<void>>;
+  /** Events that come together are worked on together: one that takes long keeps none of those from being done. */
+  readonly together?: true;
 }
 
 /** As it is run: by whoever knows no event. */
@@ -65,7 +67,11 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
   const types = Object.keys(reaction.on);
   for await (const { events, position } of follow({ service, types, from, signal: stop })) {
     let reacted = false;
-    for (const event of events) reacted = (await react(options, event, lease, stop)) || reacted;
+    const work = async (event: RecordedEvent) => {
+      if (await react(options, event, lease, stop)) reacted = true;
+    };
+    if (reaction.together) await Promise.all(events.map(work));
+    else for (const event of events) await work(event);
     if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
     saved = performance.now();
     if (!(await checkpoints.advance({ [name]: position }, lease))) return;

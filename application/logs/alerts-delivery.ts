@@ -6,8 +6,8 @@ import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
+import type { WebhookOutcome, Webhooks } from '../webhooks.js';
 import { alertKind, currentAlertPolicy } from './alert-kinds.js';
-import type { WebhookOutcome, Webhooks } from './ports.js';
 
 export interface DeliveryPorts {
   readonly handle: Handle;

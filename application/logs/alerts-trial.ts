@@ -4,9 +4,9 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import { misusedKey } from '../command/repetition.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext } from '../ports.js';
+import type { WebhookOutcome, Webhooks } from '../webhooks.js';
 import { currentAlertPolicy } from './alert-kinds.js';
 import { alertPayload } from './alerts-delivery.js';
-import type { WebhookOutcome, Webhooks } from './ports.js';
 
 export interface TrialPorts {
   readonly streams: Streams;

@@ -7,8 +7,8 @@ import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { CommandContext, Logger, Position, Vault } from '../ports.js';
+import type { Webhooks } from '../webhooks.js';
 import { alertKind, alertPolicyKind, currentAlertPolicy } from './alert-kinds.js';
-import type { Webhooks } from './ports.js';
 
 export interface AlertPorts {
   readonly handle: Handle;

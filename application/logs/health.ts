@@ -1,6 +1,6 @@
 /** How the log service is: whether its index follows the log, and what it has taken in. */
 import type { Clock, Position, Settled } from '../ports.js';
-import { HEALTH_MS } from '../within.js';
+import { HEALTH_MS, within } from '../within.js';
 
 /** An index that does not move for so long while the log does stands still. */
 const STANDSTILL_MS = 10_000;
@@ -44,3 +44,17 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Settle
     },
   };
 }
+
+/** Whether each of the stores answers in the time that health has: `ok`, or what is wrong. */
+export const storageHealth =
+  <Store extends string>(ask: { readonly [store in Store]: () => Promise<unknown> }) =>
+  async (): Promise<{ readonly [store in Store]: string }> => {
+    const told = Object.entries<() => Promise<unknown>>(ask).map(async ([store, asked]) => {
+      const answer = await within(HEALTH_MS, asked(), store).then(
+        () => 'ok',
+        () => 'does not answer',
+      );
+      return [store, answer] as const;
+    });
+    return Object.fromEntries(await Promise.all(told)) as { [store in Store]: string };
+  };

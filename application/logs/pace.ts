@@ -6,8 +6,8 @@ import { isTurnOver, nextTurn } from '../turns.js';
 export type Pace = () => Promise<void> | undefined;
 
 /** The query took longer than it may. */
-export class OverBudget extends Error {
-  override readonly name = 'OverBudget';
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
 }
 
 /** Nobody waits for the answer any more. */
@@ -30,7 +30,7 @@ export const whileAwaited =
 export function createPace(clock: Clock, until: number, signal: AbortSignal): Pace {
   return () => {
     if (signal.aborted) throw new Abandoned();
-    if (clock.now() > until) throw new OverBudget();
+    if (clock.now() > until) throw new TimedOut();
     return unhurried();
   };
 }

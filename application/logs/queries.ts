@@ -6,7 +6,7 @@ import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Counts, Grouping } from './aggregate.js';
 import { createAsked } from './asked.js';
-import { Abandoned, OverBudget } from './pace.js';
+import { Abandoned, TimedOut } from './pace.js';
 import type { Searcher } from './ports.js';
 import { TooManyKeys } from './tally.js';
 
@@ -130,7 +130,7 @@ export function createLogQueries({
 
 function givenUp<T>(answer: Promise<T>): Promise<T | Rejection> {
   return answer.catch((error) => {
-    if (error instanceof OverBudget) return TIMED_OUT;
+    if (error instanceof TimedOut) return TIMED_OUT;
     if (error instanceof TooManyKeys) return TOO_MANY;
     if (error instanceof Abandoned) return ABANDONED;
     throw error;

@@ -1,5 +1,5 @@
 /** What can be configured about the log service. */
-import type { Rule, Settings } from '../settings.js';
+import { type Rule, type Settings, tokenOf } from '../settings.js';
 
 export const logsSettings = {
   'logs.port': {
@@ -10,8 +10,7 @@ export const logsSettings = {
     description: 'Port of the log service; 0 picks a free one',
   },
   'logs.apiToken': {
-    type: 'string',
-    minLength: 8,
+    ...tokenOf(8),
     secret: true,
     description: 'Bearer token for the log service; without it and a password everybody may use it',
   },
@@ -29,7 +28,7 @@ export const logsSettings = {
       required: ['id', 'token'],
       properties: {
         id: { type: 'string', pattern: '^[\\w.-]{1,64}$' },
-        token: { type: 'string', minLength: 8 },
+        token: tokenOf(8),
       },
     },
     default: [],
@@ -117,6 +116,10 @@ export const logsRules: readonly Rule<Known>[] = [
       ? { key: 'logs.basic.username', reason: 'must not contain a colon' }
       : undefined,
   (values) => sharedToken(values['logs.producers'] as readonly Producer[], values['logs.apiToken']),
+];
+
+/** The same where the service is run. */
+export const logsServedRules: readonly Rule<Known>[] = [
   (values) =>
     values['logs.apiToken'] === undefined &&
     values['logs.basic.password'] === undefined &&

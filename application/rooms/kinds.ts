@@ -14,6 +14,7 @@ import type { Aggregate, Blind } from '../command/streams.js';
 export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {
   catalog,
   decider: room,
+  begins: ({ type }) => type === 'CreateRoom',
   ends: {
     told: notFound,
     byEvent: ({ status }) => status === 'burned' || status === 'expired',

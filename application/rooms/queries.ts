@@ -6,7 +6,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
 import { later, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
-import { nextTurn } from '../turns.js';
+import { createTurns } from '../turns.js';
 import type { Admitted } from './admission.js';
 import { roomKind } from './kinds.js';
 import { createReadings } from './readings.js';
@@ -59,6 +59,8 @@ export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
   const readings = createReadings<Read | Rejection>();
+  // A large room may be asked for by thousands at once: whoever does other things does not wait for them.
+  const turns = createTurns();
 
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
   async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
@@ -74,7 +76,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
       : await readings(roomId, (shared) => read(caller, shared ? undefined : after, reflected, last));
     if ('rejected' in found) return found;
     // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
-    if (found.messages.size >= SMALL) await nextTurn();
+    if (found.messages.size >= SMALL) await turns.next();
     const { consistency } = reflected;
     return { ...part(found, after), ...(consistency && { consistency }) };
   }
@@ -110,7 +112,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     };
     const messages = new Map<string, string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      if (from > 0) await nextTurn();
+      if (from > 0) await turns.next();
       const some = wanted.slice(from, from + OPENED_AT_ONCE);
       for (const [at, text] of (await Promise.all(some.map(textOf))).entries())
         if (text !== undefined) messages.set(some[at]!.id, text);

@@ -3,7 +3,7 @@ import { type Argument, type Command, Option } from 'commander';
 import { loadConfig } from '../../adapters/system/config.js';
 import { flagNames } from '../../adapters/system/names.js';
 import type { Setting } from '../../application/settings.js';
-import { type AnnalsConfig, rules, settings } from '../settings.js';
+import { type AnnalsConfig, rulesOf, type ServiceName, settings } from '../settings.js';
 
 /** A command as the help lists it. What stands behind it is loaded when it is called: much, in most of them. */
 export type Listed = {
@@ -22,6 +22,8 @@ export interface CommandSpec {
   readonly arguments?: readonly Argument[];
   /** Besides the settings, which every command takes. */
   readonly options?: readonly Option[];
+  /** The services that are run with these arguments, or might be: their configuration must be one that may run. */
+  serves?(args: readonly string[]): readonly ServiceName[];
   /** Resolves to the exit code, 0 if it is nothing else. Throws a `ConfigError` for what the user can put right. */
   run(call: Call): Promise<number | undefined>;
 }
@@ -63,12 +65,13 @@ function complete(command: Command, spec: CommandSpec, exit: (code: number) => v
   }
   command.action(async () => {
     const options = command.opts();
+    const { args } = command;
     const config = await loadConfig(
       settings,
       { flags: givenFlags(command), env: process.env, directory: process.cwd(), file: options.config },
-      rules,
+      rulesOf(spec.serves?.(args) ?? []),
     );
-    exit((await spec.run({ config, args: command.args, options })) ?? 0);
+    exit((await spec.run({ config, args, options })) ?? 0);
   });
 }
 

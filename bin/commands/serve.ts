@@ -3,7 +3,7 @@ import { Argument } from 'commander';
 import { createLogger } from '../../adapters/system/logger.js';
 import { once, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { findServers } from '../node/connect.js';
-import { serviceNames } from '../settings.js';
+import { type ServiceName, serviceNames } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const serve: CommandSpec = {
@@ -16,6 +16,7 @@ export const serve: CommandSpec = {
     ['serve --event-store-url esdb://es:2113?tls=false --mongo-url mongodb://db/', 'on real servers'],
   ],
   arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
+  serves: chosen,
   async run({ config: { values }, args }: Call) {
     const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.
@@ -39,8 +40,9 @@ export const serve: CommandSpec = {
         import('../node/begin.js'),
         import('../services/all.js'),
       ]);
-      const chosen = services.filter(({ name }) => args.length === 0 || args.includes(name));
-      await begin(chosen, values, servers, logger, opened);
+      const names: readonly string[] = chosen(args);
+      const run = services.filter(({ name }) => names.includes(name));
+      await begin(run, values, servers, logger, opened);
     } catch (error) {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});
@@ -51,3 +53,7 @@ export const serve: CommandSpec = {
     return new Promise<never>(() => {});
   },
 };
+
+function chosen(args: readonly string[]): readonly ServiceName[] {
+  return args.length === 0 ? serviceNames : serviceNames.filter((name) => args.includes(name));
+}

@@ -2,7 +2,11 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { createBudgets } from '../../adapters/http/kernel/budgets.js';
-import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
+import {
+  type ConnectionLimit,
+  createConnectionLimit,
+  mostConnections,
+} from '../../adapters/http/kernel/connection-limit.js';
 import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
@@ -11,6 +15,7 @@ import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
 import type { Step } from '../../adapters/system/shutdown.js';
+import { keepTicksQuick } from '../../adapters/system/ticks.js';
 import { urlOf } from '../../adapters/system/url.js';
 import { createBudget } from '../../application/budget.js';
 import { type Feed, runFeed } from '../../application/follow/feed.js';
@@ -25,9 +30,10 @@ import type { AnnalsValues } from '../settings.js';
 import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
+import { createRelays } from './relays.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
-import type { Part, RunningService, Service } from './service.js';
+import type { Part, RunningService, Service, ServiceContext } from './service.js';
 import { statusOf } from './status.js';
 
 /**
@@ -41,6 +47,7 @@ export async function begin(
   logger: Logger,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
+  keepTicksQuick();
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
   const kernel = await createKernel({
@@ -78,18 +85,24 @@ export async function begin(
     .catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
   const context = { kernel, values, release, metrics, logger, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
+  const relays = createRelays({ kernel, metrics, windows, logger, signal });
   const urls = new Map<string, string>();
-  const parts = chosen.map((service) => {
+  const connecting = chosen.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
-    return start(service, service.connect({ ...context, horizon, url }), context, signal);
+    const relay: ServiceContext['relay'] = (...of) => relays.make(service.name, ...of);
+    return { service, connected: await service.connect({ ...context, horizon, url, relay }) };
   });
+  const connected = await Promise.all(connecting);
+  const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
   const feed = startFeed(kernel, parts, windows, begun, logger, signal);
-  opened('background', () => stopBackground(running, parts, feed.stopped));
+  const following = [feed.stopped, ...relays.keep(feed)];
+  opened('background', () => stopBackground(running, parts, following));
   // From here on this node's readers are owed whatever was in the log before.
   for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+  for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
   const http = {
@@ -105,7 +118,6 @@ export async function begin(
     opened(`connections of ${policy.service}`, close);
     logger.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
-  // The operations port is not for everybody, and must answer however many clients there are.
   const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), common);
@@ -115,14 +127,15 @@ export async function begin(
   const status = statusOf(kernel, parts, feed, servers.damaged);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
-  await open({ policy, routes, signIn: operationsSignIn(access) }, values['operations.port']);
+  const door = { policy, routes, signIn: operationsSignIn(access) };
+  await open(door, values['operations.port'], { connections: fewFor(policy.service, metrics) });
   keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }
 
 /** What the ports of all services have in common. */
-type Common = Pick<ListenOptions, 'crowd' | 'budgets'>;
+type Common = Pick<ListenOptions, 'connections' | 'budgets'>;
 
 /** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
 function shared(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
@@ -130,10 +143,22 @@ function shared(wanted: number, isProxy: (address: string) => boolean, metrics: 
   const budgets = createBudgets(connections.limit);
   for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
-    crowd: createCrowd(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    connections: createConnectionLimit(connections, (address) =>
+      isProxy(address) ? undefined : networkOf(address),
+    ),
     budgets,
   };
 }
+
+/** The operations port must answer however many clients the others have, and those who crowd at it keep out nobody. */
+function fewFor(name: string, metrics: Metrics): ConnectionLimit {
+  const connections = createBudget(name, OPERATIONS_CONNECTIONS);
+  metrics.budget(connections);
+  return createConnectionLimit(connections, networkOf);
+}
+
+/** Of the files that are kept for the process's own use, so many are for whoever watches it. */
+const OPERATIONS_CONNECTIONS = 100;
 
 type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
 
@@ -192,7 +217,7 @@ async function readWindows(
   kernel: Kernel,
   chosen: readonly Service[],
   head: Position,
-): Promise<ReadonlyMap<string, WindowStart>> {
+): Promise<Map<string, WindowStart>> {
   const found = chosen.map(async ({ name, projections }) => {
     const projected = await projectedOf(kernel, projections);
     return [name, await readWindow(kernel.windows, name, head, projected)] as const;
@@ -235,11 +260,15 @@ function startFeed(
   });
 }
 
-async function stopBackground(running: AbortController, parts: readonly Part[], feed: Promise<void>) {
+async function stopBackground(
+  running: AbortController,
+  parts: readonly Part[],
+  following: readonly Promise<void>[],
+) {
   running.abort();
   const all = parts.flatMap(({ projectors, background }) => [
     ...projectors.map(({ projector }) => projector.stopped),
     ...background,
   ]);
-  await Promise.all([feed, ...all]);
+  await Promise.all([...following, ...all]);
 }

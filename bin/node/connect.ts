@@ -54,6 +54,8 @@ export async function findServers(
   }
 }
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 /**
  * The name of this process in leases. The first process on a data directory keeps its name over restarts, so that
  * it takes up its leases at once; any further one gets a name of its own.
@@ -67,7 +69,9 @@ export function nodeName(dataDir: string): string {
     throw error;
   }
   const file = join(directory, 'name');
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const kept = existsSync(file) && readFileSync(file, 'utf8').trim();
+  // What a failing disk left of one names nobody.
+  if (kept && UUID.test(kept)) return kept;
   const name = randomUUID();
   writePrivately(file, `${name}\n`);
   return name;

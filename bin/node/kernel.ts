@@ -13,6 +13,7 @@ import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys.js';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows.js';
+import { createSnapshots } from '../../adapters/mongo/snapshots.js';
 import { createWindows } from '../../adapters/mongo/windows.js';
 import { createHandle } from '../../application/command/handle.js';
 import { createRepetition } from '../../application/command/repetition.js';
@@ -184,6 +185,7 @@ export async function createKernel(options: KernelOptions) {
     builds,
     checkpoints,
     windows: createWindows(mongo.models),
+    snapshots: createSnapshots(mongo.models),
     leases,
     lifecycle,
     derivation: createDerivation(installation),

@@ -1,6 +1,7 @@
 /** What a service is to the program: its parts as plain objects, to be connected and run (docs/services.md). */
 import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
 import type { Route } from '../../adapters/http/kernel/route.js';
+import type { Audience } from '../../adapters/relay/audience.js';
 import type { Relay } from '../../adapters/relay/relay.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
@@ -19,7 +20,7 @@ export interface Service<C extends Catalog = Catalog> {
   readonly catalog: C;
   readonly projections: readonly ReadModel[];
   port(values: AnnalsValues): number;
-  connect(context: ServiceContext): RunningService<C>;
+  connect(context: ServiceContext): RunningService<C> | Promise<RunningService<C>>;
 }
 
 export interface ServiceContext {
@@ -34,6 +35,12 @@ export interface ServiceContext {
   readonly signal: AbortSignal;
   /** Every event of the service after this position will be published: streams can be resumed from here on. */
   readonly horizon: Position;
+  /** Makes the service's relay, once: what its audience had come to by then is known to it. Streams show
+   * every `beatMs` that they live, where the usual is not promised. */
+  relay<State, Event extends DomainEvent>(
+    audience: Audience<State, Event>,
+    beatMs?: number,
+  ): Promise<Relay<State, Event>>;
 }
 
 export interface RunningService<C extends Catalog = Catalog> {
@@ -43,6 +50,8 @@ export interface RunningService<C extends Catalog = Catalog> {
   readonly routes: readonly Route[];
   /** Takes every event of the service, in log order; must not wait for anything. */
   publish(event: LiveEvent<C>): void;
+  /** Settles what must be there before anybody is served; every node does it at its start, perhaps at once. */
+  start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
   /** What its relay keeps for clients that come back, in bytes. */

@@ -1,7 +1,8 @@
 /** All services of the program. */
 
 import type { Service } from '../node/service.js';
+import { chat } from './chat.js';
 import { logs } from './logs.js';
 import { rooms } from './rooms.js';
 
-export const services: readonly Service[] = [logs, rooms];
+export const services: readonly Service[] = [chat, logs, rooms];

@@ -1,33 +1,31 @@
 /** The log service, put together. */
-import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { createFilesIn, nextPiece, writerOf } from '../../adapters/files/watch.js';
+import { createFilesIn, machineHash, nextPiece, writerOf } from '../../adapters/files/watch.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { createLogAdmission, type LogAdmission } from '../../adapters/http/logs/admission.js';
+import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { createTail } from '../../adapters/relay/logs.js';
 import { createBudget } from '../../application/budget.js';
+import { createAllShown } from '../../application/follow/all-shown.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { recordsOf } from '../../application/logs/batches.js';
-import { createIndexHealth } from '../../application/logs/health.js';
+import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { createLogQueries } from '../../application/logs/queries.js';
+import { createLogReading } from '../../application/logs/reading.js';
 import { createReindex } from '../../application/logs/reindex.js';
 import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../application/logs/retention.js';
 import { isLoopback } from '../../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
-import { pause } from '../../application/pause.js';
 import { HEALTH_MS, within } from '../../application/within.js';
 import { catalog } from '../../domain/logs/catalog.js';
-import { BuildInProgress } from '../../projections/lifecycle.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
-import type { Kernel } from '../node/kernel.js';
+import { rebuildsOf } from '../../projections/rebuilds.js';
 import type { Service } from '../node/service.js';
 import { connectAlerting } from './logs/alerting.js';
 import { startSearcher } from './logs/searching.js';
@@ -84,10 +82,7 @@ export const logs: Service<typeof catalog> = {
       ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
       serviceUrl: () => values['logs.appUrl'] ?? url(),
     });
-    const storage = async () => {
-      const [eventStore, models] = await Promise.all([answers(kernel.head()), answers(mongo.ping())]);
-      return { eventStore, mongo: models };
-    };
+    const storage = storageHealth({ eventStore: kernel.head, mongo: mongo.ping });
     const sections = async () => ({
       ingest: ingest.totals(),
       auth: admission.mode,
@@ -95,14 +90,18 @@ export const logs: Service<typeof catalog> = {
       tail: { streams: tail.streams() },
     });
     const asking = { admit: admission.query, security: admission.security };
+    const rebuilds = rebuildsOf(records, kernel, closing.signal);
     const recordRoutes = logsRoutes({
       admission,
       ingest,
-      queries,
-      settled,
-      latest: ingest.latest,
+      reading: createLogReading({ queries, settled, latest: ingest.latest }),
       tail,
-      reindex: reindexOf(kernel, build, receipts.count, closing.signal),
+      reindex: createReindex({
+        ...kernel,
+        ...rebuilds,
+        count: receipts.count,
+        context: kernel.systemContext,
+      }),
       health: { version: release, index: health, storage, sections },
     });
     const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
@@ -121,7 +120,7 @@ export const logs: Service<typeof catalog> = {
       writerOf,
       ingest,
       offset: receipts.offset,
-      caughtUp: (stop) => caughtUp(kernel, build, stop),
+      caughtUp: createAllShown(records.name, { ...kernel, build }),
       context: kernel.systemContext,
       logger,
     });
@@ -135,7 +134,7 @@ export const logs: Service<typeof catalog> = {
     });
     return {
       policy,
-      signIn: signIn(admission.mode, values['logs.producers'].length),
+      signIn: admission.signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       publish(event) {
         health.note(event.position);
@@ -146,7 +145,7 @@ export const logs: Service<typeof catalog> = {
         alerting.periodic,
         { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.agrees },
         ...(directories.length > 0
-          ? [{ name: watchName(directories), everyMs: WATCH_EVERY_MS, run: watch }]
+          ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
       ],
       kept: tail.kept,
@@ -157,71 +156,3 @@ export const logs: Service<typeof catalog> = {
     };
   },
 };
-
-function signIn({ bearer, basic }: LogAdmission['mode'], producers: number): string {
-  const ways = [
-    ...(bearer ? ['logs.apiToken as a bearer token'] : []),
-    ...(basic ? ['the name and password of logs.basic'] : []),
-    ...(producers > 0 ? ['the tokens of logs.producers, to send records'] : []),
-  ];
-  if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
-  return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
-}
-
-/** One process of a machine watches the same directories; other machines have others of the same name. */
-const watchName = (directories: readonly string[]) =>
-  `logs.watch-${createHash('sha256')
-    .update(`${hostname()}\n${directories.join('\n')}`)
-    .digest('hex')
-    .slice(0, 16)}`;
-
-const answers = (asked: Promise<unknown>) =>
-  within(HEALTH_MS, asked, 'it').then(
-    () => 'ok',
-    () => 'does not answer',
-  );
-
-function reindexOf(
-  { lifecycle, served, handle, streams, derivation, systemContext, clock }: Kernel,
-  build: () => string | undefined,
-  count: () => Promise<number>,
-  signal: AbortSignal,
-) {
-  return createReindex({
-    rebuild: (onBegun, told) =>
-      lifecycle.rebuild(records, {
-        signal,
-        onBegun,
-        onProgress: ({ events, position }, until) => told(events, position, until),
-      }),
-    underWay: () => lifecycle.underWay(records),
-    async serving(collection) {
-      while (build() !== collection && served.known(records.name)) {
-        signal.throwIfAborted();
-        await pause(20, signal);
-      }
-    },
-    count,
-    isElsewhere: (error) => error instanceof BuildInProgress,
-    clock,
-    handle,
-    streams,
-    derivation,
-    context: systemContext,
-  });
-}
-
-/** Waits until the index shows everything that is in the log now. */
-async function caughtUp(
-  { checkpoints, follow, settled }: Kernel,
-  build: () => string | undefined,
-  signal: AbortSignal,
-) {
-  let last = 0n;
-  const from = (await checkpoints.read(build() ?? '')) ?? 'start';
-  for await (const { events, caughtUp: atHead } of follow({ prefixes: ['logs.'], from, signal })) {
-    last = events.at(-1)?.position ?? last;
-    if (atHead) break;
-  }
-  while (!(await settled.wait(records.name, last))) signal.throwIfAborted();
-}

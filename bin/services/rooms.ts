@@ -3,7 +3,6 @@ import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
-import { createRelay } from '../../adapters/relay/relay.js';
 import { rooms as audience } from '../../adapters/relay/rooms.js';
 import { createRoomAdmission } from '../../application/rooms/admission.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
@@ -23,16 +22,10 @@ export const rooms: Service<typeof catalog> = {
   catalog,
   projections: [state],
   port: (values) => values['rooms.port'],
-  connect({ kernel, values, release, metrics, horizon }) {
+  async connect({ kernel, values, release, metrics, ...context }) {
     const { clock } = kernel;
     const ports = { ...kernel, context: kernel.systemContext };
-    const relay = createRelay({
-      audience,
-      from: horizon,
-      head: kernel.head,
-      clock,
-      observe: metrics.relay('rooms'),
-    });
+    const relay = await context.relay(audience);
     const shown = createShownRooms(kernel.streams);
     metrics.cache(shown.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Handled } from '../../application/command/repetition.js';
+import type { Streams } from '../../application/command/streams.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { commandsOf } from '../support/commands.js';
 import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
@@ -84,6 +86,60 @@ export function handlingCommands(start: StartRoads) {
     const elsewhere = done(await put(other, 'bear', {}, how));
     expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
     expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  describe('that streams are born of', () => {
+    const cradle = { ...box, begins: ({ most }: PutToy) => most === 0 };
+    const born = (kernel: Road, how = context(), toy = 'bear') => {
+      const reads: string[] = [];
+      const streams: Streams = {
+        ...kernel.streams,
+        load(...asked) {
+          reads.push('load');
+          return kernel.streams.load(...asked);
+        },
+        refresh(...asked) {
+          reads.push('refresh');
+          return kernel.streams.refresh(...asked);
+        },
+      };
+      const { handle } = commandsOf({ log: kernel.log, streams, clock: Date, appended: () => {} });
+      const roomy = { ...cradle, decider: { ...box.decider, decide } };
+      const outcome = handle(roomy, stream, { box: id, toy, most: 0 }, how);
+      return { outcome, reads };
+    };
+    const decide = (command: PutToy, state: Box) =>
+      box.decider.decide({ box: command.box, toy: command.toy }, state);
+
+    it('asks the log for nothing before it appends', async () => {
+      const { outcome, reads } = born(one);
+      expect((await done(await outcome).state()).toys).to.deep.equal(['bear']);
+      expect(reads).to.deep.equal([]);
+      expect(await one.log.read(stream)).to.have.length(1);
+    });
+
+    it('are looked at when somebody else was there first, with the same command or another one', async () => {
+      const how = context(randomUUID(), 'body');
+      const first = done(await born(one, how).outcome);
+      for (const kernel of [one, other]) {
+        expect(done(await born(kernel, how).outcome).position).to.equal(first.position);
+      }
+      const different = await born(other, context(how.commandId, 'another body'), 'car').outcome;
+      expect(different).to.include({ kind: 'misused-key' });
+      const already = done(await born(other, context(), 'bear').outcome);
+      expect(already.events).to.deep.equal([]);
+      expect(await one.log.read(stream)).to.have.length(1);
+    });
+  });
+
+  it('folds what no rule looks at unopened, and opens it for who asks what was written', async () => {
+    const how = context(randomUUID(), 'body');
+    await put(one, 'bear', { note: 'for Ada' }, how);
+    const shut = { ...box, unread: ['ToyPut'] };
+    const { state, keyed } = await other.streams.refresh(shut, stream);
+    expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
+    const [written] = await other.streams.written(shut, stream, keyed.get(how.commandId)!);
+    expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
   });
 
   it('refuses a key that comes again with another request', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { heldBytes } from '../../application/held-bytes.js';
 import { createOpenedSecrets } from '../../application/opened-secrets.js';
+import { PersistentMap } from '../../domain/shared/persistent-map.js';
 
 describe('what a value is counted as', () => {
   it('grows by every character of a text', () =>
@@ -34,6 +35,11 @@ describe('what a value is counted as', () => {
       expect(heldBytes(new Map(items.map((item, at) => [at, item])))).to.equal(
         32 + length * (40 + heldBytes([0, items[0]])),
       );
+      const persistent = items.reduce(
+        (map, item, at) => map.set(String(at).padStart(4, '0'), item),
+        PersistentMap.empty<string>(),
+      );
+      expect(heldBytes(persistent)).to.equal(32 + length * (40 + heldBytes(['0000', items[0]])));
     }
   });
 

@@ -4,7 +4,7 @@ import { runPeriodically } from '../../application/follow/periodic.js';
 import { pause } from '../../application/pause.js';
 import type { Leases } from '../../application/ports.js';
 import { Unavailable } from '../../application/ports.js';
-import { breather, isTurnOver, nextTurn } from '../../application/turns.js';
+import { breather, createTurns, isTurnOver, nextTurn } from '../../application/turns.js';
 import { within } from '../../application/within.js';
 import { quiet } from '../support/engines.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
@@ -29,6 +29,15 @@ describe('turns', () => {
     expect(new Set(came.map((each) => each.slice(1))).size).to.equal(3);
     const again = nextTurn();
     await again;
+  });
+
+  it('of one kind do not wait for those of another', async () => {
+    const [mine, theirs] = [createTurns(), createTurns()];
+    let came = 0;
+    const many = Array.from({ length: 20 }, () => theirs.next().then(() => came++));
+    await mine.next();
+    expect(came).to.be.below(3);
+    await Promise.all(many);
   });
 
   it('are over after a slice, and begin anew with the next', async () => {

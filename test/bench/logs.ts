@@ -29,7 +29,7 @@ function record(n: number, first: number) {
 
 const requestId = (n: number) => `req-${((Math.floor(n / 3) * 7919) % 1_000_003).toString(36)}`;
 
-const body = (from: number, size: number, first: number) =>
+export const body = (from: number, size: number, first: number) =>
   Array.from({ length: size }, (_, n) => JSON.stringify(record(from + n, first))).join('\n');
 
 /** Prints a line a figure, with what it should be. `quick`: a tenth of the records. */

@@ -1,86 +1,11 @@
 /** The room service under load: posting and reading over HTTP, the whole program in processes of its own. */
 import { fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import autocannon from 'autocannon';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
-
-const text = (bytes: number) => randomBytes(bytes).toString('base64url');
-const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
-const envelope = () =>
-  JSON.stringify({
-    keyVersion: 1,
-    chainId: text(16),
-    messageIndex: 1,
-    chainKeyNonce: text(12),
-    chainKeyCiphertext: text(48),
-    nonce: text(12),
-    ciphertext: text(200),
-    signature: text(64),
-  });
-
-interface Person {
-  readonly roomId: string;
-  readonly sessionToken: string;
-}
-
-async function call(base: string, path: string, body: object, token?: string) {
-  const answer = await fetch(base + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as Person;
-}
-
-/** Many rooms, because a participant may post 40 messages a minute. */
-async function makeRooms(base: string, count: number): Promise<Person[]> {
-  const people: Person[] = [];
-  const make = async () => {
-    while (people.length < count) people.push(await call(base, '/rooms', { signingPublicKey }));
-  };
-  await Promise.all(Array.from({ length: 32 }, make));
-  return people;
-}
-
-const bearer = (person: Person) => ({
-  'content-type': 'application/json',
-  authorization: `Bearer ${person.sessionToken}`,
-});
-
-type Request = { method: 'GET' | 'POST'; path: string; headers: { [name: string]: string }; body?: string };
-
-async function load(url: string, amount: { duration?: number; amount?: number }, next: () => Request) {
-  const result = await autocannon({
-    url,
-    connections: 32,
-    ...amount,
-    requests: [{ setupRequest: (request) => ({ ...request, ...next() }) }],
-  });
-  const per = Math.round(result['2xx'] / result.duration);
-  const bad = result.non2xx + result.errors;
-  return {
-    per,
-    text: `${per}/s, p50 ${result.latency.p50} ms, p99 ${result.latency.p99} ms${bad ? `, ${bad} NOT 2xx` : ''}`,
-  };
-}
-
-const posts = (people: readonly Person[]) => {
-  let index = 0;
-  return (): Request => {
-    const person = people[index++ % people.length]!;
-    return {
-      method: 'POST',
-      path: `/rooms/${person.roomId}/messages`,
-      headers: bearer(person),
-      body: envelope(),
-    };
-  };
-};
+import { envelope, load, makeRooms, posts, reads, roomWithMessages, signingPublicKey } from './load.js';
 
 /** Anonymous memory in MB: mapped pages of a store are the system's, which takes them back when it needs them. */
 const memory = (pids: readonly number[]) =>
@@ -131,11 +56,7 @@ export async function bench(
     print(`posting with ${stored} messages stored: ${loaded.text}`);
 
     const full = await roomWithMessages(base, 50);
-    const reading = await load(base, { duration }, () => ({
-      method: 'GET',
-      path: `/rooms/${full.roomId}/state`,
-      headers: bearer(full),
-    }));
+    const reading = await load(base, { duration }, reads(full));
     print(`reading a room with 50 messages: ${reading.text}`);
     const created = await load(base, { duration }, () => ({
       method: 'POST',
@@ -155,18 +76,6 @@ export async function bench(
 }
 
 const ratio = (a: { per: number }, b: { per: number }) => `${((100 * a.per) / b.per).toFixed(0)} %`;
-
-async function roomWithMessages(base: string, messages: number): Promise<Person> {
-  const host = await call(base, '/rooms', { signingPublicKey });
-  const inviteToken = text(16);
-  await call(base, `/rooms/${host.roomId}/invites`, { inviteToken }, host.sessionToken);
-  const guest = await call(base, `/rooms/${host.roomId}/join`, { inviteToken, signingPublicKey });
-  for (let index = 0; index < messages; index++) {
-    const { sessionToken } = index % 2 ? guest : host;
-    await call(base, `/rooms/${host.roomId}/messages`, JSON.parse(envelope()), sessionToken);
-  }
-  return host;
-}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench(console.log, { quick: process.argv.includes('--quick') });

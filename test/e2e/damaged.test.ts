@@ -13,7 +13,7 @@ import { ANNALS, startServer } from '../support/server.js';
 /** Ends when it and all that it started have closed their output. */
 const serve = (dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+    const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
     execFile(process.execPath, [ANNALS, 'serve', '--data-dir', dataDir, ...ports], (error, _, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     );

@@ -152,7 +152,9 @@ describe('the documents', function () {
         expect(example, `${method} ${path} ${type}`).not.equal(undefined);
         // It would call somebody.
         if (path === '/api/alerts/test-webhook') continue;
-        const body = typeof example === 'string' ? example : JSON.stringify(example);
+        // As the reference sends it, which quotes texts of a type that has JSON in its name.
+        const isText = typeof example === 'string' && !type.includes('json');
+        const body = isText ? example : JSON.stringify(example);
         const { status, text } = await logs.ask(method, path, { headers: { 'content-type': type }, body });
         expect(status, `${method} ${path} ${type} ${text}`).equal(200);
         if (path === '/api/ingest') expect(JSON.parse(text)).to.include({ rejected: 0 });

@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -117,6 +118,29 @@ describe('the program', function () {
     await first.stop();
   });
 
+  it('goes on, and stops, where nobody reads its log any more', async () => {
+    const first = await start();
+    const out = first.child.stdout!;
+    out.pause();
+    // Each is a line; the system takes no more than some hundred kilobytes of them.
+    const headers = { 'x-request-id': 'x'.repeat(128) };
+    const ask = async () => (await fetch(`${first.urls.rooms}/nothing`, { headers })).text();
+    for (let round = 0; round < 30; round++) await Promise.all(Array.from({ length: 50 }, ask));
+    expect((await fetch(`${first.urls.rooms}/health`)).status).to.equal(200);
+    expect(await first.stop()).to.equal(0);
+    out.resume();
+  });
+
+  it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {
+    const first = await start();
+    const { port } = new URL(first.urls.operations ?? '');
+    const idle = Array.from({ length: 120 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+    await eventually(() => idle.filter(({ closed }) => closed).length >= 20);
+    expect((await fetch(`${first.urls.operations}/health/live`)).status).to.equal(200);
+    expect(idle.filter(({ closed }) => closed)).to.have.length.below(30);
+    for (const each of idle) each.destroy();
+  });
+
   it('says at its start where it is reached, on which engines and data, and how to sign in', async () => {
     const first = await start();
     const told = (server: Server, of: object) =>
@@ -201,7 +225,7 @@ describe('the program', function () {
     ['engines', 'ready'],
   ] as const) {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
-      const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+      const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
       const fresh = temporaryDirectory();
       const child = owned(spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...ports]));
       const pids: number[] = [];

@@ -48,7 +48,7 @@ describe('after a start', function () {
       secret: (keys) =>
         secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
     });
-    ports = ['--rooms-port', await freePort(), '--logs-port', await freePort()];
+    ports = ['--chat-port', '0', '--rooms-port', await freePort(), '--logs-port', await freePort()];
   });
   afterEach(() => server?.stop('SIGKILL'));
   after(async () => {

@@ -104,7 +104,7 @@ describe('the secret of an installation', function () {
 
   it('is refused in one line when it is another one, and when it is short', async () => {
     const other = { env: { ANNALS_SECRET: 'another secret than this one has, of some length' } };
-    const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+    const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
     const refused = async (...command: string[]) => {
       const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
       expect({ command, code }).to.deep.equal({ command, code: 1 });

@@ -21,7 +21,7 @@ describe('a start beside a frozen store', function () {
       const pid = server.pids[engine]!;
       process.kill(pid, 'SIGSTOP');
       try {
-        const ports = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+        const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
         const { code, stderr } = await run(['serve', '--data-dir', directory.path, ...ports]);
         expect(code).to.equal(1);
         expect(stderr).to.match(/^annals: .*(silent|answer)/m);

@@ -1,5 +1,4 @@
 /** The guest books, put together. In `bin/`. */
-import { createRelay } from '../../adapters/relay/relay.js';
 import { relayed, type Service } from '../../bin/node/service.js';
 import { catalog } from './book.js';
 import { createBooks } from './books.js';
@@ -11,9 +10,8 @@ export const guestbook: Service<typeof catalog> = {
   catalog,
   projections: [entries],
   port: () => 0,
-  connect({ kernel, metrics, horizon }) {
-    const observe = metrics.relay('guestbook');
-    const relay = createRelay({ audience, from: horizon, head: kernel.head, observe });
+  async connect({ kernel, ...context }) {
+    const relay = await context.relay(audience);
     const routes = bookRoutes(createBooks(kernel), relay);
     return { policy, signIn: 'everybody may sign', routes, ...relayed(relay), reactions: [], periodic: [] };
   },

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Answer } from '../../adapters/http/kernel/answer.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
 import type { LogQueries } from '../../application/logs/queries.js';
+import { createLogReading } from '../../application/logs/reading.js';
 import type { Position, Settled } from '../../application/ports.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
@@ -37,7 +38,8 @@ describe('queries of records over HTTP', () => {
 
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
-    const routes = queryRoutes({ queries, settled, latest: () => appended, admit, security: [] });
+    const reading = createLogReading({ queries, settled, latest: () => appended });
+    const routes = queryRoutes({ reading, admit, security: [] });
     const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
     toys = await serveToys([...routes, never], {}, { answerMs: 1 });
   });

@@ -114,6 +114,12 @@ describe('a request', () => {
     expect(await me({ Authorization: 'Bearer' })).not.to.have.property('bearer');
     const basic = `Basic ${Buffer.from('ann:pa:ss').toString('base64')}`;
     expect((await me({ Authorization: basic })).basic).to.deep.equal({ username: 'ann', password: 'pa:ss' });
+    // As curl sends it, and as pages do, which know only characters of one byte.
+    for (const charset of ['utf8', 'latin1'] as const) {
+      const encoded = Buffer.from('ann:pässword', charset).toString('base64');
+      const { basic } = await me({ Authorization: `Basic ${encoded}` });
+      expect(basic).to.deep.equal({ username: 'ann', password: 'pässword' });
+    }
     for (const wrong of ['Basic', 'Basic !!!', `Basic ${Buffer.from('ann').toString('base64')}`]) {
       expect(await me({ Authorization: wrong }), wrong).not.to.have.property('basic');
     }

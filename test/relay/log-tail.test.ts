@@ -5,6 +5,7 @@ import type { Frame, Sink } from '../../adapters/relay/sink.js';
 import type { StoredBatch } from '../../application/logs/batches.js';
 import type { Entry } from '../../application/logs/queries.js';
 import { takenFor } from '../../application/recorded.js';
+import { nextTurn } from '../../application/turns.js';
 import type { RecordsIngested } from '../../domain/logs/batch.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { EVERYTHING } from '../../domain/logs/filter.js';
@@ -27,7 +28,7 @@ interface Client extends Sink {
 }
 
 function client(): Client {
-  let leave = () => {};
+  const closed: (() => void)[] = [];
   let drained = () => {};
   const self: Client = {
     frames: [],
@@ -49,10 +50,10 @@ function client(): Client {
     buffered: () => self.unread,
     end: (how) => void self.ended.push(how),
     cut: () => void self.ended.push('cut'),
-    onClose: (listener) => {
-      leave = listener;
+    onClose: (listener) => void closed.push(listener),
+    leave: () => {
+      for (const each of closed.splice(0)) each();
     },
-    leave: () => leave(),
   };
   return self;
 }
@@ -145,6 +146,58 @@ describe('the live tail', () => {
     await Promise.all(many.map((one) => got(one, 'last')));
     rounds.stop();
     expect(Math.max(...[...served.values()].map(({ size }) => size))).to.be.at.most(2);
+  });
+
+  describe('with batches that take long to look through', () => {
+    let looked: number;
+    beforeEach(() => {
+      looked = 0;
+      const records = Array.from({ length: 20 }, (_, place) => ({
+        ...understand({ message: `${place}` }, 'api', NOON),
+        id: idOf(1n, place),
+        get level() {
+          looked++;
+          // Longer than anybody may hold the event loop.
+          const until = performance.now() + 10;
+          while (performance.now() < until);
+          return 'INFO';
+        },
+      }));
+      tail.close();
+      tail = createTail({
+        recordsOf: async () => records,
+        from: 0n,
+        head: async () => 1n,
+        failed: () => expect.fail(),
+      });
+    });
+    const slow = { levels: ['INFO'] };
+
+    it('looks at few of their records in a round', async () => {
+      const rounds = countRounds();
+      const one = connect(slow);
+      tail.publish(batch(1n));
+      await got(one, '19');
+      rounds.stop();
+      expect(rounds.now()).to.be.at.least(looked);
+    });
+
+    it('keeps nobody waiting behind all who follow', async () => {
+      const many = Array.from({ length: 10 }, () => connect(slow));
+      tail.publish(batch(1n));
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      expect(looked).to.be.below(20);
+      for (const each of many) each.leave();
+    });
+
+    it('looks at no more for who has left', async () => {
+      const [gone, stays] = [connect(slow), connect(slow)];
+      tail.publish(batch(1n));
+      while (looked === 0) await new Promise(setImmediate);
+      gone.leave();
+      await got(stays, '19');
+      expect(looked).to.be.below(35);
+    });
   });
 
   it('says when a client was away for too long', async () => {

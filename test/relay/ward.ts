@@ -19,6 +19,12 @@ const keys = (persons: readonly string[]) => persons.map((person) => `person:${p
 export const wardAudience: Audience<Wards, WardEvent> = {
   initialState: {},
 
+  snapshot: {
+    version: 1,
+    parts: (wards) => Object.entries(wards),
+    from: (parts: readonly (readonly [string, readonly string[]])[]) => Object.fromEntries(parts),
+  },
+
   on: {
     Entered: {
       evolve: (wards, { data: { ward, person } }) => ({

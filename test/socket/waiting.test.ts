@@ -29,6 +29,25 @@ describe('what waits of a conversation over a WebSocket', () => {
     expect(talker.socket.readyState).to.equal(WebSocket.OPEN);
   });
 
+  it('is held for nobody any more when who said it has left', async () => {
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
+    const talker = await talk.open();
+    for (let index = 0; index < 10; index++) talker.say('x'.repeat(1000), { to: 'nobody' });
+    await eventually(() => expect(bodies.used()).to.be.greaterThan(10_000));
+    talker.socket.terminate();
+    await eventually(() => expect(talk.left).to.have.length(1));
+    // Of the one that is answered still.
+    expect(bodies.used()).to.be.within(1000, 2000);
+    go();
+    await eventually(() => expect(bodies.used()).to.equal(0));
+    expect(talk.said).to.have.length(1);
+  });
+
   it('is told that there is too much where a message finds no room, and goes on', async () => {
     const bodies = createBudget('bodies', MiB);
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });

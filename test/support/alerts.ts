@@ -10,7 +10,7 @@ import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
 import { type Reaction, runReaction } from '../../application/follow/reactions.js';
 import type { RecordCounts } from '../../application/logs/ports.js';
-import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { connectAlerting } from '../../bin/services/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
@@ -18,6 +18,7 @@ import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { eventually } from './condition.js';
 import { quiet, type Servers, temporaryDirectory } from './engines.js';
+import { startGround } from './node.js';
 import { project } from './projector.js';
 import { type Receiver, startReceiver } from './receiver.js';
 
@@ -94,20 +95,11 @@ export interface NodeOptions {
 }
 
 export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
-  const { servers, counts, secret, allowPrivate = true, name = randomUUID() } = options;
-  const kernel = await createKernel({
-    ...servers,
-    mongoDatabase: 'annals',
-    node: name,
-    release: 'test',
-    catalogs: [{ service: 'logs', events: alertEvents }],
-    projections: [alertHistory],
-    logger: quiet,
-  });
-  const stop = new AbortController();
-  const { signal } = stop;
+  const { counts, secret, allowPrivate = true } = options;
+  const catalog = { service: 'logs', events: alertEvents };
+  const ground = await startGround({ ...options, database: 'annals', catalog, projections: [alertHistory] });
+  const { kernel, signal } = ground;
   const common = { ...kernel, service: 'logs', logger: quiet, signal };
-  await kernel.lifecycle.open([alertHistory], kernel.served, { signal });
   const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
     kernel,
     counts,
@@ -149,9 +141,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     },
     async stop() {
       await http.close();
-      stop.abort();
-      await Promise.all(running);
-      await kernel.close();
+      await ground.stop(running);
     },
   };
 }

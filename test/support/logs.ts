@@ -1,5 +1,4 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
-import { randomUUID } from 'node:crypto';
 import { createBudget } from '../../application/budget.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
@@ -7,7 +6,6 @@ import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import { search } from '../../application/logs/search.js';
-import { createKernel } from '../../bin/node/kernel.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
@@ -18,6 +16,7 @@ import { createRecordIndex } from '../../projections/logs/reader.js';
 import { createReceipts } from '../../projections/logs/receipts.js';
 import { records } from '../../projections/logs/records.js';
 import { quiet, type Servers } from './engines.js';
+import { startGround } from './node.js';
 import { project } from './projector.js';
 
 /** Every record that passes, in order. */
@@ -35,19 +34,8 @@ export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 
 /** A node of the log service that is live, with this index or one of another version. */
 export async function startLogsNode(servers: Servers, database: string, model = records) {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const kernel = await createKernel({
-    eventStoreUrl: servers.eventStoreUrl,
-    mongoUrl: servers.mongoUrl,
-    mongoDatabase: database,
-    node: randomUUID(),
-    release: 'test',
-    catalogs: [catalog],
-    projections: [model],
-    logger: quiet,
-  });
-  await kernel.lifecycle.open([model], kernel.served, { signal });
+  const ground = await startGround({ servers, database, catalog, projections: [model] });
+  const { kernel, signal } = ground;
   const { log, vault, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
@@ -69,11 +57,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     index,
     receipts,
     projector,
-    async stop() {
-      stop.abort();
-      await projector.stopped;
-      await kernel.close();
-    },
+    stop: () => ground.stop([projector.stopped]),
   };
 }
 

@@ -3,7 +3,7 @@ import { createAlerts } from '../../application/logs/alerts.js';
 import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
 import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
 import { createTrial } from '../../application/logs/alerts-trial.js';
-import type { WebhookOutcome, WebhookRequest } from '../../application/logs/ports.js';
+import type { WebhookOutcome, WebhookRequest } from '../../application/webhooks.js';
 import { alertStream } from '../../domain/logs/alert.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
 import { quiet } from './engines.js';

@@ -134,13 +134,16 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
       });
       world.wakers.add(wake);
       signal.addEventListener('abort', wake, { once: true });
-      const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, atOnce);
-      position = found.at(-1)?.commit ?? position;
-      yield { events: found.flatMap((each) => codec.decode(resolved(each))), position, caughtUp: true };
-      if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted)
-        await woken;
-      world.wakers.delete(wake);
-      signal.removeEventListener('abort', wake);
+      try {
+        const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, atOnce);
+        position = found.at(-1)?.commit ?? position;
+        yield { events: found.flatMap((each) => codec.decode(resolved(each))), position, caughtUp: true };
+        if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted)
+          await woken;
+      } finally {
+        world.wakers.delete(wake);
+        signal.removeEventListener('abort', wake);
+      }
     }
   };
 

@@ -1,10 +1,13 @@
-/** Services on a node as the program runs them, in the process of the test: on free ports, over servers of the test's own. */
+/** Nodes in the process of the test, over servers of its own: services as the program runs them, or what they stand on. */
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadConfig } from '../../adapters/system/config.js';
 import type { Logger } from '../../application/ports.js';
 import { begin } from '../../bin/node/begin.js';
+import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import type { Service } from '../../bin/node/service.js';
-import { rules, settings } from '../../bin/settings.js';
+import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 
 export interface RunningNode {
@@ -13,8 +16,20 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** Resolves when the node is ready. Without `servers` it starts, and stops, engines of its own. */
-export async function startNode(services: readonly Service[], servers?: Servers): Promise<RunningNode> {
+export interface NodeOptions {
+  /** Without them it starts, and stops, engines of its own. */
+  readonly servers?: Servers;
+  /** Settings, by their flags. */
+  readonly flags?: { readonly [flag: string]: string };
+  /** Settings of a configuration file: those that no flag can give. */
+  readonly file?: object;
+}
+
+/** Resolves when the node is ready. */
+export async function startNode(
+  services: readonly Service[],
+  { servers, flags: more, file }: NodeOptions = {},
+): Promise<RunningNode> {
   const directory = temporaryDirectory();
   const undo: (() => Promise<void> | void)[] = [directory.remove];
   const urls = new Map<string, string>();
@@ -31,9 +46,16 @@ export async function startNode(services: readonly Service[], servers?: Servers)
       '--data-dir': directory.path,
       '--operations-port': '0',
       '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+      ...more,
     };
-    const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rules);
-    const running = { ...given, kind: 'embedded' } as const;
+    if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
+    const { values } = await loadConfig(
+      settings,
+      { flags, env: {}, directory: directory.path },
+      rulesOf(serviceNames),
+    );
+    // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
+    const running = { ...given, kind: 'given' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
     await stop();
@@ -50,4 +72,45 @@ export function useNode(...services: readonly Service[]): Pick<RunningNode, 'url
   });
   after(() => node?.stop());
   return { url: (service) => node?.url(service) ?? '' };
+}
+
+export interface GroundOptions extends Pick<Service, 'catalog' | 'projections'> {
+  readonly servers: Servers;
+  readonly database: string;
+  /** Of the node: one that starts under the name of one that was killed takes up what that one held at once. */
+  readonly name?: string;
+}
+
+/** What a service stands on, with its read models opened: for tests that put a part of one on it themselves. */
+export interface Ground {
+  readonly kernel: Kernel;
+  /** Ends what is put on it. */
+  readonly signal: AbortSignal;
+  /** Resolves when that has ended, too. */
+  stop(running: readonly Promise<unknown>[]): Promise<void>;
+}
+
+export async function startGround(options: GroundOptions): Promise<Ground> {
+  const { servers, database, catalog, projections, name = randomUUID() } = options;
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: database,
+    node: name,
+    release: 'test',
+    catalogs: [catalog],
+    projections,
+    logger: quiet,
+  });
+  const stop = new AbortController();
+  const { signal } = stop;
+  await kernel.lifecycle.open(projections, kernel.served, { signal });
+  return {
+    kernel,
+    signal,
+    async stop(running) {
+      stop.abort();
+      await Promise.all(running);
+      await kernel.close();
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
+import type { Snapshot, Snapshots } from '../../application/follow/seed.js';
 import type { Batch, Checkpoints, Follow, Leases, Position, RecordedEvent } from '../../application/ports.js';
 import type { Builds, ReadModel } from '../../projections/projection.js';
 
@@ -43,6 +44,37 @@ export function checkpointsInMemory() {
     all: async () => new Map(Array.from(kept, ([name, { position }]) => [name, position])),
   };
   return { checkpoints, kept, state };
+}
+
+/** Snapshots as those in MongoDB do with them; `written` counts. */
+export function snapshotsInMemory() {
+  const kept = new Map<string, Snapshot & { readonly version: number }>();
+  const state = { written: 0, extended: 0 };
+  const snapshots: Snapshots = {
+    async read(service, version) {
+      const found = kept.get(service);
+      return found?.version === version ? structuredClone(found) : undefined;
+    },
+    async write(service, version, position, parts) {
+      if ((kept.get(service)?.position ?? position) > position) return false;
+      state.written++;
+      kept.set(service, {
+        version,
+        position,
+        until: position,
+        parts: JSON.parse(JSON.stringify([...parts])),
+      });
+      return true;
+    },
+    async extend(service, version, position, until) {
+      const found = kept.get(service);
+      if (found?.version !== version || found.position !== position) return false;
+      state.extended++;
+      kept.set(service, { ...found, until });
+      return true;
+    },
+  };
+  return { snapshots, kept, state };
 }
 
 /** Leases of one process, or of several that share them; `taken` names those that yet another holds. */

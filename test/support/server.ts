@@ -1,5 +1,6 @@
 /** The program as its users run it: a process of its own, found by what it prints. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -23,13 +24,18 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const PORTS = ['--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+const PORTS = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
 
 /** Rejects with what the process printed when it ends before it is ready. */
-export async function startServer(dataDir: string, flags: readonly string[] = [], env = {}): Promise<Server> {
+export async function startServer(
+  dataDir: string,
+  flags: readonly string[] = [],
+  env = {},
+  program = ANNALS,
+): Promise<Server> {
   const args = ['serve', '--data-dir', dataDir, '--log-format', 'json', ...PORTS, ...flags];
   const child = owned(
-    spawn(process.execPath, [ANNALS, ...args], {
+    spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     }),
@@ -71,14 +77,21 @@ export async function startServer(dataDir: string, flags: readonly string[] = []
   };
 }
 
+/** Below those that systems give to whoever asks for any: tests beside this one do, between a crash and the start after it. */
+const [FIRST_PORT, LAST_PORT] = [20_000, 32_000];
+
 /** A port that can be had again after a crash, for clients that come back. */
 export async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
+  const port = randomInt(FIRST_PORT, LAST_PORT);
+  const probe = createServer().listen(port, '127.0.0.1');
+  const isFree = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return freePort();
   probe.close();
   await once(probe, 'close');
-  return String(typeof address === 'object' ? address?.port : 0);
+  return String(port);
 }
 
 interface Line {

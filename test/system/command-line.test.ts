@@ -1,13 +1,14 @@
 /** The command line: what it takes, and what it says of the rest. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
 /** A module that tells at the end which drivers and stores the program has loaded. */
@@ -19,6 +20,9 @@ const TELLING = `data:text/javascript,${encodeURIComponent(
      process.stderr.write(JSON.stringify([...new Set(heavy)].sort()));
    });`,
 )}`;
+
+/** A module that tells what node was told. */
+const TOLD = `data:text/javascript,${encodeURIComponent('process.stderr.write(process.execArgv.join())')}`;
 
 describe('the command line', () => {
   let directory: string;
@@ -52,6 +56,15 @@ describe('the command line', () => {
   it('says its version', async () => {
     expect(await annals(['--version'])).to.deep.include({ code: 0, err: '' });
     expect((await annals(['-V'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('has room for what a busy server makes anew, by every script that starts it', async () => {
+    const env = { ...process.env, NODE_OPTIONS: `--import ${TOLD}` };
+    const { scripts } = JSON.parse(await readFile(join(CHECKOUT, 'package.json'), 'utf8'));
+    for (const command of [scripts.annals, scripts.start]) {
+      const child = spawn(`${command} --help`, { shell: true, cwd: CHECKOUT, env });
+      expect(await text(child.stderr), command).to.equal('--max-semi-space-size=32');
+    }
   });
 
   it('loads no driver and no store for what needs none', async () => {

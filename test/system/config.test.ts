@@ -8,7 +8,7 @@ import { ConfigError } from '../../adapters/system/config-error.js';
 import { MASK, maskCredentials, maskEntry } from '../../adapters/system/mask.js';
 import { envName, flagName } from '../../adapters/system/names.js';
 import type { Rule, Settings } from '../../application/settings.js';
-import { settings as programSettings, rules } from '../../bin/settings.js';
+import { settings as programSettings, rulesOf, serviceNames } from '../../bin/settings.js';
 
 const settings = {
   dataDir: { type: 'string', default: './data', description: '' },
@@ -33,8 +33,11 @@ const notBoth: Rule<typeof settings> = (values) =>
     : undefined;
 
 describe('the settings of the program', () => {
-  const refusal = async (env: { [name: string]: string }): Promise<string> => {
-    const loaded = loadConfig(programSettings, { flags: {}, env, directory: '/nowhere' }, rules);
+  const refusal = async (
+    env: { [name: string]: string },
+    served: Parameters<typeof rulesOf>[0] = serviceNames,
+  ): Promise<string> => {
+    const loaded = loadConfig(programSettings, { flags: {}, env, directory: '/nowhere' }, rulesOf(served));
     return loaded.then(
       () => 'nothing was refused',
       (error) => error.message,
@@ -51,7 +54,7 @@ describe('the settings of the program', () => {
         { id: 'web', token: 'long-enough' },
         { id: 'app', token: 's3cret' },
       ]),
-    ).to.equal(`logs.producers[1].token must be a text of at least 8 characters ${from}`);
+    ).to.equal(`logs.producers[1].token must be at least 8 visible characters of ASCII ${from}`);
     expect(await producers([{ token: 'long-enough' }])).to.equal(`logs.producers[0] needs id ${from}`);
     expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(
       /^logs\.producers\[0\]\.id must /,
@@ -73,6 +76,25 @@ describe('the settings of the program', () => {
     );
   });
 
+  it('take no token that no request can carry, such as one with the end of a line', async () => {
+    for (const token of ['long enough', 'längst-lang-genug']) {
+      expect(await producers([{ id: 'web', token }])).to.match(/^logs\.producers\[0\]\.token must be /);
+      expect(await refusal({ ANNALS_LOGS_API_TOKEN: token })).to.match(/^logs\.apiToken must be /);
+      const operations = await refusal({ ANNALS_OPERATIONS_TOKEN: `${token}${token}` });
+      expect(operations).to.match(/^operations\.token must be at least 16 visible characters/);
+    }
+  });
+
+  it('ask of a service that it is not open beyond this machine only where it is run', async () => {
+    const everywhere = { ANNALS_HOST: '0.0.0.0' };
+    const withToken = { ...everywhere, ANNALS_LOGS_API_TOKEN: 'long-enough' };
+    expect(await refusal(everywhere, ['logs'])).to.match(/^logs\.apiToken must be set on a host beyond/);
+    expect(await refusal(withToken, ['chat', 'logs'])).to.match(/^auth\.authMode must not be dev on a host/);
+    expect(await refusal(withToken, ['logs', 'rooms'])).to.equal('nothing was refused');
+    expect(await refusal(everywhere, ['rooms'])).to.equal('nothing was refused');
+    expect(await refusal(everywhere, [])).to.equal('nothing was refused');
+  });
+
   it('name the half that is missing', async () => {
     expect(await refusal({ ANNALS_LOGS_BASIC_USERNAME: 'ann' })).to.equal(
       'logs.basic.password must be set, as logs.basic.username is',
@@ -80,7 +102,7 @@ describe('the settings of the program', () => {
     expect(await refusal({ ANNALS_LOGS_BASIC_PASSWORD: 'ann' })).to.equal(
       'logs.basic.username must be set, as logs.basic.password is',
     );
-    expect(await refusal({ ANNALS_HOST: '0.0.0.0' })).to.equal(
+    expect(await refusal({ ANNALS_HOST: '0.0.0.0' }, ['logs'])).to.equal(
       'logs.apiToken must be set on a host beyond this machine, or --allow-open be given',
     );
     expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(
@@ -262,6 +284,9 @@ describe('the configuration', () => {
     expect(shown['toys.port']).to.equal(3100);
     expect(maskCredentials('esdb://h:1?tls=false&connectionName=abc&a=1')).to.equal(
       `esdb://h:1?tls=false&connectionName=${MASK}&a=1`,
+    );
+    expect(maskCredentials('mongodb://h/x?replicaSet=a&appName=annals-abc')).to.equal(
+      `mongodb://h/x?replicaSet=a&appName=${MASK}`,
     );
     expect(maskCredentials('mongodb://h/x?tlsCertificateKeyFilePassword=abc&a=1')).to.equal(
       `mongodb://h/x?tlsCertificateKeyFilePassword=${MASK}&a=1`,

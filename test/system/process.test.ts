@@ -32,6 +32,25 @@ describe('the log', () => {
     });
   });
 
+  it('leaves out what nobody reads, and says how many lines that were', () => {
+    const written: string[] = [];
+    const to = { writableLength: 0, write: (line: string) => void written.push(line) };
+    const logger = createLogger({ level: 'info', format: 'json', to });
+    logger.info({}, 'read');
+    to.writableLength = 2 * 1024 * 1024;
+    for (let index = 0; index < 5; index++) logger.info({}, 'unread');
+    to.writableLength = 1000;
+    logger.info({}, 'read again');
+    logger.info({}, 'and so on');
+    expect(written.map((line) => JSON.parse(line))).to.containSubset([
+      { msg: 'read' },
+      { level: 'warn', lines: 5 },
+      { msg: 'read again' },
+      { msg: 'and so on' },
+    ]);
+    expect(written).to.have.length(4);
+  });
+
   it('writes nothing below its level', () => {
     const { logger, written } = logTo({ level: 'warn' });
     logger.debug({}, 'a');

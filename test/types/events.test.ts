@@ -230,7 +230,7 @@ describe('an event from the log', () => {
 
   it('is not told to an audience while it is sealed', () => {
     const relay = { publish() {} } as unknown as Relay<number, ZooEvent>;
-    const publish: ReturnType<Service<Zoo>['connect']>['publish'] = (live) => {
+    const publish: Awaited<ReturnType<Service<Zoo>['connect']>>['publish'] = (live) => {
       // @ts-expect-error
       relay.publish(live);
       if (live.type !== 'Filmed') relay.publish(live);

@@ -10,17 +10,24 @@ import { type Message, readMessage, type Unreadable, writeReply } from './wire/m
 const MAX_GREETING = 16_384;
 /** Messages that wait behind the one being answered; beyond this nothing more is read. */
 const MAX_WAITING = 64;
+/** Of a client that has not authenticated: drivers wait for each answer. */
+const MAX_WAITING_GREETINGS = 4;
 
-/** Serves a socket until either side closes it. What cannot be understood as a message closes it. */
-export function serve(engine: Engine, socket: Socket, id: number): void {
+/**
+ * Serves a socket until either side closes it. What cannot be understood as a message closes it. `known` is told when
+ * the client has shown what only clients of this start know.
+ */
+export function serve(engine: Engine, socket: Socket, id: number, known: () => void): void {
   const connection: Connection = {
     id,
     authenticated: false,
+    known,
     conversation: undefined,
     closed: false,
     waiting: undefined,
   };
   const waiting: (Message | Unreadable)[] = [];
+  const mostWaiting = () => (connection.authenticated ? MAX_WAITING : MAX_WAITING_GREETINGS);
   let busy = false;
   engine.connections++;
   socket.setNoDelay(true);
@@ -36,7 +43,7 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
     (bytes) => {
       const message = readMessage(bytes);
       waiting.push(message);
-      if (waiting.length >= MAX_WAITING) socket.pause();
+      if (waiting.length >= mostWaiting()) socket.pause();
       if (!busy) work().catch(() => socket.destroy());
     },
     () => (connection.authenticated ? MAX_MESSAGE : MAX_GREETING),
@@ -52,7 +59,7 @@ export function serve(engine: Engine, socket: Socket, id: number): void {
   async function work(): Promise<void> {
     busy = true;
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      if (waiting.length < MAX_WAITING) socket.resume();
+      if (waiting.length < mostWaiting()) socket.resume();
       if ('error' in next) await send({ id: next.id, legacy: false }, failure(next.error), false);
       else await handle(next);
     }

@@ -5,7 +5,9 @@
  * expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions. Without a
  * sort documents come in the order of `_id`, on which nobody may rely.
  */
+import { createHmac } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
+import { createStrangers } from '../strangers.js';
 import { USER } from './commands/authenticate.js';
 import { Cursors } from './commands/cursors.js';
 import type { Engine } from './commands/engine.js';
@@ -22,7 +24,7 @@ import { Clock } from './wire/clock.js';
 const HOUSEKEEPING_MS = 60_000;
 
 export interface MongoEngine {
-  /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin` */
+  /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin&appName=<name>` */
   readonly url: string;
   readonly port: number;
   /** Nobody has ever stored anything in it. */
@@ -56,24 +58,28 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     cursors: new Cursors(),
     startedAt: Date.now(),
     verifier: createVerifier(options.secret),
+    clientName: clientNameOf(options.secret),
     address: '',
     connections: 0,
   };
   const sockets = new Set<Socket>();
+  const strangers = createStrangers<Socket>();
   let connections = 0;
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    serve(engine, socket, ++connections);
+    strangers.come(socket);
+    serve(engine, socket, ++connections, () => strangers.known(socket));
   });
   const port = await listen(server, options.port ?? 0).catch(async (error) => {
     await catalog.close();
     throw error;
   });
   engine.address = `127.0.0.1:${port}`;
+  const parameters = `replicaSet=${SET_NAME}&authSource=admin&appName=${engine.clientName}`;
   const stopKeeping = keepHouse(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
   return {
-    url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?replicaSet=${SET_NAME}&authSource=admin`,
+    url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?${parameters}`,
     port,
     isNew,
     async stop() {
@@ -84,6 +90,10 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     },
   };
 }
+
+/** Nobody else can guess it, and it gives the secret away to nobody; it admits to nothing. */
+const clientNameOf = (secret: string): string =>
+  `annals-${createHmac('sha256', secret).update('name of a client').digest('base64url').slice(0, 22)}`;
 
 function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

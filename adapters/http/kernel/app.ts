@@ -7,7 +7,7 @@ import { Unavailable } from '../../../application/ports.js';
 import type { Sink } from '../../relay/sink.js';
 import { writeAnswer, writeProblem } from './answer.js';
 import { overBudget } from './budgets.js';
-import type { Crowd } from './crowd.js';
+import type { ConnectionLimit } from './connection-limit.js';
 import { createEndpoint } from './endpoint.js';
 import { requestIdOf } from './headers.js';
 import { hostOf, malformed } from './malformed.js';
@@ -20,7 +20,7 @@ export interface AppDeps extends Omit<RequestDeps, 'service'> {
   /** Told of every answer: the route's path (never the request's), and how long it took. */
   readonly answered?: (answered: Answered) => void;
   /** Counts connections with those of other ports; without one they are as many as the system allows. */
-  readonly crowd?: Crowd | undefined;
+  readonly connections?: ConnectionLimit | undefined;
   /** Told of every event stream that begins. */
   readonly opened?: (sink: Sink) => void;
 }
@@ -61,7 +61,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     ctx.state.requestId = requestId;
     ctx.state.route = '(none)';
     const preflight = ctx.method === 'OPTIONS';
-    const crowded = crowdedOut(ctx.req.socket);
+    const crowded = tooMany(ctx.req.socket);
     const unreadable = malformed(ctx);
     const host = hostOf(ctx.req);
     if (host !== undefined) ctx.req.headers.host = host;
@@ -90,8 +90,8 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     else logger.info(fields, 'answered');
   }
 
-  function crowdedOut(socket: Socket): Problem | undefined {
-    const lack = deps.crowd?.busy(socket);
+  function tooMany(socket: Socket): Problem | undefined {
+    const lack = deps.connections?.busy(socket);
     return lack && { ...overBudget(lack), headers: { Connection: 'close' } };
   }
 

@@ -1,5 +1,5 @@
 /** What all callers of a process share, by their networks, and what is told whoever finds too little left. */
-import { type Budget, createBudget, type Lack } from '../../../application/budget.js';
+import { type Budget, createBudget, type Shortage } from '../../../application/budget.js';
 import { type Problem, problem } from './problem.js';
 
 /**
@@ -40,7 +40,7 @@ export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets =
 export const BODY_COST = 4;
 
 /** The answer to whoever finds too little left; `retryAfterMs` is when there may be some. */
-export const overBudget = (lack: Lack, retryAfterMs = 1000): Problem =>
-  lack === 'share'
+export const overBudget = (shortage: Shortage, retryAfterMs = 1000): Problem =>
+  shortage === 'share'
     ? problem(429, 'Too much of yours is under way, try again in a moment', { retryAfterMs })
     : problem(503, 'Too much is under way, try again in a moment', { retryAfterMs });

@@ -1,4 +1,5 @@
 /** Reads the request headers that mean the same in every service. Nothing here trusts what it reads. */
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Position } from '../../../application/ports.js';
 import { type Problem, problem } from './problem.js';
@@ -14,7 +15,9 @@ export const bearerOf = (authorization: string | undefined): string | undefined 
 export function basicOf(authorization: string | undefined) {
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;
-  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const bytes = Buffer.from(encoded, 'base64');
+  // We ask for UTF-8 (RFC 7617), but what pages can encode by themselves has characters of one byte.
+  const decoded = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
   const colon = decoded.indexOf(':');
   if (colon < 0) return undefined;
   return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };

@@ -99,7 +99,7 @@ function requestBody({ body, bodyTypes = ['*/*'], examples = {} }: Route) {
     { schema, ...(type in examples ? { example: examples[type] } : {}) },
   ];
   if (body === 'bytes') {
-    const content = bodyTypes.map((type) => of(type, type === 'application/json' ? {} : { type: 'string' }));
+    const content = bodyTypes.map((type) => of(type, type.endsWith('json') ? {} : { type: 'string' }));
     return { requestBody: { content: Object.fromEntries(content) } };
   }
   if (!body) return {};

@@ -61,7 +61,7 @@ export async function listen(
     if (closing) sink.end('resume');
     deps.opened?.(sink);
   };
-  const { crowd } = deps;
+  const { connections } = deps;
   const respond = createApp(policy, routes, { ...deps, budgets, opened }).callback();
   const sockets = new Set<Socket>();
   /** Those that never asked anything: node does not count them as idle. */
@@ -76,7 +76,7 @@ export async function listen(
     silent.delete(request.socket);
     attach(request, response);
     // Before the next of its requests begins.
-    response.prependOnceListener('close', () => crowd?.idle(request.socket));
+    response.prependOnceListener('close', () => connections?.idle(request.socket));
     if (closing) response.setHeader('Connection', 'close');
     bounded(response);
     // Before node lets it pass by itself, unheard.
@@ -98,7 +98,7 @@ export async function listen(
   server.on('connection', (socket) => {
     sockets.add(socket);
     silent.add(socket);
-    crowd?.join(socket);
+    connections?.join(socket);
     socket.once('close', () => {
       sockets.delete(socket);
       silent.delete(socket);

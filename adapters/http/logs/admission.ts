@@ -31,6 +31,8 @@ export interface LogAdmission {
   readonly security: readonly string[];
   /** What `/health` tells about it. */
   readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
+  /** How callers sign in, in words. */
+  readonly signIn: string;
 }
 
 /** What the document says of routes that a producer's token does not open. */
@@ -76,7 +78,18 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
     },
     security: open ? [] : LOG_SECURITY,
     mode: { required: !open, bearer, basic },
+    signIn: signIn(bearer, basic, producers.length > 0),
   };
+}
+
+function signIn(bearer: boolean, basic: boolean, producers: boolean): string {
+  const ways = [
+    ...(bearer ? ['logs.apiToken as a bearer token'] : []),
+    ...(basic ? ['the name and password of logs.basic'] : []),
+    ...(producers ? ['the tokens of logs.producers, to send records'] : []),
+  ];
+  if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
+  return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
 }
 
 const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });

@@ -10,7 +10,8 @@ const BODY_BYTES = 8 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const LINES_TYPE = /^(?:application\/(?:x-)?ndjson|text\/plain)\b/i;
 
-/** For people to begin with. */
+/** For people to begin with. Readers of the document quote what is a text of a type that has JSON in its name. */
+const RECORD = { level: 'error', event: 'payment.failed', message: 'Card was declined' };
 const LINES =
   '{"level":"info","message":"Hello"}\n' +
   '{"level":"error","event":"payment.failed","message":"Card was declined","user":{"id":42}}\n';
@@ -38,8 +39,8 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     body: 'bytes',
     bodyTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
     examples: {
-      'application/x-ndjson': LINES,
-      'application/json': { level: 'error', event: 'payment.failed', message: 'Card was declined' },
+      'application/x-ndjson': RECORD,
+      'application/json': RECORD,
       'text/plain': LINES,
     },
     bodyLimit: BODY_BYTES,

@@ -1,12 +1,9 @@
 /** The routes that ask: pages of records, and counts of them. */
 import type { Grouping } from '../../../application/logs/aggregate.js';
-import type { LogQueries } from '../../../application/logs/queries.js';
-import type { Position, Settled } from '../../../application/ports.js';
-import { reflecting } from '../../../application/reflecting.js';
+import type { LogReading } from '../../../application/logs/reading.js';
 import { REQUEST_MS } from '../../../application/within.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
-import type { Answer, Reply } from '../kernel/answer.js';
 import { JSON_TYPE } from '../kernel/answer.js';
 import { isProblem, type Problem, problem } from '../kernel/problem.js';
 import { type Admit, type Request, type Route, route } from '../kernel/route.js';
@@ -16,10 +13,7 @@ import { filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
-  readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
-  readonly settled: Settled;
-  /** The last append of this node that a query must show. */
-  readonly latest: () => Position;
+  readonly reading: LogReading;
   readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
@@ -36,25 +30,16 @@ type GroupingQuery = DataOf<{
   readonly properties: typeof groupingProperties;
 }>;
 
-type Shown = Pick<Reply, 'body' | 'text' | 'headers'>;
-
 const TAGS = ['Records'];
 /** Beside its budget, a query may wait for what it must show, and for its last call of a store. */
 const SETTLING_MS = REQUEST_MS;
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
-  const { queries, settled, latest, admit, security } = deps;
+  const { reading, admit, security } = deps;
   // A query ends by its own budget, and says so; silent stores end it sooner.
-  const answerMs = queries.budgetMs + SETTLING_MS;
+  const answerMs = reading.budgetMs + SETTLING_MS;
   const common = { method: 'GET', tags: TAGS, admit, security, answerMs } as const;
-
-  /** Reflects what this caller and this node have seen, or says that it does not yet. */
-  async function answering({ ifPosition }: Request, ask: () => Promise<Shown | Rejection>): Promise<Answer> {
-    const reflected = await reflecting(settled, 'logs.records', { told: latest(), seen: ifPosition });
-    const shown = await ask();
-    return isRejection(shown) ? shown : { status: 200, ...shown, ...reflected };
-  }
 
   const list = route({
     ...common,
@@ -80,10 +65,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
       const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
-      return answering(request, async () => {
-        const page = await queries.page(query, request.signal);
-        return isRejection(page) ? page : { text: page.json, headers: JSON_HEADERS };
-      });
+      const shown = await reading.page(readerOf(request), query);
+      if (isRejection(shown)) return shown;
+      return { status: 200, text: shown.found.json, headers: JSON_HEADERS, ...shown.reflected };
     },
   });
 
@@ -112,16 +96,17 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(filter)) return filter;
       const grouping = groupingOf(request.query);
       if (isProblem(grouping)) return grouping;
-      return answering(request, async () => {
-        const counted = await queries.aggregate(filter, grouping, limit, request.signal);
-        if (isRejection(counted)) return counted;
-        return { body: { groupBy, ...(groupField && { groupField }), ...counted } };
-      });
+      const shown = await reading.aggregate(readerOf(request), filter, grouping, limit);
+      if (isRejection(shown)) return shown;
+      const body = { groupBy, ...(groupField && { groupField }), ...shown.found };
+      return { status: 200, body, ...shown.reflected };
     },
   });
 
   return [list, aggregate];
 }
+
+const readerOf = ({ ifPosition, signal }: Request) => ({ seen: ifPosition, signal });
 
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

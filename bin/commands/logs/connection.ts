@@ -1,7 +1,8 @@
 /** How the commands of the log service reach it: its address, who is calling, and what goes wrong on the way. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../../adapters/system/config-error.js';
 import { urlOf } from '../../../adapters/system/url.js';
+import { VISIBLE } from '../../../application/settings.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 
@@ -27,8 +28,15 @@ export class Unreachable extends Failed {}
 
 export const connectionOptions: readonly Option[] = [
   new Option('--url <url>', 'Address of the log service (default: as configured here)'),
-  new Option('--token <token>', 'API or producer token (default: as configured here)'),
+  new Option('--token <token>', 'API or producer token (default: as configured here)').argParser(token),
 ];
+
+const CARRIED = new RegExp(`^${VISIBLE}+$`);
+
+function token(text: string): string {
+  if (CARRIED.test(text)) return text;
+  throw new InvalidArgumentError('It must be visible characters of ASCII.');
+}
 
 /** From the command's options, else from the configuration of this place. */
 export function connectionOf({ config: { values }, options }: Call): Connection {

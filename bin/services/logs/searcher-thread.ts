@@ -11,7 +11,7 @@ import { asErased } from '../../../application/reveal.js';
 import { createVault } from '../../../application/vault.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { assertStands } from '../../../projections/standing.js';
-import type { Held, SearcherData, Serving } from './searching.js';
+import type { CacheUse, SearcherData, Serving } from './searching.js';
 
 /** Keys are for the question at hand: this thread does not hear which of them are destroyed. */
 const KEYS_KEPT_MS = 1000;
@@ -54,7 +54,7 @@ async function answered<T>(now: Serving, work: () => Promise<T>): Promise<T> {
     return answer;
   } finally {
     const held = index.caches.map(
-      ({ name, limitBytes, bytes }): Held => ({ name, limitBytes, held: bytes() }),
+      ({ name, limitBytes, bytes }): CacheUse => ({ name, limitBytes, held: bytes() }),
     );
     void main.call('held', [held]);
   }

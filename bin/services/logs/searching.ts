@@ -1,6 +1,6 @@
 /** Searches the index of the log service in a thread of its own: heavy questions take no other service's processor. */
 import { createThread } from '../../../adapters/threads/thread.js';
-import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
+import { Abandoned, TimedOut } from '../../../application/logs/pace.js';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { TooManyKeys } from '../../../application/logs/tally.js';
 import { type Cache, type Logger, Unopenable } from '../../../application/ports.js';
@@ -23,7 +23,7 @@ export interface Serving {
 }
 
 /** What a cache of the thread holds. */
-export interface Held extends Pick<Cache, 'name' | 'limitBytes'> {
+export interface CacheUse extends Pick<Cache, 'name' | 'limitBytes'> {
   readonly held: number;
 }
 
@@ -46,14 +46,14 @@ export function startSearcher({ kernel, serving, budgetMs, cache, logger }: Sear
     answers: {
       key: (_, subject: string) => kernel.keys.read(subject),
       unopened: (_, subject: string, sealed: string) => kernel.toldUnopened(new Unopenable(subject, sealed)),
-      held(_, caches: readonly Held[]) {
+      held(_, caches: readonly CacheUse[]) {
         for (const { held: bytes, name, limitBytes } of caches) {
           if (!held.has(name)) cache({ name, limitBytes, bytes: () => held.get(name) ?? 0 });
           held.set(name, bytes);
         }
       },
     },
-    kinds: [Abandoned, OverBudget, TooManyKeys],
+    kinds: [Abandoned, TimedOut, TooManyKeys],
     heapMb: HEAP_MB,
     logger,
   });

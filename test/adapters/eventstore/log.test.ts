@@ -51,7 +51,10 @@ describe('a stream of the log', () => {
   it('takes nothing behind another revision: it is a conflict', async () => {
     await log.append(stream, 'none', [put('bear')]);
     for (const expected of ['none', 1, 7] as const)
-      expect(await log.append(stream, expected, [put('car')])).to.deep.equal({ outcome: 'conflict' });
+      expect(await log.append(stream, expected, [put('car')])).to.deep.equal({
+        outcome: 'conflict',
+        revision: 0,
+      });
     expect(await log.append(`toys.box-${randomUUID()}`, 0, [put('car')])).to.deep.equal({
       outcome: 'conflict',
     });

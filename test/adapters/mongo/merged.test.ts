@@ -7,7 +7,13 @@ import { createBuilds } from '../../../adapters/mongo/rows.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
-import { type Projection, type Row, type RowChange, writesOf } from '../../../projections/projection.js';
+import {
+  type Projection,
+  type Row,
+  type RowChange,
+  type RowWrite,
+  writesOf,
+} from '../../../projections/projection.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 
 const changing: Projection<DomainEvent> = {
@@ -16,6 +22,9 @@ const changing: Projection<DomainEvent> = {
   indexes: [{ key: { group: 1 } }],
   on: { Changed: ({ data }) => data.changes as RowChange[] },
 };
+
+/** What goes piece by piece, by one call. */
+const atOnce = (write: RowWrite) => ('deletePieces' in write ? { deleteMany: write.deletePieces } : write);
 
 const eventOf = (changes: readonly RowChange[], index: number): RecordedEvent => ({
   id: randomUUID(),
@@ -77,6 +86,7 @@ const change: fc.Arbitrary<RowChange> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ remove: rowId }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
   { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }) }) },
+  { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }), many: fc.constant(true as const) }) },
 );
 const touched = (each: RowChange) =>
   'purge' in each ? '' : 'put' in each ? each.put : 'patch' in each ? each.patch : each.remove;
@@ -155,7 +165,7 @@ describe('the merged writes of a batch', function () {
       const events = changes.map(eventOf);
       const [single, merged] = [newRows(), newRows()];
       for (const event of events)
-        for (const write of writesOf(changing, event)) await single.bulkWrite([write]);
+        for (const write of writesOf(changing, event)) await single.bulkWrite([atOnce(write)]);
       const cut: { after: number | null } = { after: null };
       const builds = createBuilds(breaking(kernel.mongo.models, cut), kernel.vault);
       const apply = await builds.open(changing, merged.collectionName, lease);

@@ -20,6 +20,7 @@ const counters: Projection<DomainEvent> = {
       })),
       { put: 'all', update: { $inc: { events: 1 } } },
     ],
+    Cleared: () => [{ purge: { n: { $gte: 0 } }, many: true }],
   },
 };
 
@@ -71,6 +72,17 @@ describe('the rows of a read model', function () {
     await apply([event(1n, 5500)]);
     expect(asked.times).to.equal(6);
     expect(await rows.countDocuments({})).to.equal(5501);
+  });
+
+  it('that all go at once go a thousand at a time, and no others', async () => {
+    const { apply, asked, rows } = await opened();
+    await apply([event(1n, 2500)]);
+    asked.times = 0;
+    await apply([{ ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
+    expect(asked.times).to.equal(4);
+    expect(await rows.countDocuments({})).to.equal(3);
+    await apply([event(1n, 2500), { ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
+    expect(await rows.countDocuments({})).to.equal(3);
   });
 
   it('are hardly looked at more often when all of them have been written before', async () => {

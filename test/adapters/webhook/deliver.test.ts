@@ -3,8 +3,9 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { createWebhooks, type Delivery } from '../../../adapters/webhook/deliver.js';
+import { createWebhooks } from '../../../adapters/webhook/deliver.js';
 import type { Resolve } from '../../../adapters/webhook/target.js';
+import type { WebhookRequest } from '../../../application/webhooks.js';
 import { answer, type Receiver, startReceiver } from '../../support/receiver.js';
 
 const payload = { source: 'annals', rule: 'error_threshold' };
@@ -18,7 +19,7 @@ describe('a webhook', () => {
 
   const secret = 'a secret between two';
   const webhooks = createWebhooks({ allowPrivate: true, secret, userAgent: 'annals/test' });
-  const deliver = (more: Partial<Delivery> = {}) =>
+  const deliver = (more: Partial<WebhookRequest> = {}) =>
     webhooks.deliver({
       url: receiver.url,
       payload,
@@ -29,7 +30,7 @@ describe('a webhook', () => {
       signal: new AbortController().signal,
       ...more,
     });
-  const failure = async (more: Partial<Delivery> = {}) => {
+  const failure = async (more: Partial<WebhookRequest> = {}) => {
     const outcome = await deliver(more);
     if (outcome.delivered) throw new Error(`delivered: ${outcome.status}`);
     return outcome;
@@ -91,7 +92,7 @@ describe('a webhook', () => {
   });
 
   /** How long it would have waited between attempts, ms. */
-  const waits = async (status: number, retryAfter?: string, more: Partial<Delivery> = {}) => {
+  const waits = async (status: number, retryAfter?: string, more: Partial<WebhookRequest> = {}) => {
     const waited: number[] = [];
     const pause = async (ms: number) => void waited.push(ms);
     const { deliver: patiently } = createWebhooks({ allowPrivate: true, userAgent: 'annals/test', pause });

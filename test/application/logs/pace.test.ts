@@ -1,12 +1,6 @@
 /** How long a query goes on: within its budget, and while somebody waits for it. */
 import { expect } from 'chai';
-import {
-  Abandoned,
-  createPace,
-  OverBudget,
-  unhurried,
-  whileAwaited,
-} from '../../../application/logs/pace.js';
+import { Abandoned, createPace, TimedOut, unhurried, whileAwaited } from '../../../application/logs/pace.js';
 
 describe('the pace of a query', () => {
   it('gives up after its budget, not at its end', () => {
@@ -16,7 +10,7 @@ describe('the pace of a query', () => {
     now = 200;
     pace();
     now = 201;
-    expect(pace).to.throw(OverBudget);
+    expect(pace).to.throw(TimedOut);
   });
 
   it('gives up when nobody waits any more', () => {

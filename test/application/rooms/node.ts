@@ -1,5 +1,4 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
-import { randomUUID } from 'node:crypto';
 import { runReaction } from '../../../application/follow/reactions.js';
 import type { Clock, EventLog } from '../../../application/ports.js';
 import { createRoomAdmission } from '../../../application/rooms/admission.js';
@@ -8,12 +7,12 @@ import { createRoomQueries, type Found, type RoomView } from '../../../applicati
 import { eraseReaction } from '../../../application/rooms/reactions.js';
 import { createShownRooms } from '../../../application/rooms/shown.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
-import { createKernel } from '../../../bin/node/kernel.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/state.js';
 import { commandsOf } from '../../support/commands.js';
 import { quiet, type Servers } from '../../support/engines.js';
+import { startGround } from '../../support/node.js';
 import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -30,24 +29,14 @@ export async function startNode(
   held?: Clock,
   between: (log: EventLog) => Partial<EventLog> = () => ({}),
 ) {
-  const connected = await createKernel({
-    ...servers,
-    mongoDatabase: database,
-    node: randomUUID(),
-    release: 'test',
-    catalogs: [catalog],
-    projections: [state],
-    logger: quiet,
-  });
+  const ground = await startGround({ servers, database, catalog, projections: [state] });
+  const { kernel: connected, signal } = ground;
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended } = connected;
   const clock = held
     ? { now: held.now, certain: async () => held.now(), agrees: () => true }
     : connected.clock;
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
-  const stop = new AbortController();
-  const { signal } = stop;
-  await kernel.lifecycle.open([state], kernel.served, { signal });
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
   const projector = project(kernel, [state], signal);
@@ -75,11 +64,7 @@ export async function startNode(
     admitted: async ({ roomId, sessionToken }: Entered, seen?: bigint) =>
       accepted(await admission.admit(roomId, sessionToken, seen)),
 
-    async stop() {
-      stop.abort();
-      await Promise.all([projector.stopped, reacting]);
-      await kernel.close();
-    },
+    stop: () => ground.stop([projector.stopped, reacting]),
   };
 }
 

@@ -1,15 +1,19 @@
 /** The law of the relay for rooms: what was read of a room, and the frames since, are what is read of it later. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { foldOf } from '../../../adapters/relay/audience.js';
 import { createRelay } from '../../../adapters/relay/relay.js';
 import { rooms } from '../../../adapters/relay/rooms.js';
+import type { Sink } from '../../../adapters/relay/sink.js';
+import { readSeed } from '../../../application/follow/seed.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { record } from '../../relay/ward.js';
+import { record, types } from '../../relay/ward.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
+import { snapshotsInMemory } from '../../support/ports.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { memoryNode } from './memory-node.js';
@@ -40,16 +44,31 @@ function applied(view: View, { type, payload }: { readonly type: string; readonl
 async function opened() {
   const clock = { now: NOON };
   const node = memoryNode(memoryWorld(), { now: () => clock.now });
-  const relay = createRelay({ audience: rooms, head: node.head });
+  const { signal } = new AbortController();
+  let relay = createRelay({ audience: rooms, head: node.head });
   let fed = 0n;
   const feed = async () => {
-    const { signal } = new AbortController();
     for await (const { events, position } of node.follow({ prefixes: ['rooms.'], from: fed, signal })) {
       for (const each of events as readonly RecordedEvent<RoomsEvent>[])
         relay.publish(await node.reveal(catalog, each));
       fed = position ?? fed;
       return;
     }
+  };
+  /** The node starts again: it is fed from somewhere in the log, and begins with what a snapshot was of before that. */
+  const restart = async (from: bigint, kept: bigint) => {
+    const { snapshots } = snapshotsInMemory();
+    const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
+    const ports = { ...node, reveal, snapshots, signal };
+    const seedAt = (at: bigint) => readSeed('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
+    await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
+    const [before, { state, window }] = [relay.state(), await seedAt(from)];
+    relay.close();
+    relay = createRelay({ audience: rooms, head: node.head, from: window.horizon, seed: state });
+    fed = window.from;
+    await feed();
+    expect(relay.state()).to.deep.equal(before);
+    return window.horizon;
   };
   const ada: Entered = done(
     await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context()),
@@ -76,35 +95,42 @@ async function opened() {
       await node.commands.join(ada.roomId, token, { name: `guest ${n}`, signingPublicKey }, context());
   };
   const isOpen = async () => !isRejection(await admit());
-  return { relay, feed, read, take, isOpen, roomId: ada.roomId };
+  const connect = (client: Sink, after: bigint) => relay.connect({ keys: [ada.roomId], after }, client);
+  return { connect, feed, restart, read, take, isOpen, close: () => relay.close() };
 }
 
 describe('the law of the relay, for rooms', () => {
-  it('holds for every command, and for who connects later, from the position that was read', async () => {
+  it('holds for every command, and for who connects later, to a node that began anywhere in the log', async () => {
     const histories = fc.tuple(
       fc.array(step, { maxLength: 20 }),
       fc.array(step, { maxLength: 6 }),
       fc.array(step, { maxLength: 20 }),
     );
-    const property = fc.asyncProperty(histories, async ([before, between, since]) => {
-      const { relay, feed, read, take, isOpen, roomId } = await opened();
+    const property = fc.asyncProperty(histories, fc.nat(10), fc.nat(10), async (history, from, kept) => {
+      const [before, between, since] = history;
+      const { connect, feed, restart, read, take, isOpen, close } = await opened();
       for (const each of before) await take(each);
       await feed();
       const { view, position } = await read();
       for (const each of between) await take(each);
       await feed();
+      const { position: end } = await read();
+      const horizon = await restart((end * BigInt(from)) / 10n, (end * BigInt(kept)) / 10n);
       const client = record();
       // Who is not let in any more knows that the room has ended.
       const known = (await isOpen()) ? view : undefined;
-      if (known) relay.connect({ keys: [roomId], after: position }, client);
+      if (known) connect(client, position);
       for (const each of since) {
         await take(each);
         await feed();
       }
-      const told = client.sent.reduce((seen, { message }) => applied(seen, message), known);
-      expect(told).to.deep.equal((await read()).view);
-      relay.close();
+      if (known && position < horizon) expect(types(client)[0]).to.equal('RESET');
+      else {
+        const told = client.sent.reduce((seen, { message }) => applied(seen, message), known);
+        expect(told).to.deep.equal((await read()).view);
+      }
+      close();
     });
-    await fc.assert(property, { numRuns: 20 });
+    await fc.assert(property, { numRuns: 30 });
   });
 });

@@ -8,6 +8,13 @@ describe('annals logs query', () => {
   const annals = useAnnalsLogs();
   const { logs } = annals;
 
+  it('says of a token that no request can carry that it is wrong, and asks nobody', async () => {
+    const { code, stderr } = await logs(['query', '--token', 'länger\nals gut']);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^annals: option '--token <token>' argument .* is invalid. It must be visible/s);
+    expect(annals.service.asked).to.deep.equal([]);
+  });
+
   it('asks with every filter and prints NDJSON into a pipe', async () => {
     annals.service.respond = (_, response) =>
       json(response, 200, { entries: [entry(2), entry(1)], hasMore: false });

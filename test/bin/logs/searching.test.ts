@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Abandoned, OverBudget } from '../../../application/logs/pace.js';
+import { Abandoned, TimedOut } from '../../../application/logs/pace.js';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { createSearcher } from '../../../application/logs/searcher.js';
 import { type Cache, Unavailable } from '../../../application/ports.js';
@@ -75,7 +75,7 @@ describe('the thread that searches', function () {
     const gone = AbortSignal.abort();
     expect(await searcher.aggregate(byKind, gone).catch((error) => error)).to.be.instanceOf(Abandoned);
     const hasty = start(-1);
-    expect(await hasty.aggregate(byKind, signal).catch((error) => error)).to.be.instanceOf(OverBudget);
+    expect(await hasty.aggregate(byKind, signal).catch((error) => error)).to.be.instanceOf(TimedOut);
     await hasty.close();
   });
 

@@ -1,9 +1,9 @@
 /** Who has not shown the password may say hello, and nothing else. */
 import { expect } from 'chai';
-import { Binary, type Document } from 'mongodb';
+import { Binary, type Document, MongoClient } from 'mongodb';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from './fixture.js';
-import { clientFinal, opMsg, type RawClient, SECRET, stranger } from './rawClient.js';
+import { clientFinal, opMsg, type RawClient, rawClient, SECRET, stranger } from './rawClient.js';
 
 describe('MongoDB: authentication', () => {
   // A real server given to these tests may do without.
@@ -70,6 +70,38 @@ describe('MongoDB: authentication', () => {
     const { payload } = (await send(start()))!;
     await send(finish(payload, SECRET));
     expect(await send({ ping: 1, padding: 'x'.repeat(20_000) })).to.include({ ok: 1 });
+  });
+
+  it('closes the connections of strangers that came first when there are many, and none of a driver', async () => {
+    const { server } = mongo;
+    const client = new MongoClient(server.url);
+    const lost: unknown[] = [];
+    const lose = (event: unknown) => lost.push(event);
+    client.on('serverHeartbeatFailed', lose).on('connectionPoolCleared', lose);
+    // On a connection that never authenticates the driver waits for changes of the topology.
+    const watching = new Promise<void>((resolve) =>
+      client.on('serverHeartbeatStarted', ({ awaited }) => awaited && resolve()),
+    );
+    await client.db('admin').command({ ping: 1 });
+    await watching;
+    const crowd: RawClient[] = [];
+    for (let count = 0; count < 300; count++) crowd.push(await stranger(server.port));
+    expect(await crowd[0]!.receive()).to.equal(undefined);
+    expect((await crowd.at(-1)!.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
+    const { connections } = await client.db('admin').command({ serverStatus: 1 });
+    expect(connections.current).to.be.below(150);
+    expect(lost).to.deep.equal([]);
+    for (const each of crowd) each.close();
+    await client.close();
+  });
+
+  it('knows who has authenticated, whatever he calls himself', async () => {
+    const known = await rawClient(mongo.server.port);
+    const crowd: RawClient[] = [];
+    for (let count = 0; count < 200; count++) crowd.push(await stranger(mongo.server.port));
+    expect(await crowd[0]!.receive()).to.equal(undefined);
+    expect((await known.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
+    for (const each of [known, ...crowd]) each.close();
   });
 
   it('admits who proves to know the password, once asked or in a hello', async () => {

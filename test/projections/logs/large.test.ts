@@ -1,6 +1,8 @@
 /** What is large or many in its kinds goes into the index as well: no row of it outgrows what a document may be. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { AnyBulkWriteOperation } from 'mongodb';
 import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
@@ -255,7 +257,7 @@ describe('the index of large records', function () {
       drop: async () => {},
       async write(part, writes) {
         asked.mostParts = Math.max(asked.mostParts, ++asked.parts);
-        await models.collection<Row>(`${name}.${part}`).bulkWrite([...writes]);
+        await models.collection<Row>(`${name}.${part}`).bulkWrite(writes as AnyBulkWriteOperation<Row>[]);
         asked.parts--;
       },
     });

@@ -261,6 +261,10 @@ describe('the index of log records', function () {
     const byStatus = { by: 'field', path: 'status' } as const;
     const words = { words: ['word7'] };
     expect(await foundIn(indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
+    // Too long for columns: the records tell.
+    const seventh = { path: 'message', value: some[7]!.message };
+    expect(await count({ fields: [seventh] }, byStatus)).to.deep.equal(['1 1']);
+    expect(await count({ ...words }, { by: 'field', path: 'message' })).to.deep.equal([`${seventh.value} 1`]);
     await without('records');
     expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
     const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };

@@ -2,15 +2,16 @@
 import {
   createServer,
   type Http2Server,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { createStrangers } from '../../strangers.js';
 import type { Admission } from './admission.js';
 import { frame, unframe } from './framing.js';
 import { GrpcError, Status } from './status.js';
-import { createStrangers } from './strangers.js';
 
 /** Bytes of the largest message that is taken. */
 export const MAX_MESSAGE = 16 << 20;
@@ -54,7 +55,7 @@ export async function serveGrpc(
   admission?: Admission,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
-  const strangers = admission && createStrangers();
+  const strangers = admission && createStrangers<Http2Session>();
   const server = createServer({
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },

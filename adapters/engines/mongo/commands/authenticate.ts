@@ -38,6 +38,7 @@ export async function saslContinue(_engine: Engine, request: Request): Promise<B
   const proof = conversation.accept(payloadOf(args));
   if (proof === undefined) throw failed();
   connection.authenticated = true;
+  connection.known();
   return encode({ conversationId: CONVERSATION, done: true, payload: new Binary(Buffer.from(proof)) });
 }
 

@@ -15,6 +15,8 @@ export interface Engine {
   readonly startedAt: number;
   /** Tells who knows the secret of this start. */
   readonly verifier: Verifier;
+  /** What clients of this start call themselves: drivers greet with it on every connection. */
+  readonly clientName: string;
   /** `127.0.0.1:<port>`, once listening. */
   address: string;
   connections: number;

@@ -2,11 +2,11 @@
 import { Long, ObjectId } from 'bson';
 import { encode } from '../bson/make.js';
 import { integerOf, longOf } from '../bson/number.js';
-import { fieldsOf, isObject, Type, type Value } from '../bson/value.js';
+import { fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import { ELECTION } from '../wire/clock.js';
-import { argumentsOf } from './arguments.js';
+import { type Arguments, argumentsOf } from './arguments.js';
 import { MECHANISM, speculate, USER, USERS_DATABASE } from './authenticate.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
@@ -21,6 +21,7 @@ const TOPOLOGY = { processId: new ObjectId(), counter: Long.fromNumber(6) };
 export async function hello(engine: Engine, request: Request): Promise<Buffer> {
   // A handshake offers what a client knows; the server answers with what it takes up, and ignores the rest.
   const args = argumentsOf(request, [...request.fields.keys()]);
+  if (nameOf(args) === engine.clientName) request.connection.known();
   const wait = args.whole('maxAwaitTimeMS');
   const version = args.object('topologyVersion');
   if ((wait === undefined) !== (version === undefined))
@@ -61,6 +62,15 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
     speculativeAuthenticate: speculate(engine, request.connection, args.object('speculativeAuthenticate')),
   });
 }
+
+/** What a client calls itself. */
+function nameOf(args: Arguments): string | undefined {
+  const [application] = membersOf(args.object('client')).filter(({ name }) => name === 'application');
+  const [name] = membersOf(application).filter(({ name }) => name === 'name');
+  return name?.type === Type.string ? textOf(name) : undefined;
+}
+
+const membersOf = (value: Value | undefined) => (value && isObject(value) ? fieldsOf(value) : []);
 
 /** Whether a client already knows this process and its counter. */
 function isCurrent(version: Value): boolean {

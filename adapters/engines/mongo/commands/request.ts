@@ -9,6 +9,8 @@ export interface Connection {
   readonly id: number;
   /** Whether the client has shown that it knows the secret: before that it may only say hello. */
   authenticated: boolean;
+  /** To be told when the client is no stranger: also one who never authenticates, as drivers that watch a server. */
+  readonly known: () => void;
   /** The authentication under way. */
   conversation: Conversation | undefined;
   /** Ends a wait on behalf of the client at once, when it has gone. */

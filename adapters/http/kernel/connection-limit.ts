@@ -1,16 +1,16 @@
 /** The connections of all services' ports together: bounded, so that a process can still open what it needs itself. */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Budget, Held, Lack } from '../../../application/budget.js';
+import type { Budget, Held, Shortage } from '../../../application/budget.js';
 
-export interface Crowd {
+export interface ConnectionLimit {
   /**
    * One more has come. Beyond the bound an idle one is closed for it, that which has been idle longest: of its own
    * network if there is one, so that nobody drives others out. Where none is idle it stays, to be told when it asks.
    */
   join(socket: Socket): void;
   /** It has asked something, and waits for the answer; or why there may not be one more. */
-  busy(socket: Socket): Lack | undefined;
+  busy(socket: Socket): Shortage | undefined;
   /** It has its answer. */
   idle(socket: Socket): void;
 }
@@ -22,7 +22,10 @@ interface Member {
 }
 
 /** The budget is for those that are busy; `whoseOf` tells from the address of a socket whose share it counts for. */
-export function createCrowd(budget: Budget, whoseOf: (address: string) => string | undefined): Crowd {
+export function createConnectionLimit(
+  budget: Budget,
+  whoseOf: (address: string) => string | undefined,
+): ConnectionLimit {
   const members = new Map<Socket, Member>();
   /** Those that ask nothing, in the order in which they began to: closing one loses nobody an answer. */
   const idle = new Set<Socket>();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createCrowd, mostConnections } from '../../adapters/http/kernel/crowd.js';
+import { createConnectionLimit, mostConnections } from '../../adapters/http/kernel/connection-limit.js';
 import { networkOf } from '../../adapters/system/client-address.js';
 import { type Budget, createBudget } from '../../application/budget.js';
 import { serveTalk } from '../socket/talk.js';
@@ -21,7 +21,9 @@ describe('connections', () => {
   let connections: Budget;
   beforeEach(async () => {
     connections = createBudget('connections', 3);
-    const crowd = createCrowd(connections, (address) => (address === PROXY ? undefined : networkOf(address)));
+    const limit = createConnectionLimit(connections, (address) =>
+      address === PROXY ? undefined : networkOf(address),
+    );
     begun = 0;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -32,7 +34,10 @@ describe('connections', () => {
       return { status: 200 };
     };
     const routes = [echo({ method: 'GET', path: '/toys' }), echo({ method: 'GET', path: '/slow', handle })];
-    [toys, others] = [await serveToys(routes, {}, { crowd }), await serveToys(routes, {}, { crowd })];
+    [toys, others] = [
+      await serveToys(routes, {}, { connections: limit }),
+      await serveToys(routes, {}, { connections: limit }),
+    ];
   });
   afterEach(async () => {
     answer();
@@ -123,7 +128,7 @@ describe('connections', () => {
 
   it('that would change their protocol are told the same', async () => {
     const connections = createBudget('connections', 3);
-    const talk = await serveTalk({ crowd: createCrowd(connections, networkOf) });
+    const talk = await serveTalk({ connections: createConnectionLimit(connections, networkOf) });
     for (let nth = 0; nth < 2; nth++) await talk.open();
     const third = new WebSocket(`${talk.url.replace('http', 'ws')}/talk/a`).on('error', () => {});
     const [, { statusCode, headers }] = await once(third, 'unexpected-response');

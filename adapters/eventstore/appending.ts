@@ -1,0 +1,119 @@
+/**
+ * The driver's client with an append of its own, over the same call: the driver's puts every event into bytes twice,
+ * and its data into base64 and back each time, which was a twentieth of all that a short command costs.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  ANY,
+  type AppendResult,
+  type AppendToStreamOptions,
+  type EventData,
+  EventStoreDBClient,
+  NO_STREAM,
+  STREAM_EXISTS,
+} from '@eventstore/db-client';
+import unpacking from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import driver from '@eventstore/db-client/dist/utils/index.js';
+import services from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
+
+type Connection = InstanceType<typeof services.StreamsClient>;
+type Call = ReturnType<Connection['batchAppend']>;
+type Waiting = Parameters<ConstructorParameters<typeof Promise<AppendResult>>[0]>;
+
+/** All appends of a connection go over one call, and its answers come in any order. */
+const calls = new WeakMap<Connection, Call | Promise<Call>>();
+/** By correlation id: who waits for an answer over a call. */
+const waiting = new WeakMap<Call, Map<string, Waiting>>();
+
+export class AppendingClient extends EventStoreDBClient {
+  /** `url`: a connection string. */
+  static open(url: string): AppendingClient {
+    // `connectionString` knows how to read addresses, but only makes plain clients.
+    const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), AppendingClient.prototype);
+    if (!(client instanceof AppendingClient)) throw new Error('not the driver that this was written for');
+    return client;
+  }
+
+  /** Rejects as the driver's does. What is appended goes in one message, and is answered as a whole. */
+  override async appendToStream(
+    stream: string,
+    events: EventData | EventData[],
+    { expectedRevision = ANY, deadline }: AppendToStreamOptions = {},
+  ): Promise<AppendResult> {
+    const begin = (connection: Connection) =>
+      heard(connection.batchAppend(...this.callArguments({}, { deadline: Number.POSITIVE_INFINITY })));
+    const call = await this.GRPCStreamCreator(services.StreamsClient, 'appendToStream', begin, calls)();
+    const correlationId = randomUUID();
+    const request = new messages.BatchAppendReq();
+    request.setCorrelationId(driver.createUUID(correlationId));
+    request.setOptions(optionsOf(stream, expectedRevision, this.createDeadline(deadline)));
+    request.setProposedMessagesList([events].flat().map(proposed));
+    request.setIsFinal(true);
+    return new Promise((...each) => {
+      waiting.get(call)?.set(correlationId, each);
+      call.write(request);
+    });
+  }
+}
+
+/** A call whose answers are told to who waits for them; who waits for none when it ends is told so, too. */
+function heard(call: Call): Call {
+  const unanswered = new Map<string, Waiting>();
+  waiting.set(call, unanswered);
+  call.on('data', (answer: InstanceType<typeof messages.BatchAppendResp>) => {
+    const id = driver.parseUUID(answer.getCorrelationId()) ?? '';
+    const [resolve, reject] = unanswered.get(id) ?? [];
+    unanswered.delete(id);
+    const refusal = answer.getError();
+    const stream = Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+    if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
+    else resolve?.(resultOf(answer.getSuccess()!));
+  });
+  call.on('error', (error) => {
+    for (const [, reject] of unanswered.values()) reject(driver.convertToCommandError(error));
+    unanswered.clear();
+  });
+  return call;
+}
+
+function optionsOf(
+  stream: string,
+  expected: NonNullable<AppendToStreamOptions['expectedRevision']>,
+  deadline: Date,
+) {
+  const options = new messages.BatchAppendReq.Options();
+  options.setStreamIdentifier(driver.createStreamIdentifier(stream));
+  options.setDeadline(timestamps.Timestamp.fromDate(deadline));
+  if (expected === ANY) options.setAny(new empty.Empty());
+  else if (expected === NO_STREAM) options.setNoStream(new empty.Empty());
+  else if (expected === STREAM_EXISTS) options.setStreamExists(new empty.Empty());
+  else options.setStreamPosition(String(expected));
+  return options;
+}
+
+function proposed({ id, type, contentType, data, metadata }: EventData) {
+  const message = new messages.BatchAppendReq.ProposedMessage();
+  message.setId(driver.createUUID(id));
+  message.getMetadataMap().set('type', type).set('content-type', contentType);
+  message.setData(bytesOf(data));
+  if (metadata) message.setCustomMetadata(bytesOf(metadata));
+  return message;
+}
+
+/** Bytes stay as they are; all else is JSON. */
+const bytesOf = (value: unknown) =>
+  value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
+
+function resultOf(success: InstanceType<typeof messages.BatchAppendResp.Success>): AppendResult {
+  const at = success.getPosition();
+  return {
+    success: true,
+    nextExpectedRevision: BigInt(success.getCurrentRevision()),
+    ...(at && {
+      position: { commit: BigInt(at.getCommitPosition()), prepare: BigInt(at.getPreparePosition()) },
+    }),
+  };
+}

@@ -1,0 +1,40 @@
+/** Who may call a route of the chat: whoever is signed in, or admins only. */
+import type { Caller, ChatAdmission } from '../../../application/chat/admission.js';
+import type { Done } from '../../../application/chat/sessions.js';
+import type { CommandContext } from '../../../application/ports.js';
+import { notAdmin } from '../../../domain/chat/roster.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import type { Answer } from '../kernel/answer.js';
+import type { Admit, Request } from '../kernel/route.js';
+
+type Asked = Pick<Request, 'bearer' | 'ifPosition'>;
+
+export interface Doors {
+  readonly user: Admit<Caller, Asked>;
+  readonly admin: Admit<Caller, Asked>;
+}
+
+export const createDoors = (admission: ChatAdmission): Doors => {
+  const user = ({ bearer, ifPosition }: Asked) => admission.admit(bearer, ifPosition);
+  return {
+    user,
+    async admin(request) {
+      const caller = await user(request);
+      return isRejection(caller) || caller.isAdmin ? caller : notAdmin;
+    },
+  };
+};
+
+/** A command of somebody who is signed in: their keys are theirs, whatever session they come with. */
+export const by = (
+  { userId }: Pick<Caller, 'userId'>,
+  { context }: Pick<Request, 'context'>,
+): CommandContext => context(userId, userId);
+
+/** A command of somebody whom nobody knows yet. */
+export const guest = ({ context, address }: Pick<Request, 'context' | 'address'>): CommandContext =>
+  context('chat.guest', address);
+
+export const answer = (done: Done<unknown> | Rejection): Answer =>
+  isRejection(done) ? done : { status: 200, ...done };

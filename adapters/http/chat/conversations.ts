@@ -1,0 +1,156 @@
+/** The routes of direct messages. */
+import type { Caller } from '../../../application/chat/admission.js';
+import type { Conversations } from '../../../application/chat/conversations.js';
+import type { Messages } from '../../../application/chat/messages.js';
+import type { Places } from '../../../application/chat/places.js';
+import type { Reading } from '../../../application/chat/reading.js';
+import { messageNotFound } from '../../../domain/chat/message.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { JSON_TYPE } from '../kernel/answer.js';
+import { type Route, route } from '../kernel/route.js';
+import { answer, by, type Doors } from './admit.js';
+import * as schemas from './message-schemas.js';
+import { success } from './schemas.js';
+
+export interface ConversationDeps {
+  readonly doors: Doors;
+  readonly places: Places;
+  readonly conversations: Conversations;
+  readonly messages: Messages;
+  readonly reading: Reading;
+}
+
+const NO_CONVERSATION = { description: 'There is no such conversation, or it is of others' };
+const NO_MESSAGE = { description: 'There is no such message in the conversation, or it is of others' };
+const tags = ['conversations'];
+const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
+
+export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
+  const { doors, places, conversations, messages, reading } = deps;
+
+  /** Why a message is not one of the conversation. */
+  async function outside(
+    caller: Caller,
+    conversationId: string,
+    messageId: string,
+  ): Promise<Rejection | undefined> {
+    const found = await (caller.isAdmin ? places.unseen(messageId) : places.message(caller, messageId));
+    // One that is deleted may be so by this very command, which knows.
+    if ('rejected' in found) return undefined;
+    return found.state.channelId === conversationId ? undefined : messageNotFound;
+  }
+
+  const list = route({
+    method: 'GET',
+    path: '/conversations',
+    summary: "The caller's conversations, the last active first",
+    tags,
+    security: 'access',
+    answers: { 200: { description: 'The last 1000', schema: schemas.conversations } },
+    admit: doors.user,
+    handle: async ({ ifPosition }, caller) => ({
+      status: 200,
+      ...(await conversations.list(caller, ifPosition)),
+    }),
+  });
+
+  const start = route({
+    method: 'POST',
+    path: '/conversations',
+    summary: 'Begin a conversation, or find it',
+    tags,
+    security: 'access',
+    body: schemas.conversationBody,
+    answers: {
+      200: { description: 'The one of the two', schema: schemas.startedConversation },
+      400: { description: 'There is no such user, or it is the caller' },
+    },
+    admit: doors.user,
+    handle: async (request, caller) =>
+      answer(await conversations.start(caller, request.body.targetUserId, by(caller, request))),
+  });
+
+  const read = route({
+    method: 'GET',
+    path: '/conversations/:conversationId/messages',
+    summary: 'What was said between the two: the newest, oldest first',
+    tags,
+    security: 'access',
+    query: schemas.pageQuery,
+    answers: {
+      200: { description: 'A page', schema: schemas.messages },
+      400: { description: '`before` is no message of the conversation' },
+      404: NO_CONVERSATION,
+    },
+    admit: doors.user,
+    async handle({ params: { conversationId }, query, ifPosition }, caller) {
+      const place = await places.conversation(caller, conversationId, ifPosition);
+      if ('rejected' in place) return place;
+      const found = await reading.messages(conversationId, query, ifPosition);
+      if ('rejected' in found) return found;
+      const { json, ...reflected } = found;
+      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
+    },
+  });
+
+  const post = route({
+    method: 'POST',
+    path: '/conversations/:conversationId/messages',
+    summary: 'Say something to the other',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: { 200: { description: 'Said', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { conversationId } = request.params;
+      const place = await places.conversation(caller, conversationId);
+      if ('rejected' in place) return place;
+      return answer(await messages.post(caller, conversationId, request.body, by(caller, request)));
+    },
+  });
+
+  const edit = route({
+    method: 'PUT',
+    path: '/conversations/:conversationId/messages/:messageId',
+    summary: 'Edit a direct message of one’s own',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: {
+      200: { description: 'Edited', schema: schemas.oneMessage },
+      403: { description: 'It is the other’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { conversationId, messageId } = request.params;
+      const refusal = await outside(caller, conversationId, messageId);
+      return refusal ?? answer(await messages.edit(caller, messageId, request.body, by(caller, request)));
+    },
+  });
+
+  const remove = route({
+    method: 'DELETE',
+    path: '/conversations/:conversationId/messages/:messageId',
+    summary: 'Delete a direct message: its author, or an admin',
+    tags,
+    security: 'access',
+    body: schemas.emptyBody,
+    answers: {
+      200: { description: 'Deleted', schema: success },
+      403: { description: 'It is the other’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { conversationId, messageId } = request.params;
+      const refusal = await outside(caller, conversationId, messageId);
+      return refusal ?? answer(await messages.remove(caller, messageId, by(caller, request)));
+    },
+  });
+
+  return [list, start, read, post, edit, remove];
+}

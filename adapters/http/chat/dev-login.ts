@@ -1,0 +1,28 @@
+/** Signing in with an email and nothing else: in dev mode only. */
+import type { SignIn } from '../../../application/chat/sign-in.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { type Route, route } from '../kernel/route.js';
+import { guest } from './admit.js';
+import { fromOf } from './auth.js';
+import * as schemas from './schemas.js';
+
+export const devLoginRoute = (signIn: SignIn): Route =>
+  route({
+    method: 'POST',
+    path: '/auth/dev-login',
+    summary: 'Sign in with an email alone',
+    description: 'In dev mode only. Whoever is not known is made a user, unless invites are required.',
+    body: schemas.emailBody,
+    answers: {
+      200: { description: 'Signed in', schema: schemas.devSignedIn },
+      401: { description: 'There is no such user, and an invite is required' },
+    },
+    async handle(request) {
+      const done = await signIn.enter(request.body.email, fromOf(request), guest(request));
+      if (isRejection(done)) return done;
+      const { user, accessToken, ...rest } = done.body;
+      const { id, userName, isAdmin } = user;
+      const body = { user: { id, userName, isAdmin }, token: accessToken, ...rest };
+      return { status: 200, body, position: done.position };
+    },
+  });

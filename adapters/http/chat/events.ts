@@ -1,0 +1,55 @@
+/** The event stream of the chat. */
+import type { Caller, ChatAdmission } from '../../../application/chat/admission.js';
+import type { Presence } from '../../../application/chat/presence.js';
+import type { Clock, Position } from '../../../application/ports.js';
+import type { Delivery } from '../../relay/audience.js';
+import { type ChatState, connected, isEntitled, keysOf } from '../../relay/chat.js';
+import type { Relay } from '../../relay/relay.js';
+import type { Sink } from '../../relay/sink.js';
+import { type Route, route } from '../kernel/route.js';
+
+export interface EventsDeps {
+  readonly admission: ChatAdmission;
+  readonly relay: Relay<ChatState>;
+  readonly clock: Clock;
+  readonly presence: Pick<Presence, 'opened'>;
+}
+
+export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): Route {
+  function connect(caller: Caller, after: Position | undefined, sink: Sink) {
+    // What ended the session since they were admitted has been told to the streams that were open then.
+    if (!admission.lives(caller)) return sink.end('resume');
+    const { userId, expiresAt } = caller;
+    const greeting = connected(userId, clock.now());
+    const since = after === undefined ? {} : { after };
+    const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
+    const until = { at: expiresAt };
+    relay.connect({ keys: keysOf(caller), greeting, until, entitled, ...since }, sink);
+    sink.onClose(presence.opened(userId));
+  }
+
+  return route({
+    method: 'GET',
+    path: '/events',
+    summary: 'What happens in the chat, as server-sent events',
+    description:
+      'Each is `{type, payload}`: `CONNECTED` first, then `NEW_USER`, `REMOVE_USER`, `USER_EXIT`, `UPDATE_USER`. ' +
+      'Resume with `Last-Event-ID`; after too long a pause one `RESET` says to read the state again. The stream ' +
+      'ends with its session.',
+    security: 'access',
+    query: {
+      type: 'object',
+      properties: {
+        token: { type: 'string', description: 'The access token, for clients that can send no header' },
+        lastEventId: { type: 'string' },
+      },
+    },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    admit: ({ bearer, query: { token }, ifPosition }) =>
+      admission.admit(bearer ?? (typeof token === 'string' ? token : undefined), ifPosition),
+    handle: ({ cursor }, caller) => ({
+      stream: (sink) => connect(caller, cursor, sink),
+      headers: { 'Cache-Control': 'no-cache' },
+    }),
+  });
+}

@@ -1,0 +1,54 @@
+/** Signing in with a link that is sent by mail: in magic-link mode only. */
+import type { Links } from '../../../application/chat/links.js';
+import type { SignIn } from '../../../application/chat/sign-in.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { type Route, route } from '../kernel/route.js';
+import { guest } from './admit.js';
+import { fromOf } from './auth.js';
+import * as schemas from './schemas.js';
+
+export interface MagicLinkDeps {
+  readonly links: Links;
+  readonly signIn: SignIn;
+}
+
+export const SENT = {
+  success: true,
+  message: 'If there is somebody of this email, a mail is on its way',
+};
+
+export function magicLinkRoutes({ links, signIn }: MagicLinkDeps): readonly Route[] {
+  const login = route({
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Ask for a link to sign in',
+    description:
+      'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
+    body: schemas.emailBody,
+    answers: { 200: { description: 'Taken note of', schema: schemas.told } },
+    async handle(request) {
+      const done = await links.request('magic-link', request.body.email, guest(request));
+      return isRejection(done) ? done : { status: 200, body: SENT };
+    },
+  });
+
+  const verify = route({
+    method: 'POST',
+    path: '/auth/verify',
+    summary: 'Sign in by a link',
+    description: 'The token of the link as a bearer, or in the body. It works once.',
+    security: 'link',
+    body: schemas.verifyBody,
+    answers: {
+      200: { description: 'Signed in', schema: schemas.signedIn },
+      401: { description: 'The token is none, was used, or has expired' },
+    },
+    async handle(request) {
+      const { token = request.bearer, email } = request.body;
+      const done = await signIn.byLink(token, email, fromOf(request), guest(request));
+      return isRejection(done) ? done : { status: 200, ...done };
+    },
+  });
+
+  return [login, verify];
+}

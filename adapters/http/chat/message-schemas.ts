@@ -1,0 +1,142 @@
+/** JSON Schemas of channels, messages, threads and conversations. */
+import { object } from '../../../domain/shared/schema.js';
+import { listLimit } from '../kernel/validate.js';
+import { flag, text, time } from './schemas.js';
+
+const id = { type: 'string', maxLength: 64 } as const;
+/** Of the largest message, however its JSON is written. */
+export const MESSAGE_LIMIT = 256 * 1024;
+
+const list = <const Items extends object>(items: Items) => ({ type: 'array', items }) as const;
+const orNull = <const Type extends string>(type: Type) => ({ type: [type, 'null'] }) as const;
+
+const members = { type: 'array', items: id, maxItems: 10_000, description: 'Ids of users' } as const;
+const channelName = { type: 'string', maxLength: 400, description: 'Trimmed, 1 to 80 characters' } as const;
+const topic = { type: 'string', maxLength: 2000, description: 'At most 500 characters' } as const;
+
+export const createChannelBody = object({ name: channelName }, { topic, isPrivate: flag, members });
+export const updateChannelBody = object({}, { name: channelName, topic, isPrivate: flag, members });
+
+export const channel = object(
+  {
+    id: text,
+    name: text,
+    isPrivate: flag,
+    members: list(text),
+    createdBy: text,
+    createdAt: time,
+  },
+  { topic: text, updatedAt: time },
+);
+export const oneChannel = object({ channel });
+export const channels = object({ channels: list(channel) });
+
+const content = { type: 'string', maxLength: 8000 } as const;
+const attachment = object({
+  filename: { type: 'string', maxLength: 255 },
+  originalName: { type: 'string', maxLength: 255 },
+  contentType: { type: 'string', maxLength: 255 },
+  size: { type: 'integer', minimum: 0 },
+});
+const hanging = {
+  attachments: {
+    type: 'array',
+    items: attachment,
+    maxItems: 50,
+    description: 'As they were answered when they were uploaded',
+  },
+  images: {
+    type: 'array',
+    items: { type: 'string', maxLength: 255 },
+    maxItems: 50,
+    description: 'Stored names',
+  },
+} as const;
+const quotedMessageId = {
+  type: ['string', 'null'],
+  maxLength: 64,
+  description: 'A message of the same channel or conversation',
+} as const;
+
+/** Content, an attachment or an image there must be. */
+export const messageBody = object({}, { content, ...hanging, quotedMessageId });
+export const reactionBody = object({
+  reaction: { type: 'string', minLength: 1, maxLength: 32, pattern: '\\S' },
+});
+export const conversationBody = object({ targetUserId: id });
+/** Nothing is asked for; what is sent must be JSON all the same. */
+export const emptyBody = object({});
+
+export const pageQuery = {
+  type: 'object',
+  properties: {
+    limit: listLimit({ initial: 50, max: 500 }),
+    before: { type: 'string', maxLength: 64, description: 'Id of a message: those just before it' },
+  },
+} as const;
+
+const author = object({ id: text, userName: text }, { isBot: flag });
+const said = {
+  content: text,
+  attachments: list(attachment),
+  images: list(text),
+  mentions: { ...list(text), description: 'Ids of users, `@channel` and `@here`' },
+} as const;
+const threadMeta = object({
+  replyCount: { type: 'integer' },
+  lastReplyAt: time,
+  lastReplyBy: object({ id: text, userName: text }),
+  participants: { ...list(text), description: 'Of many the first hundred who came' },
+});
+const reactions = {
+  type: 'object',
+  additionalProperties: list(text),
+  description: 'Ids of users by reaction',
+} as const;
+
+const message = object(
+  {
+    id: text,
+    channelId: text,
+    author,
+    ...said,
+    quotedMessageId: orNull('string'),
+    pinnedAt: orNull('integer'),
+    createdAt: time,
+    updatedAt: orNull('integer'),
+    reactions,
+  },
+  { threadMeta },
+);
+export const oneMessage = object({ message });
+export const messages = object({ messages: list(message) });
+export const reacted = object({ message: object({ id: text, channelId: text, reactions }) });
+
+const reply = object({
+  id: text,
+  threadId: text,
+  channelId: text,
+  author,
+  ...said,
+  quotedMessageId: orNull('string'),
+  createdAt: time,
+  updatedAt: orNull('integer'),
+});
+export const replied = object({ reply, threadMeta });
+export const oneReply = object({ message: reply });
+export const replies = object({ replies: list(reply) });
+export const unreplied = object({ success: { const: true }, threadMeta: { type: ['object', 'null'] } });
+
+export const history = object({
+  history: list(object({ author, ...said, quotedMessageId: orNull('string'), createdAt: time })),
+});
+
+const conversation = object({
+  id: text,
+  participants: list(text),
+  createdAt: time,
+  lastMessageAt: orNull('integer'),
+  otherUser: object({ id: text, userName: text }),
+});
+export const conversations = object({ conversations: list(conversation) });
+export const startedConversation = object({ conversation, isNew: flag });

@@ -1,0 +1,187 @@
+/** The routes of messages in channels, and of single messages wherever they are: edits, pins, reactions, history. */
+import type { Caller } from '../../../application/chat/admission.js';
+import type { History } from '../../../application/chat/history.js';
+import type { Messages } from '../../../application/chat/messages.js';
+import type { Places } from '../../../application/chat/places.js';
+import type { Reading } from '../../../application/chat/reading.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { JSON_TYPE } from '../kernel/answer.js';
+import { type Request, type Route, route } from '../kernel/route.js';
+import { answer, by, type Doors } from './admit.js';
+import * as schemas from './message-schemas.js';
+import { success } from './schemas.js';
+
+export interface MessageDeps {
+  readonly doors: Doors;
+  readonly places: Places;
+  readonly messages: Messages;
+  readonly reading: Reading;
+  readonly history: History;
+}
+
+const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
+const NO_MESSAGE = { description: 'There is no such message, or the caller does not see it' };
+const tags = ['messages'];
+const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
+
+export function messageRoutes({ doors, places, messages, reading, history }: MessageDeps): readonly Route[] {
+  const list = route({
+    method: 'GET',
+    path: '/channels/:channelId/messages',
+    summary: 'What was said in a channel: the newest, oldest first',
+    tags,
+    security: 'access',
+    query: schemas.pageQuery,
+    answers: {
+      200: { description: 'A page', schema: schemas.messages },
+      400: { description: '`before` is no message of the channel' },
+      404: NO_CHANNEL,
+    },
+    admit: doors.user,
+    async handle({ params: { channelId }, query, ifPosition }, caller) {
+      const place = await places.channel(caller, channelId, ifPosition);
+      if ('rejected' in place) return place;
+      const found = await reading.messages(channelId, query, ifPosition);
+      if ('rejected' in found) return found;
+      const { json, ...reflected } = found;
+      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
+    },
+  });
+
+  const post = route({
+    method: 'POST',
+    path: '/channels/:channelId/messages',
+    summary: 'Say something in a channel',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: {
+      200: { description: 'Said', schema: schemas.oneMessage },
+      400: { description: 'It says nothing, or what hangs on it or is quoted is not there' },
+      404: NO_CHANNEL,
+    },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { channelId } = request.params;
+      const place = await places.channel(caller, channelId);
+      if ('rejected' in place) return place;
+      return answer(await messages.post(caller, channelId, request.body, by(caller, request)));
+    },
+  });
+
+  const pins = route({
+    method: 'GET',
+    path: '/channels/:channelId/pins',
+    summary: 'What is pinned in a channel, the newest pin first',
+    tags,
+    security: 'access',
+    answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
+    admit: doors.user,
+    async handle({ params: { channelId }, ifPosition }, caller) {
+      const place = await places.channel(caller, channelId, ifPosition);
+      return 'rejected' in place ? place : { status: 200, ...(await reading.pins(channelId, ifPosition)) };
+    },
+  });
+
+  const edit = route({
+    method: 'PUT',
+    path: '/messages/:messageId',
+    summary: 'Edit a message of one’s own',
+    description: 'What is not given stays as it is.',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: {
+      200: { description: 'Edited', schema: schemas.oneMessage },
+      403: { description: 'It is another’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    handle: async (request, caller) =>
+      answer(await messages.edit(caller, request.params.messageId, request.body, by(caller, request))),
+  });
+
+  const remove = route({
+    method: 'DELETE',
+    path: '/messages/:messageId',
+    summary: 'Delete a message with its thread: its author, or an admin',
+    tags,
+    security: 'access',
+    body: schemas.emptyBody,
+    answers: {
+      200: { description: 'Deleted', schema: success },
+      403: { description: 'It is another’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    handle: async (request, caller) =>
+      answer(await messages.remove(caller, request.params.messageId, by(caller, request))),
+  });
+
+  const pin = (method: 'POST' | 'DELETE', type: 'PinMessage' | 'UnpinMessage', summary: string) =>
+    route({
+      method,
+      path: '/messages/:messageId/pin',
+      summary,
+      tags,
+      security: 'access',
+      body: schemas.emptyBody,
+      answers: {
+        200: { description: 'The message', schema: schemas.oneMessage },
+        400: { description: 'It is a direct message' },
+        404: NO_MESSAGE,
+      },
+      admit: doors.user,
+      handle: async (request, caller) =>
+        answer(await messages.pin(type, caller, request.params.messageId, by(caller, request))),
+    });
+
+  const react = (method: 'POST' | 'DELETE', type: 'AddReaction' | 'RemoveReaction', summary: string) =>
+    route({
+      method,
+      path: '/messages/:messageId/reactions',
+      summary,
+      tags,
+      security: 'access',
+      body: schemas.reactionBody,
+      answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
+      admit: doors.user,
+      handle: async (
+        request: Request<{ reaction: string }, unknown, { messageId: string }>,
+        caller: Caller,
+      ) => {
+        const { params, body } = request;
+        const context = by(caller, request);
+        return answer(await messages.react(type, caller, params.messageId, body.reaction, context));
+      },
+    });
+
+  const versions = route({
+    method: 'GET',
+    path: '/messages/:messageId/history',
+    summary: 'Every version of a message, oldest first',
+    tags,
+    security: 'access',
+    answers: { 200: { description: 'From the log', schema: schemas.history }, 404: NO_MESSAGE },
+    admit: doors.user,
+    async handle({ params, ifPosition }, caller) {
+      const found = await history(caller, params.messageId, ifPosition);
+      return isRejection(found) ? found : answer(found);
+    },
+  });
+
+  return [
+    list,
+    post,
+    pins,
+    edit,
+    remove,
+    pin('POST', 'PinMessage', 'Pin a message of a channel'),
+    pin('DELETE', 'UnpinMessage', 'Take a pin off'),
+    react('POST', 'AddReaction', 'React to a message'),
+    react('DELETE', 'RemoveReaction', 'Take a reaction back'),
+    versions,
+  ];
+}

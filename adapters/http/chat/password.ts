@@ -1,0 +1,80 @@
+/** Signing in with a password, registering, and setting one by a link: in password mode only. */
+import type { Links } from '../../../application/chat/links.js';
+import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { type Route, route } from '../kernel/route.js';
+import { answer, guest } from './admit.js';
+import { fromOf } from './auth.js';
+import { SENT } from './magic-link.js';
+import * as schemas from './schemas.js';
+
+export interface PasswordDeps {
+  readonly passwords: PasswordSignIn;
+  readonly links: Links;
+  /** Whether mail goes out at all. */
+  readonly hasEmail: boolean;
+  /** Whether anybody may come. */
+  readonly isOpen: boolean;
+}
+
+const SIGNED_IN = { description: 'Signed in', schema: schemas.signedIn };
+
+export function passwordRoutes({ passwords, links, hasEmail, isOpen }: PasswordDeps): readonly Route[] {
+  const login = route({
+    method: 'POST',
+    path: '/auth/password-login',
+    summary: 'Sign in with email and password',
+    body: schemas.credentialsBody,
+    answers: {
+      200: SIGNED_IN,
+      401: { description: 'Email or password is wrong' },
+      429: { description: 'Ten failures for this email, or from this network, within 15 minutes' },
+    },
+    handle: async (request) => answer(await passwords.login(request.body, fromOf(request), guest(request))),
+  });
+
+  const requestReset = route({
+    method: 'POST',
+    path: '/auth/request-password-reset',
+    summary: 'Ask for a link to set a password with',
+    description:
+      'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
+    body: schemas.emailBody,
+    answers: { 200: { description: 'Taken note of', schema: schemas.told } },
+    async handle(request) {
+      const done = hasEmail ? await links.request('reset', request.body.email, guest(request)) : undefined;
+      return isRejection(done) ? done : { status: 200, body: SENT };
+    },
+  });
+
+  const setup = route({
+    method: 'POST',
+    path: '/auth/setup-password',
+    summary: 'Set a password by a link, and sign in',
+    description:
+      'The token of the link in the body, or as a bearer. It works once; a password that is none does not spend it. ' +
+      'All other sessions end.',
+    security: 'link',
+    body: schemas.setupBody,
+    answers: { 200: SIGNED_IN, 400: { description: 'The token or the password is none' } },
+    async handle(request) {
+      const { password, email, token = request.bearer } = request.body;
+      return answer(await passwords.setup({ password, token, email }, fromOf(request), guest(request)));
+    },
+  });
+
+  const register = route({
+    method: 'POST',
+    path: '/auth/register',
+    summary: 'Become a user with email and password',
+    body: schemas.credentialsBody,
+    answers: {
+      200: SIGNED_IN,
+      400: { description: 'The email or the password is none, or the email is taken' },
+    },
+    handle: async (request) =>
+      answer(await passwords.register(request.body, fromOf(request), guest(request))),
+  });
+
+  return [login, requestReset, setup, ...(isOpen ? [register] : [])];
+}

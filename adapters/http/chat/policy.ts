@@ -1,0 +1,38 @@
+/** What all answers of the chat have in common: headers, CORS, and how errors are told. */
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../kernel/cors.js';
+import type { ServicePolicy } from '../kernel/policy.js';
+import { fromRejection, type Problem } from '../kernel/problem.js';
+
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
+
+const rejected = (rejection: Rejection): Problem => ({
+  ...fromRejection(rejection),
+  ...(rejection.kind === 'unauthenticated' && CHALLENGE),
+});
+
+export const chatPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
+  service: 'chat',
+  title: 'Team chat',
+  description:
+    'Sign-in, users and sessions. Times are Unix milliseconds. Most routes need the access token of a sign-in as a ' +
+    'bearer token; it ends with its session, and `POST /auth/refresh` gives another one.',
+  version,
+  cors: cors({
+    origins: allowedOrigins,
+    methods: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'],
+    headers: COMMON_REQUEST_HEADERS,
+    expose: COMMON_ANSWER_HEADERS,
+  }),
+  headers: {
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  },
+  rejected,
+  securitySchemes: {
+    link: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a link' },
+    access: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token' },
+    webhook: { type: 'http', scheme: 'bearer', description: 'The token of the webhook' },
+  },
+});

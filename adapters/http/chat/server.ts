@@ -1,0 +1,42 @@
+/** The routes of the settings of the server. */
+import type { Server } from '../../../application/chat/server.js';
+import { object } from '../../../domain/shared/schema.js';
+import { type Route, route } from '../kernel/route.js';
+import { answer, by, type Doors } from './admit.js';
+import { text } from './schemas.js';
+
+export interface ServerDeps {
+  readonly doors: Doors;
+  readonly server: Server;
+}
+
+const settings = object({ name: text });
+const settingsBody = object({
+  name: { type: 'string', maxLength: 1024, description: '1 to 80 characters' },
+});
+
+export const serverRoutes = ({ doors, server }: ServerDeps): readonly Route[] => [
+  route({
+    method: 'GET',
+    path: '/server/settings',
+    summary: 'What the server is called',
+    security: 'access',
+    answers: { 200: { description: 'The settings', schema: settings } },
+    admit: doors.user,
+    handle: async ({ ifPosition }) => answer(await server.settings(ifPosition)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/server/settings',
+    summary: 'Call the server otherwise',
+    security: 'access',
+    body: settingsBody,
+    answers: {
+      200: { description: 'The settings', schema: settings },
+      403: { description: 'The caller is no admin' },
+    },
+    admit: doors.admin,
+    handle: async (request, caller) =>
+      answer(await server.rename(request.body.name, caller.userId, by(caller, request))),
+  }),
+];

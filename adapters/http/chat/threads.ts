@@ -1,0 +1,94 @@
+/** The routes of threads: replies to messages of channels. */
+import type { Reading } from '../../../application/chat/reading.js';
+import type { Replies } from '../../../application/chat/replies.js';
+import { type Route, route } from '../kernel/route.js';
+import { answer, by, type Doors } from './admit.js';
+import * as schemas from './message-schemas.js';
+
+export interface ThreadDeps {
+  readonly doors: Doors;
+  readonly replies: Replies;
+  readonly reading: Reading;
+}
+
+const NO_MESSAGE = { description: 'There is no such message or reply, or the caller does not see it' };
+const NO_THREAD = { description: 'The message is itself a reply, or a direct message' };
+const tags = ['threads'];
+
+export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly Route[] {
+  const list = route({
+    method: 'GET',
+    path: '/messages/:messageId/thread',
+    summary: 'The replies to a message: the newest, oldest first',
+    tags,
+    security: 'access',
+    query: schemas.pageQuery,
+    answers: {
+      200: { description: 'A page', schema: schemas.replies },
+      400: { description: '`before` is no reply to it, or it can have none' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    async handle({ params: { messageId }, query, ifPosition }, caller) {
+      const parent = await replies.parent(caller, messageId, ifPosition);
+      if ('rejected' in parent) return parent;
+      const found = await reading.replies(parent.state.channelId, messageId, query, ifPosition);
+      return 'rejected' in found ? found : { status: 200, ...found };
+    },
+  });
+
+  const post = route({
+    method: 'POST',
+    path: '/messages/:messageId/thread',
+    summary: 'Reply to a message of a channel',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: { 200: { description: 'Replied', schema: schemas.replied }, 400: NO_THREAD, 404: NO_MESSAGE },
+    admit: doors.user,
+    handle: async (request, caller) =>
+      answer(await replies.post(caller, request.params.messageId, request.body, by(caller, request))),
+  });
+
+  const edit = route({
+    method: 'PUT',
+    path: '/messages/:messageId/thread/:replyId',
+    summary: 'Edit a reply of one’s own',
+    tags,
+    security: 'access',
+    body: schemas.messageBody,
+    bodyLimit: schemas.MESSAGE_LIMIT,
+    answers: {
+      200: { description: 'Edited', schema: schemas.oneReply },
+      403: { description: 'It is another’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { messageId, replyId } = request.params;
+      return answer(await replies.edit(caller, messageId, replyId, request.body, by(caller, request)));
+    },
+  });
+
+  const remove = route({
+    method: 'DELETE',
+    path: '/messages/:messageId/thread/:replyId',
+    summary: 'Delete a reply: its author, or an admin',
+    tags,
+    security: 'access',
+    body: schemas.emptyBody,
+    answers: {
+      200: { description: 'Deleted', schema: schemas.unreplied },
+      403: { description: 'It is another’s' },
+      404: NO_MESSAGE,
+    },
+    admit: doors.user,
+    async handle(request, caller) {
+      const { messageId, replyId } = request.params;
+      return answer(await replies.remove(caller, messageId, replyId, by(caller, request)));
+    },
+  });
+
+  return [list, post, edit, remove];
+}

@@ -1,0 +1,67 @@
+/** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it. */
+import { createTransport } from 'nodemailer';
+import type { Mail, Mailer } from '../../application/identity-ports.js';
+import { pause } from '../../application/pause.js';
+import type { Logger } from '../../application/ports.js';
+
+export interface SmtpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte. */
+  readonly secure: boolean;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly from: string;
+  readonly maxRetries: number;
+  /** On this machine no certificate is asked for. */
+  readonly isLocal: boolean;
+  readonly logger: Logger;
+}
+
+const CONNECTIONS = 4;
+const SILENCE_MS = 10_000;
+const BACKOFF_MS = { first: 500, most: 60_000 };
+
+export function createMailer(options: SmtpOptions): Mailer & { close(): void } {
+  const { host, port, secure, user, password: pass, from, maxRetries, isLocal, logger } = options;
+  const transport = createTransport({
+    host,
+    port,
+    secure,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: SILENCE_MS,
+    greetingTimeout: SILENCE_MS,
+    socketTimeout: 3 * SILENCE_MS,
+    ...(user !== undefined && { auth: { user, pass } }),
+    ...(isLocal && { tls: { rejectUnauthorized: false } }),
+  });
+
+  const post = ({ id, to, subject, text, html }: Mail) =>
+    transport.sendMail({ from, to, subject, text, html, messageId: `<${id}@${domainOf(from)}>` });
+
+  async function send(mail: Mail, signal: AbortSignal): Promise<boolean> {
+    for (let tried = 0, wait = BACKOFF_MS.first; ; tried++, wait = Math.min(2 * wait, BACKOFF_MS.most)) {
+      signal.throwIfAborted();
+      try {
+        await post(mail);
+        return true;
+      } catch (error) {
+        const isFinal = tried >= maxRetries;
+        logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'a mail was not taken');
+        if (isFinal) return false;
+      }
+      await pause(wait, signal);
+    }
+  }
+
+  return { send, close: () => transport.close() };
+}
+
+/** What a server answers may name whom the mail is for. */
+const withoutAddress = (error: unknown) => {
+  const { code, responseCode, command } = error as { [name: string]: unknown };
+  return { code, responseCode, command };
+};
+
+const domainOf = (from: string) => /@([^\s>]+)/.exec(from)?.[1] ?? 'annals';

@@ -1,0 +1,70 @@
+/** Who in the chat is told what, and when a stream's authority has ended. */
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../application/chat/admission.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import type { ChatEvent, catalog } from '../../domain/chat/catalog.js';
+import { CHANNELS } from '../../domain/chat/channels.js';
+import { ROSTER } from '../../domain/chat/roster.js';
+import type { Audience, Message } from './audience.js';
+import { channelsOn } from './chat/channels.js';
+import { conversationsOn } from './chat/conversations.js';
+import { messagesOn } from './chat/messages.js';
+import { presenceOn } from './chat/presence.js';
+import { rosterOn } from './chat/roster.js';
+import { settingsOn } from './chat/settings.js';
+import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
+
+export { isEntitled } from './chat/channels.js';
+export type { ChatState } from './chat/state.js';
+
+export const chat: Audience<ChatState, ChatEvent> = {
+  initialState,
+  streams: [ROSTER, CHANNELS],
+  on: {
+    ...rosterOn,
+    ...channelsOn,
+    ...messagesOn,
+    ...conversationsOn,
+    ...settingsOn,
+    ...presenceOn,
+    SessionOpened: {},
+    SessionRefreshed: {},
+    SessionEnded: {},
+    PasswordSet: {},
+    LinkRequested: {},
+    LinkMailed: {},
+    LinkNotMailed: {},
+    LinkSpent: {},
+  },
+};
+
+/** The keys of somebody's stream. */
+export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
+  EVERYBODY,
+  userKey(userId),
+  sessionKey(sessionId),
+];
+
+/** The streams that an event takes the authority from, once they are told of it. */
+export function endedBy(event: LiveEvent<typeof catalog>): string | undefined {
+  switch (event.type) {
+    case 'SessionEnded':
+      return sessionKey(event.data.sessionId);
+    case 'UserRemoved':
+    case 'UserLeft':
+    case 'UserErased':
+      return userKey(event.data.userId);
+    default:
+      return undefined;
+  }
+}
+
+export const connected = (userId: string, now: number): Message => ({
+  type: 'CONNECTED',
+  payload: {
+    message: 'Connected',
+    timestamp: new Date(now).toISOString(),
+    userId,
+    connectionId: randomUUID(),
+  },
+});

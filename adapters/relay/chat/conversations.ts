@@ -1,0 +1,18 @@
+/** What the two are told of a conversation that is begun: each of the other. */
+import { conversationView } from '../../../application/chat/views.js';
+import type { ConversationEvent } from '../../../domain/chat/conversation.js';
+import type { Audience } from '../audience.js';
+import { type ChatState, userKey } from './state.js';
+
+export const conversationsOn: Audience<ChatState, ConversationEvent>['on'] = {
+  ConversationStarted: {
+    deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
+      participants.map((each) => ({
+        to: [userKey(each)],
+        message: {
+          type: 'NEW_CONVERSATION',
+          payload: conversationView(roster, each, { id, participants, createdAt, lastMessageAt: null }),
+        },
+      })),
+  },
+};

@@ -1,0 +1,22 @@
+/** What the relay of the chat folds: all that says who is told what, and by what name. */
+import { type ChannelsState, channels } from '../../../domain/chat/channels.js';
+import { type RosterState, roster } from '../../../domain/chat/roster.js';
+
+export interface ChatState {
+  readonly roster: RosterState;
+  /** Of the roster: they see every channel. */
+  readonly admins: readonly string[];
+  readonly channels: ChannelsState;
+}
+
+export const initialState: ChatState = {
+  roster: roster.initialState,
+  admins: [],
+  channels: channels.initialState,
+};
+
+/** The key of all streams. */
+export const EVERYBODY = 'everybody';
+/** The keys of one user's streams, and of those of one session. */
+export const userKey = (userId: string): string => `user:${userId}`;
+export const sessionKey = (sessionId: string): string => `session:${sessionId}`;

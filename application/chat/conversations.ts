@@ -1,0 +1,106 @@
+/** Conversations of two: beginning one, and which somebody has. */
+import { conversationOf, conversationSubject, participantsOf } from '../../domain/chat/places.js';
+import { unknownUser } from '../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../command/handle.js';
+import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
+import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
+import type { Caller, ChatAdmission } from './admission.js';
+import { conversationKind } from './kinds.js';
+import type { Done } from './sessions.js';
+import type { Acknowledged } from './told.js';
+import { type ConversationView, conversationView } from './views.js';
+
+export interface ConversationPorts {
+  readonly handle: Handle;
+  readonly vault: Pick<Vault, 'create'>;
+  readonly clock: Clock;
+  readonly admission: ChatAdmission;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly acknowledged: Acknowledged;
+}
+
+interface ConversationRow extends Touched {
+  readonly conversation: string;
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+}
+
+/** The last that somebody had. */
+const MOST = 1000;
+
+const withOneself: Rejection = {
+  rejected: 'chat/conversation-with-oneself',
+  kind: 'invalid',
+  detail: 'A conversation is with somebody else',
+};
+
+export type Conversations = ReturnType<typeof createConversations>;
+
+export function createConversations(ports: ConversationPorts) {
+  const { handle, vault, clock, admission, rows, settled, acknowledged } = ports;
+
+  async function start(
+    { userId }: Caller,
+    targetUserId: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly conversation: ConversationView; readonly isNew: boolean }> | Rejection> {
+    if (targetUserId === userId) return withOneself;
+    if (!(await admission.user({ id: targetUserId }))) return unknownUser;
+    const id = conversationOf(userId, targetUserId);
+    const stream = conversationSubject(id);
+    const before = async () => {
+      await vault.create(stream);
+      return undefined;
+    };
+    const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
+    const outcome = await handle(conversationKind, stream, command, context, before);
+    if (isRejection(outcome)) return outcome;
+    for (const each of [userId, targetUserId]) acknowledged.note(listOf(each), outcome.position);
+    const { startedAt: createdAt = 0 } = await outcome.state();
+    const isNew = outcome.events.length > 0;
+    const lastMessageAt = isNew ? null : await lastIn(userId, id);
+    const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
+    const conversation = conversationView((await admission.roster()).state, userId, about);
+    return { body: { conversation, isNew }, position: outcome.position };
+  }
+
+  /** By when something was last said in each, newest first. */
+  async function list(
+    { userId }: Caller,
+    seen?: Position,
+  ): Promise<Reflected & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
+    const reflected = await owed(userId, seen);
+    const found = await rows.find<ConversationRow>('chat.conversations', {
+      filter: { user: userId },
+      sort: { active: -1 },
+      limit: MOST,
+    });
+    const { state: roster } = await admission.roster(seen);
+    const conversations = found.map(({ conversation: id, createdAt, lastMessageAt }) =>
+      conversationView(roster, userId, {
+        id,
+        participants: participantsOf(id) ?? [],
+        createdAt,
+        lastMessageAt,
+      }),
+    );
+    return { body: { conversations }, ...showing(reflected, found) };
+  }
+
+  const owed = (userId: string, seen?: Position) =>
+    reflecting(settled, 'chat.conversations', { told: acknowledged.latest(listOf(userId)), seen });
+
+  async function lastIn(userId: string, id: string): Promise<number | null> {
+    await owed(userId);
+    const filter = { _id: `${userId} ${id}` };
+    const [row] = await rows.find<ConversationRow>('chat.conversations', { filter, limit: 1 });
+    return row?.lastMessageAt ?? null;
+  }
+
+  return { start, list };
+}
+
+/** What is acknowledged of somebody's list of conversations, beside what is said in channels. */
+export const listOf = (userId: string): string => `conversations of ${userId}`;

@@ -1,0 +1,39 @@
+/** What must follow when somebody goes, or gets another password: sessions of before end, whatever crashed in between. */
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { sessionStream } from '../../domain/chat/session.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../command/handle.js';
+import type { Reaction } from '../follow/reactions.js';
+import type { Clock, Derivation, RecordedEvent } from '../ports.js';
+import { sessionKind } from './kinds.js';
+
+export interface DeparturePorts {
+  readonly handle: Handle;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+type Departure = ChatEvent<'UserRemoved' | 'UserLeft' | 'PasswordSet'>;
+
+export function departureReaction({ handle, derivation, clock }: DeparturePorts): Reaction<Departure> {
+  async function end(event: RecordedEvent<Departure>) {
+    const { id, type, data, metadata } = event;
+    const { userId } = data;
+    const before = type === 'PasswordSet' ? { before: data.setAt } : {};
+    const reason = type === 'PasswordSet' ? ('password' as const) : ('removed' as const);
+    const outcome = await handle(
+      sessionKind,
+      sessionStream(userId),
+      { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
+      {
+        commandId: derivation.id('chat.departure', id),
+        actor: 'chat.departure',
+        causationId: id,
+        correlationId: metadata.$correlationId ?? id,
+      },
+    );
+    // Nothing is left to end of whom is erased.
+    if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);
+  }
+  return { name: 'chat.departure', on: { UserRemoved: end, UserLeft: end, PasswordSet: end } };
+}

@@ -1,0 +1,77 @@
+/** Adding users as an admin does: with a password, or an invite that goes out by mail. */
+
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { tidyEmail } from '../../domain/chat/names.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Reaction } from '../follow/reactions.js';
+import type { CommandContext, Derivation, RecordedEvent } from '../ports.js';
+import type { ChatAdmission } from './admission.js';
+import type { Links } from './links.js';
+import type { Passwords } from './passwords.js';
+import type { People } from './people.js';
+import type { Done } from './sessions.js';
+
+export interface AddPorts {
+  readonly come: People;
+  readonly passwords: Passwords;
+  readonly derivation: Derivation;
+  /** Where people sign in with one. */
+  readonly takesPasswords: boolean;
+}
+
+export interface Added {
+  readonly email: string;
+  readonly role: 'user' | 'admin';
+  readonly password?: string;
+}
+
+export const createAddUser =
+  ({ come, passwords, derivation, takesPasswords }: AddPorts) =>
+  async (
+    { email, role, password }: Added,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<object> | Rejection> => {
+    const hashed = password === undefined ? undefined : await passwords.hash(password);
+    if (hashed && isRejection(hashed)) return hashed;
+    const second = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
+    const setFirst = async (userId: string) =>
+      hashed && takesPasswords ? passwords.set(userId, hashed, { by }, second) : undefined;
+    const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
+    const done = await come(intention, context, setFirst);
+    if (isRejection(done)) return done;
+    return { body: { success: true, userId: done.user.id }, position: done.position };
+  };
+
+export type AddUser = ReturnType<typeof createAddUser>;
+
+export interface InvitePorts {
+  readonly admission: ChatAdmission;
+  readonly passwords: Passwords;
+  readonly links: Links;
+  readonly derivation: Derivation;
+}
+
+type UserAdded = ChatEvent<'UserAdded'>;
+
+/** Whoever was added without a password is invited, where there is mail. */
+export function inviteReaction({
+  admission,
+  passwords,
+  links,
+  derivation,
+}: InvitePorts): Reaction<UserAdded> {
+  async function invite({ id, data, metadata }: RecordedEvent<UserAdded>) {
+    if (data.how !== 'admin' || (await passwords.isSet(data.userId))) return;
+    const user = await admission.user({ id: data.userId });
+    if (!user) return;
+    const outcome = await links.request('invite', user.email, {
+      commandId: derivation.id('chat.invite', id),
+      actor: 'chat.invite',
+      causationId: id,
+      correlationId: metadata.$correlationId ?? id,
+    });
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  }
+  return { name: 'chat.invite', on: { UserAdded: invite } };
+}

@@ -1,0 +1,95 @@
+/** The kinds of streams of the chat, as the kernel takes them. */
+import {
+  type AddressCommand,
+  type AddressEvent,
+  type AddressState,
+  address,
+} from '../../domain/chat/address.js';
+import { catalog } from '../../domain/chat/catalog.js';
+import {
+  type ChannelsCommand,
+  type ChannelsEvent,
+  type ChannelsState,
+  channels,
+} from '../../domain/chat/channels.js';
+import {
+  type ConversationEvent,
+  type ConversationState,
+  conversation,
+  type StartConversation,
+} from '../../domain/chat/conversation.js';
+import {
+  type MessageCommand,
+  type MessageEvent,
+  type MessageState,
+  message,
+  messageNotFound,
+} from '../../domain/chat/message.js';
+import {
+  type PasswordSet,
+  type PasswordState,
+  password,
+  type SetPassword,
+} from '../../domain/chat/password.js';
+import {
+  type PresenceCommand,
+  type PresenceEvent,
+  type PresenceState,
+  presence,
+} from '../../domain/chat/presence.js';
+import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
+import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
+import {
+  type SessionCommand,
+  type SessionEvent,
+  type SessionsState,
+  session,
+} from '../../domain/chat/session.js';
+import type { Aggregate, Blind } from '../command/streams.js';
+
+export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { catalog, decider: roster };
+
+export const passwordKind: Aggregate<PasswordState, SetPassword, PasswordSet> = {
+  catalog,
+  decider: password,
+};
+
+export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
+  catalog,
+  decider: address,
+  blind: true,
+  expires: true,
+};
+
+export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
+  catalog,
+  decider: session,
+  expires: true,
+};
+
+export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };
+
+export const channelsKind: Aggregate<ChannelsState, ChannelsCommand, ChannelsEvent> = {
+  catalog,
+  decider: channels,
+};
+
+/** A thread may be of 100,000 replies, and no rule looks at what they say. */
+export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> = {
+  catalog,
+  decider: message,
+  unread: ['ReplyPosted', 'ReplyEdited'] satisfies readonly MessageEvent['type'][],
+  begins: ({ type }) => type === 'PostMessage',
+  ends: { told: messageNotFound, byEvent: ({ status }) => status === 'deleted' },
+};
+
+export const conversationKind: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
+  catalog,
+  decider: conversation,
+};
+
+export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEvent> = {
+  catalog,
+  decider: presence,
+  keeps: 1,
+};

@@ -1,0 +1,137 @@
+/** Signing in with email and password, registering, and setting a password by a link. */
+
+import { badLink } from '../../domain/chat/address.js';
+import { isEmail, tidyEmail } from '../../domain/chat/names.js';
+import { badEmail } from '../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Failures } from '../identity-ports.js';
+import type { CommandContext, Derivation } from '../ports.js';
+import type { ChatAdmission } from './admission.js';
+import type { Links } from './links.js';
+import type { Passwords } from './passwords.js';
+import type { People } from './people.js';
+import type { Done, From, Sessions, SignedIn } from './sessions.js';
+
+export interface PasswordSignInPorts {
+  readonly admission: ChatAdmission;
+  readonly come: People;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly links: Links;
+  readonly failures: Failures;
+  readonly derivation: Derivation;
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface Setup {
+  readonly password: string;
+  readonly token: string | undefined;
+  readonly email?: string | undefined;
+}
+
+/** One sentence for a wrong password, an unknown email and a user without a password. */
+const wrongCredentials: Rejection = {
+  rejected: 'chat/wrong-credentials',
+  kind: 'unauthenticated',
+  detail: 'Email or password is wrong',
+};
+
+const tooManyFailures = (retryAfterMs: number): Rejection => ({
+  rejected: 'chat/too-many-failures',
+  kind: 'limit',
+  detail: 'Too many failed sign-ins, try again later',
+  retryAfterMs,
+});
+
+/** A token in a form is an invalid field of it. */
+const badToken: Rejection = { ...badLink, kind: 'invalid' };
+
+export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
+
+export function createPasswordSignIn(ports: PasswordSignInPorts) {
+  const { admission, come, sessions, passwords, links, failures, derivation } = ports;
+
+  /** Another command of the same request. */
+  const next = (what: string, context: CommandContext): CommandContext => ({
+    ...context,
+    commandId: derivation.id(`chat.${what}`, context.commandId),
+  });
+
+  async function login(
+    { email: given, password }: Credentials,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const email = tidyEmail(given);
+    const whose = [`email ${derivation.id('chat.failures', email)}`, `network ${from.network}`];
+    const refused = async () => {
+      const waitMs = await failures.wait(...whose);
+      return waitMs === undefined ? undefined : tooManyFailures(waitMs);
+    };
+    const early = await refused();
+    if (early) return early;
+    const user = await admission.user({ email });
+    const isRight = await passwords.matches(user?.id, password);
+    // Of guesses that came together no more are told right from wrong than of those that came one by one.
+    const late = await refused();
+    if (late) return late;
+    if (user && isRight) return sessions.open(user, from, context);
+    await failures.count(...whose);
+    return wrongCredentials;
+  }
+
+  async function register(
+    { email: given, password }: Credentials,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const email = tidyEmail(given);
+    if (!isEmail(email)) return badEmail;
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    const setFirst = (userId: string) =>
+      passwords.set(userId, hashed, { by: userId }, next('set-password', context));
+    const joined = await come({ type: 'RegisterUser', email }, context, setFirst);
+    if (isRejection(joined)) return joined;
+    return sessions.open(joined.user, from, next('open-session', context));
+  }
+
+  /** By the link of an invite or a reset; all other sessions end. */
+  async function setup(
+    { password, token, email }: Setup,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const link = await links.read(token, ['invite', 'reset'], email);
+    if (isRejection(link)) return badToken;
+    const user = await admission.user({ email: link.email });
+    if (!user) return badToken;
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    const spent = await links.spend(link, next('spend-link', context));
+    if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
+    const refused = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
+    return refused ?? sessions.open(user, from, context, { alone: true });
+  }
+
+  /** By an admin: all sessions of theirs end. */
+  async function reset(
+    userId: string,
+    password: string,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<object> | Rejection> {
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    const refused = await passwords.set(userId, hashed, { by }, next('set-password', context));
+    if (refused) return refused;
+    const ended = await sessions.endAll(userId, 'password', context);
+    return isRejection(ended) ? ended : { body: { success: true }, position: ended.position };
+  }
+
+  return { login, register, setup, reset };
+}

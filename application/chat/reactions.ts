@@ -1,0 +1,77 @@
+/** What must follow where something was deleted: nothing of what was said stays, in the log either. */
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { CHANNELS } from '../../domain/chat/channels.js';
+import { channelSubject } from '../../domain/chat/events/channels.js';
+import { messageStream } from '../../domain/chat/message.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../command/handle.js';
+import type { Reaction } from '../follow/reactions.js';
+import type { Clock, Derivation, EventLog, Position, RecordedEvent, Rows, Settled, Vault } from '../ports.js';
+import { channelsKind } from './kinds.js';
+
+export interface ErasePorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
+  readonly vault: Pick<Vault, 'destroy'>;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly head: () => Promise<Position>;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+/** Of a deleted message that it was deleted is all that is kept: by this its deletion is known when it is asked for again. */
+export const forgetMessages = ({ log }: Pick<ErasePorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
+  name: 'chat.forget-messages',
+  on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
+});
+
+/** Messages whose streams are ended in one go. */
+const AT_ONCE = 200;
+
+interface Said {
+  readonly _id: string;
+  readonly posted: { toBigInt(): bigint };
+}
+
+/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDeleted'>> {
+  const { handle, log, vault, rows, settled, head, derivation, clock } = ports;
+
+  async function erase({
+    id,
+    data: { channelId },
+    metadata,
+    position,
+  }: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
+    await vault.destroy(channelSubject({ channelId }));
+    const ended = await endMessages(channelId, 0n, position);
+    // Another node may not have heard of the end at once.
+    await endMessages(channelId, ended, await head());
+    const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
+    const outcome = await handle(channelsKind, CHANNELS, command, {
+      commandId: derivation.id('chat.erase-channel', id),
+      actor: 'chat.erase-channels',
+      causationId: id,
+      correlationId: metadata.$correlationId ?? id,
+    });
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  }
+
+  /** Of those that were posted after a position, as the rows show them at another; answers the last. */
+  async function endMessages(channelId: string, after: Position, shown: Position): Promise<Position> {
+    if (!(await settled.wait('chat.messages', shown))) throw new Error('the rows are behind');
+    for (let last = after; ; ) {
+      const found = await rows.find<Said>('chat.messages', {
+        filter: { channel: channelId, posted: { $gt: last } },
+        sort: { posted: 1 },
+        limit: AT_ONCE,
+      });
+      await Promise.all(found.map(({ _id }) => log.tombstone(messageStream(_id))));
+      last = found.at(-1)?.posted.toBigInt() ?? last;
+      if (found.length < AT_ONCE) return last;
+    }
+  }
+
+  return { name: 'chat.erase-channels', on: { ChannelDeleted: erase } };
+}

@@ -1,0 +1,147 @@
+/** What people do in the threads of messages. */
+import { NOTHING_SAID, type Said } from '../../domain/chat/events/messages.js';
+import {
+  type MessageCommand,
+  type MessageEvent,
+  messageNotFound,
+  messageStream,
+  notAuthor,
+  notInDirect,
+} from '../../domain/chat/message.js';
+import { isDirect } from '../../domain/chat/places.js';
+import { replyWith, threadOf } from '../../domain/chat/thread.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { CommandContext } from '../ports.js';
+import type { Caller } from './admission.js';
+import { messageKind } from './kinds.js';
+import type { MessagePorts, Success } from './messages.js';
+import type { Pages } from './pages.js';
+import { parentOf, replyIdIn } from './places.js';
+import type { Wording } from './said.js';
+import type { Done } from './sessions.js';
+import { type ReplyView, replyView, type ThreadView, threadView } from './views.js';
+
+export interface ReplyPorts extends MessagePorts {
+  readonly pages: Pick<Pages, 'reply'>;
+}
+
+export interface Replied {
+  readonly reply: ReplyView;
+  readonly threadMeta: ThreadView;
+}
+
+/** A reply has no replies of its own. */
+const ofReply: Rejection = {
+  rejected: 'chat/reply-to-reply',
+  kind: 'invalid',
+  detail: 'A reply has no thread of its own',
+};
+
+export type Replies = ReturnType<typeof createReplies>;
+
+export function createReplies(ports: ReplyPorts) {
+  const { handle, derivation, clock, admission, places, worded, acknowledged, pages } = ports;
+
+  /** The message of a thread that the caller sees. */
+  async function parent(caller: Caller, messageId: string, seen?: bigint) {
+    const above = parentOf(messageId);
+    const found = await places.message(caller, above ?? messageId, seen);
+    if ('rejected' in found) return found;
+    if (above !== undefined) return replyWith(found.state.replies, messageId) ? ofReply : messageNotFound;
+    return isDirect(found.state.channelId) ? notInDirect('have no threads') : found;
+  }
+
+  async function run(command: MessageCommand, channelId: string, context: CommandContext) {
+    const outcome = await handle(messageKind, messageStream(command.messageId), command, context);
+    if (!isRejection(outcome)) acknowledged.note(channelId, outcome.position);
+    return outcome;
+  }
+
+  async function post(
+    caller: Caller,
+    messageId: string,
+    wording: Wording,
+    context: CommandContext,
+  ): Promise<Done<Replied> | Rejection> {
+    const found = await parent(caller, messageId);
+    if ('rejected' in found) return found;
+    const { channelId } = found.state;
+    const ready = await worded(caller, channelId, wording);
+    if ('rejected' in ready) return ready;
+    const said: Said = { ...NOTHING_SAID, ...ready.said };
+    const replyId = replyIdIn(messageId, derivation.id('chat.reply', context.commandId));
+    const about = { messageId, replyId, author: caller.userId, now: clock.now() };
+    const { quotedMessageId = null } = ready;
+    const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };
+    const outcome = await run(command, channelId, context);
+    if (isRejection(outcome)) return outcome;
+    const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
+    if (!posted) throw new Error('a reply was posted without an event');
+    const { state: roster } = await admission.roster();
+    const { author, createdAt, thread, secret } = posted.data;
+    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt: null };
+    const reply = replyView(roster, { ...written, quotedMessageId, said: secret });
+    return { body: { reply, threadMeta: threadView(roster, thread) }, position: outcome.position };
+  }
+
+  async function edit(
+    caller: Caller,
+    messageId: string,
+    replyId: string,
+    wording: Wording,
+    context: CommandContext,
+  ): Promise<Done<{ readonly message: ReplyView }> | Rejection> {
+    const found = await inThread(caller, messageId, replyId);
+    if ('rejected' in found) return found;
+    const { channelId, author } = found;
+    if (author !== caller.userId) return notAuthor;
+    const ready = await worded(caller, channelId, wording);
+    if ('rejected' in ready) return ready;
+    const before = await pages.reply(channelId, replyId);
+    if (!before) return messageNotFound;
+    const { quotedMessageId = before.quotedMessageId } = ready;
+    const about = { messageId, replyId, by: caller.userId, now: clock.now() };
+    const command = {
+      type: 'EditReply' as const,
+      ...about,
+      said: { ...before.said, ...ready.said },
+      quotedMessageId,
+    };
+    const outcome = await run(command, channelId, context);
+    if (isRejection(outcome)) return outcome;
+    const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
+    if (!edited) throw new Error('a reply was edited without an event');
+    const { createdAt, editedAt: updatedAt, secret: said, ...rest } = edited.data;
+    const quoted = { quotedMessageId: rest.quotedMessageId };
+    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt, ...quoted };
+    const message = replyView((await admission.roster()).state, { ...written, said });
+    return { body: { message }, position: outcome.position };
+  }
+
+  /** A reply that is there, in a thread that the caller sees. */
+  async function inThread(caller: Caller, messageId: string, replyId: string) {
+    const found = await parent(caller, messageId);
+    if ('rejected' in found) return found;
+    const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
+    return reply ? { ...reply, channelId: found.state.channelId } : messageNotFound;
+  }
+
+  async function remove(
+    caller: Caller,
+    messageId: string,
+    replyId: string,
+    context: CommandContext,
+  ): Promise<Done<Success & { readonly threadMeta: ThreadView | null }> | Rejection> {
+    const found = await parent(caller, messageId);
+    if ('rejected' in found) return found;
+    const about = { messageId, replyId, by: caller, now: clock.now() };
+    const outcome = await run({ type: 'DeleteReply', ...about }, found.state.channelId, context);
+    if (isRejection(outcome)) return outcome;
+    const thread = threadOf((await outcome.state()).replies);
+    const { state: roster } = await admission.roster();
+    const body = { success: true as const, threadMeta: thread && threadView(roster, thread) };
+    return { body, position: outcome.position };
+  }
+
+  return { parent, post, edit, remove };
+}

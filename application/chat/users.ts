@@ -1,0 +1,98 @@
+/** What is done with the people of the chat once they are there: roles, names, going. */
+import {
+  ROSTER,
+  type RosterCommand,
+  type RosterState,
+  type User,
+  userWith,
+} from '../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../command/handle.js';
+import type { Handled, Repetition } from '../command/repetition.js';
+import type { Clock, CommandContext, Position } from '../ports.js';
+import type { ChatAdmission } from './admission.js';
+import { rosterKind } from './kinds.js';
+import type { Done } from './sessions.js';
+
+export interface UserPorts {
+  readonly handle: Handle;
+  readonly repetition: Repetition;
+  readonly admission: ChatAdmission;
+  readonly clock: Clock;
+}
+
+/** Somebody as others are told of them. */
+export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
+
+export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({
+  id,
+  userName,
+  isAdmin,
+  createdAt,
+});
+
+export type Users = ReturnType<typeof createUsers>;
+
+export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
+  const run = (command: RosterCommand, context: CommandContext) =>
+    handle(rosterKind, ROSTER, command, context);
+
+  /** Who a command was about, as they are then. */
+  async function changed(
+    command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
+    context: CommandContext,
+  ): Promise<Done<{ readonly user: UserView }> | Rejection> {
+    const outcome = await run(command, context);
+    if (isRejection(outcome)) return outcome;
+    const user = userWith(await outcome.state(), command.userId);
+    if (!user) throw new Error('somebody was changed, and is not there');
+    return { body: { user: userView(user) }, position: outcome.position };
+  }
+
+  const went = (outcome: Handled<RosterState> | Rejection, body: object): Done<object> | Rejection =>
+    isRejection(outcome) ? outcome : { body, position: outcome.position };
+
+  return {
+    rename: (userId: string, userName: string, context: CommandContext) =>
+      changed({ type: 'RenameUser', userId, userName, now: clock.now() }, context),
+
+    changeRole: (userId: string, isAdmin: boolean, by: string, context: CommandContext) =>
+      changed({ type: 'ChangeRole', userId, isAdmin, by, now: clock.now() }, context),
+
+    remove: async (userId: string, by: string, context: CommandContext) =>
+      went(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
+
+    exit: async (userId: string, context: CommandContext) =>
+      went(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
+
+    /** What somebody was answered who removed themselves, or left, by this very command. */
+    async went(
+      how: 'removed' | 'left',
+      context: CommandContext,
+    ): Promise<Done<object> | Rejection | undefined> {
+      const found = await repetition.find(rosterKind, ROSTER, context);
+      return found && went(found, how === 'left' ? LEFT : REMOVED);
+    },
+
+    /** Everybody who is there, in the order in which they came. */
+    async list(seen?: Position): Promise<Done<{ readonly users: readonly UserView[] }>> {
+      const { state, position } = await admission.roster(seen);
+      return { body: { users: listOf(state) }, position };
+    },
+  };
+}
+
+const REMOVED = { success: true };
+const LEFT = { success: true, message: 'You have left' };
+
+/** Of a state that never changes: listed once, however often it is asked for. */
+const lists = new WeakMap<RosterState, readonly UserView[]>();
+
+function listOf(state: RosterState): readonly UserView[] {
+  const known = lists.get(state);
+  if (known) return known;
+  const there = [...state.users.values()].filter(({ isGone }) => !isGone);
+  const list = there.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)).map(userView);
+  lists.set(state, list);
+  return list;
+}

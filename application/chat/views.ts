@@ -1,0 +1,137 @@
+/** What clients are shown of channels, messages, threads and conversations; everybody by the name they have now. */
+import type { Channel } from '../../domain/chat/channels.js';
+import type { Reactions, Said, Thread } from '../../domain/chat/events/messages.js';
+import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js';
+
+export interface AuthorView {
+  readonly id: string;
+  readonly userName: string;
+  readonly isBot?: true;
+}
+
+export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
+  readonly lastReplyBy: AuthorView;
+}
+
+/** A message as it stands; `reactions` are left out where they are not known, or very many. */
+export interface Standing {
+  readonly id: string;
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly pinnedAt: number | null;
+  readonly quotedMessageId: string | null;
+  readonly said: Said;
+  readonly reactions: Reactions | null;
+  readonly thread: Thread | null;
+}
+
+export interface MessageView
+  extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>,
+    Omit<Said, 'botName'> {
+  readonly author: AuthorView;
+  readonly reactions?: Reactions;
+  readonly threadMeta?: ThreadView;
+}
+
+export interface ReplyStanding {
+  readonly id: string;
+  readonly threadId: string;
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly quotedMessageId: string | null;
+  readonly said: Said;
+}
+
+export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<Said, 'botName'> {
+  readonly author: AuthorView;
+}
+
+export interface ChannelView {
+  readonly id: string;
+  readonly name: string;
+  readonly topic?: string;
+  readonly isPrivate: boolean;
+  readonly members: readonly string[];
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly updatedAt?: number;
+}
+
+export interface ConversationView {
+  readonly id: string;
+  readonly participants: readonly string[];
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+  readonly otherUser: AuthorView;
+}
+
+export const authorView = (roster: RosterState, id: string): AuthorView => ({
+  id,
+  userName: nameOf(roster, id),
+});
+
+/** Who said something: a webhook says by itself what it is called. */
+export const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
+  botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
+
+export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
+  ...thread,
+  lastReplyBy: authorView(roster, thread.lastReplyBy),
+});
+
+export function messageView(roster: RosterState, message: Standing): MessageView {
+  const { said, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
+  const { content, attachments, images, mentions } = said;
+  const { quotedMessageId, pinnedAt } = message;
+  return {
+    id,
+    channelId,
+    author: speakerView(roster, author, said),
+    content,
+    attachments,
+    images,
+    mentions,
+    quotedMessageId,
+    pinnedAt,
+    createdAt,
+    updatedAt,
+    ...(reactions && { reactions }),
+    ...(thread && { threadMeta: threadView(roster, thread) }),
+  };
+}
+
+export function replyView(roster: RosterState, reply: ReplyStanding): ReplyView {
+  const { said, author, id, threadId, channelId, createdAt, updatedAt, quotedMessageId } = reply;
+  const { content, attachments, images, mentions } = said;
+  const by = authorView(roster, author);
+  const texts = { content, attachments, images, mentions };
+  return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };
+}
+
+/** Memberships end with their users. */
+export function channelView(roster: RosterState, channel: Channel): ChannelView {
+  const { id, name, topic, isPrivate, members, createdBy, createdAt, updatedAt } = channel;
+  return {
+    id,
+    name,
+    ...(topic && { topic }),
+    isPrivate,
+    members: members.filter((each) => userWith(roster, each)),
+    createdBy,
+    createdAt,
+    ...(updatedAt !== undefined && { updatedAt }),
+  };
+}
+
+export const conversationView = (
+  roster: RosterState,
+  reader: string,
+  { id, participants, createdAt, lastMessageAt }: Omit<ConversationView, 'otherUser'>,
+): ConversationView => {
+  const other = participants.find((each) => each !== reader) ?? reader;
+  return { id, participants, createdAt, lastMessageAt, otherUser: authorView(roster, other) };
+};

@@ -1,0 +1,52 @@
+/** What finding out who somebody is needs of the outside world: signed tokens, passwords, mail. */
+
+/** What a signed token says; times in whole seconds. */
+export interface Claims {
+  readonly iat: number;
+  readonly exp: number;
+  readonly [claim: string]: unknown;
+}
+
+/** Tokens that only this installation can have made. The same claims are the same text. */
+export interface SignedTokens {
+  sign(claims: Claims): Promise<string>;
+  /** What it says, if it was signed here; undefined for any other text. Whether its time is up is not looked at. */
+  read(token: string): Promise<Claims | undefined>;
+}
+
+/** What is kept of a password: base64url. */
+export interface Hashed {
+  readonly salt: string;
+  readonly hash: string;
+}
+
+/** Costly on purpose. Both reject with `Unavailable` when too many ask at once. */
+export interface PasswordHashing {
+  /** With a fresh salt. */
+  hash(password: string): Promise<Hashed>;
+  /** Takes as long where there is nothing to compare with. */
+  matches(password: string, hashed: Hashed | undefined): Promise<boolean>;
+}
+
+/** Counts what went wrong, within a window of time. */
+export interface Failures {
+  /** Milliseconds to wait, where there were too many by any of these. */
+  wait(...whose: readonly string[]): Promise<number | undefined>;
+  /** One more by each of these; whether it is the last that is allowed for one of them. */
+  count(...whose: readonly string[]): Promise<boolean>;
+}
+
+export interface Mail {
+  /** The same for the same mail, however often it is sent. */
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Sends mail. */
+export interface Mailer {
+  /** Whether it was taken; false where it was refused for good, or as often as it may be tried. */
+  send(mail: Mail, signal: AbortSignal): Promise<boolean>;
+}

@@ -1,0 +1,75 @@
+/** Relays that know of their audience what was before the feed begins, and keep it for the next start. */
+import { type Audience, foldOf } from '../../adapters/relay/audience.js';
+import { createRelay, type Relay } from '../../adapters/relay/relay.js';
+import type { Metrics } from '../../adapters/system/metrics.js';
+import type { Feed } from '../../application/follow/feed.js';
+import { runPeriodically } from '../../application/follow/periodic.js';
+import { createSnapshotKeeper, readSeed, type SnapshotForm } from '../../application/follow/seed.js';
+import type { WindowStart } from '../../application/follow/window.js';
+import type { Logger, RecordedEvent } from '../../application/ports.js';
+import { later } from '../../application/reflecting.js';
+import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { Kernel } from './kernel.js';
+
+export interface RelaysOptions {
+  readonly kernel: Pick<
+    Kernel,
+    'catalogs' | 'follow' | 'log' | 'reveal' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'
+  >;
+  readonly metrics: Metrics;
+  /** By service: where the feed begins. Moved on where its audience is not known so early. */
+  readonly windows: Map<string, WindowStart>;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** How often it is looked whether the next start would need another snapshot. */
+const LOOK_EVERY_MS = 1000;
+/** So often it is not looked after one was written, which can be of megabytes. What is done meanwhile is read again. */
+const LOOKS_LEFT_OUT = 30;
+
+export function createRelays({ kernel, metrics, windows, logger, signal }: RelaysOptions) {
+  const { follow, snapshots, leases, head, clock } = kernel;
+  const kept: ((feed: Feed) => Promise<void>)[] = [];
+
+  function keep<State>(service: string, relay: Relay<State>, form: SnapshotForm<State>, feed: Feed) {
+    const now = () => ({ state: relay.state(), position: later(relay.position(), feed.told(service)) });
+    const look = createSnapshotKeeper({ service, form, snapshots, windows: kernel.windows, now });
+    let leftOut = 0;
+    const run = async () => {
+      if (leftOut-- > 0) return;
+      leftOut = (await look()) ? LOOKS_LEFT_OUT : 0;
+    };
+    return runPeriodically({
+      name: `${service}.audience`,
+      everyMs: LOOK_EVERY_MS,
+      run,
+      leases,
+      logger,
+      signal,
+    });
+  }
+
+  return {
+    async make<State, Event extends DomainEvent>(
+      service: string,
+      audience: Audience<State, Event>,
+      beatMs?: number,
+    ): Promise<Relay<State, Event>> {
+      const catalog = kernel.catalogs.find((each) => each.service === service)!;
+      const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
+      const ports = { follow, log: kernel.log, reveal, snapshots, signal };
+      const { state, window } = await readSeed(service, foldOf(audience), windows.get(service)!, ports);
+      windows.set(service, window);
+      const from = window.horizon;
+      const observe = metrics.relay(service);
+      const relay = createRelay({ audience, from, seed: state, head, clock, observe, beatMs });
+      const { snapshot, streams } = audience;
+      if (snapshot && !streams) kept.push((feed) => keep(service, relay, snapshot, feed));
+      return relay;
+    },
+
+    /** Keeps snapshots of all that were made; settle when the signal has stopped it. */
+    keep: (feed: Feed): readonly Promise<void>[] => kept.map((begin) => begin(feed)),
+  };
+}

@@ -1,0 +1,162 @@
+/** Who is who in the chat: people, sessions and the ways to sign in, put together. */
+import { createPasswordHashing } from '../../../adapters/crypto/scrypt.js';
+import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
+import { createDoors } from '../../../adapters/http/chat/admit.js';
+import { authRoutes } from '../../../adapters/http/chat/auth.js';
+import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
+import { healthRoutes } from '../../../adapters/http/chat/health.js';
+import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
+import { passwordRoutes } from '../../../adapters/http/chat/password.js';
+import { usersRoutes } from '../../../adapters/http/chat/users.js';
+import type { Route } from '../../../adapters/http/kernel/route.js';
+import { createMailer } from '../../../adapters/mail/smtp.js';
+import { isLoopback } from '../../../adapters/system/client-address.js';
+import { createFailures } from '../../../adapters/system/failures.js';
+import { createChatAdmission } from '../../../application/chat/admission.js';
+import { departureReaction } from '../../../application/chat/departures.js';
+import { makeInitialUser } from '../../../application/chat/initial-user.js';
+import { createAddUser, inviteReaction } from '../../../application/chat/inviting.js';
+import { createLinks } from '../../../application/chat/links.js';
+import { mailReaction } from '../../../application/chat/mail.js';
+import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
+import { createPasswords } from '../../../application/chat/passwords.js';
+import { createPeople } from '../../../application/chat/people.js';
+import { createSessions } from '../../../application/chat/sessions.js';
+import { createSignIn } from '../../../application/chat/sign-in.js';
+import { createTokens } from '../../../application/chat/tokens.js';
+import { createUsers } from '../../../application/chat/users.js';
+import type { AnyReaction } from '../../../application/follow/reactions.js';
+import type { Position } from '../../../application/ports.js';
+import type { ServiceContext } from '../../node/service.js';
+import type { AnnalsValues } from '../../settings.js';
+
+/** Of sign-ins that failed, by email and by network. */
+const FAILURES = { most: 10, perMs: 15 * 60_000 };
+
+export interface IdentityContext
+  extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger' | 'signal' | 'url'> {
+  /** How far the relay has heard. */
+  readonly heard: () => Position;
+}
+
+export function connectIdentity({ kernel, values, metrics, logger, signal, url, heard }: IdentityContext) {
+  const { clock, derivation, streams } = kernel;
+  const mode = values['auth.authMode'];
+  const takesPasswords = mode === 'password';
+  const isInviteRequired = values['auth.isInviteRequired'];
+  const hasEmail = values['email.host'] !== undefined;
+  const lives = {
+    jwtExpirySeconds: values['auth.jwtExpirySeconds'],
+    refreshTokenExpirySeconds: values['auth.refreshTokenExpirySeconds'],
+    maxActiveSessions: values['auth.maxActiveSessions'],
+    magicLinkExpirySeconds: values['auth.magicLinkExpirySeconds'],
+    inviteExpirySeconds: values['auth.inviteExpirySeconds'],
+  };
+  const secret = values['auth.jwtSecret'];
+  const signed = createSignedTokens(secret ? Buffer.from(secret) : derivation.secret('chat.signing'));
+  const tokens = createTokens({ signed, derivation, clock, ...lives });
+  metrics.cache(tokens.cache);
+  const admission = createChatAdmission({ streams, tokens, clock, heard });
+  const ports = { ...kernel, tokens, admission, signed, isInviteRequired, takesPasswords, ...lives };
+  const come = createPeople(ports);
+  const sessions = createSessions(ports);
+  const links = createLinks(ports);
+  const passwords = createPasswords({ ...ports, hashing: createPasswordHashing() });
+  const failures = createFailures(FAILURES.most, FAILURES.perMs);
+  const withPeople = { ...ports, come, sessions, links, passwords, failures };
+  const signIn = createSignIn(withPeople);
+  const passwordSignIn = createPasswordSignIn(withPeople);
+  const users = createUsers(ports);
+  const doors = createDoors(admission);
+
+  const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
+    dev: () => [devLoginRoute(signIn)],
+    'magic-link': () => magicLinkRoutes({ links, signIn }),
+    password: () => passwordRoutes({ passwords: passwordSignIn, links, hasEmail, isOpen: !isInviteRequired }),
+  };
+  const auth = [...signInRoutes[mode](), ...authRoutes({ doors, admission, sessions })];
+  const config = {
+    mode,
+    hasEmail,
+    isInviteRequired,
+    oauthEnabled: false,
+    passwordResetEnabled: takesPasswords && hasEmail,
+    registrationEnabled: takesPasswords && !isInviteRequired,
+  };
+  const addUser = createAddUser(withPeople);
+  const reactions: AnyReaction[] = [departureReaction(ports)];
+  if (hasEmail) {
+    const mailer = createMailer(smtpOf(values, logger));
+    signal.addEventListener('abort', mailer.close, { once: true });
+    const appUrl = () => values['auth.appUrl'] ?? values['chat.appUrl'] ?? url();
+    const subject = values['email.emailSubject'];
+    const letters = { mailer, appUrl, subject, templates: templatesOf(values) };
+    reactions.push(mailReaction({ ...withPeople, ...letters, logger, signal }));
+    if (mode !== 'dev') reactions.push(inviteReaction(withPeople));
+  }
+
+  return {
+    admission,
+    doors,
+    sessions,
+    come,
+    reactions,
+    routes: [
+      ...auth,
+      ...healthRoutes(config, namesOf(auth)),
+      ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn }),
+    ],
+    signIn: signInLine(values),
+    async start() {
+      const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
+      const password = values['chat.initialUser.password'];
+      const context = kernel.systemContext('chat.start');
+      return makeInitialUser({ come, passwords }, { email, userName, password }, context);
+    },
+  };
+}
+
+function smtpOf(values: AnnalsValues, logger: ServiceContext['logger']) {
+  const host = values['email.host'] ?? '';
+  const user = values['email.user'];
+  return {
+    host,
+    port: values['email.port'],
+    secure: values['email.secure'],
+    user,
+    password: values['email.password'],
+    from: values['email.from'] ?? (user?.includes('@') ? user : `annals@${host}`),
+    maxRetries: values['email.maxRetries'],
+    isLocal: host === 'localhost' || isLoopback(host),
+    logger,
+  };
+}
+
+type Template = (link: string, expiryMinutes: number) => string;
+
+/** That they are functions has been checked; what they take is for whoever wrote them to know. */
+const templatesOf = (values: AnnalsValues) => ({
+  text: values['auth.templates.textVersion'] as Template | undefined,
+  html: values['auth.templates.htmlVersion'] as Template | undefined,
+});
+
+/** By the last part of their path. */
+const namesOf = (routes: readonly Route[]): { readonly [name: string]: string } =>
+  Object.fromEntries(routes.map(({ path }) => [nameOf(path), path]));
+
+const nameOf = (path: string) =>
+  path.slice(path.lastIndexOf('/') + 1).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+function signInLine(values: AnnalsValues): string {
+  const email = values['chat.initialUser.email'];
+  switch (values['auth.authMode']) {
+    case 'dev':
+      return `dev mode, everybody signs in with an email alone: POST /auth/dev-login {"email":"${email}"} is the admin`;
+    case 'magic-link':
+      return `a link by mail signs in; the admin is ${email}`;
+    case 'password':
+      return `email and password sign in; the admin is ${email}${HOW_TO_START[Number(values['chat.initialUser.password'] !== undefined)]}`;
+  }
+}
+
+const HOW_TO_START = [', who needs chat.initialUser.password or a reset by mail to sign in first', ''];

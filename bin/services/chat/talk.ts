@@ -1,0 +1,61 @@
+/** What is said in the chat, put together: channels, messages, threads and conversations. */
+import type { Doors } from '../../../adapters/http/chat/admit.js';
+import { channelRoutes } from '../../../adapters/http/chat/channels.js';
+import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
+import { messageRoutes } from '../../../adapters/http/chat/messages.js';
+import { threadRoutes } from '../../../adapters/http/chat/threads.js';
+import type { ChatAdmission } from '../../../application/chat/admission.js';
+import { createChannels } from '../../../application/chat/channels.js';
+import { createConversations } from '../../../application/chat/conversations.js';
+import { createHistory } from '../../../application/chat/history.js';
+import { createMessages } from '../../../application/chat/messages.js';
+import { createPages } from '../../../application/chat/pages.js';
+import { createPlaces } from '../../../application/chat/places.js';
+import { eraseChannels, forgetMessages } from '../../../application/chat/reactions.js';
+import { createReading } from '../../../application/chat/reading.js';
+import { createReplies } from '../../../application/chat/replies.js';
+import { createSaying } from '../../../application/chat/said.js';
+import { createAcknowledged } from '../../../application/chat/told.js';
+import { noUploads } from '../../../application/chat/uploads.js';
+import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
+import { messages as messageRows } from '../../../projections/chat/messages.js';
+import { replies as replyRows } from '../../../projections/chat/replies.js';
+import type { Kernel } from '../../node/kernel.js';
+
+export const talkProjections = [messageRows, replyRows, conversationRows];
+
+export interface TalkContext {
+  readonly kernel: Kernel;
+  readonly admission: ChatAdmission;
+  readonly doors: Doors;
+}
+
+export type Talk = ReturnType<typeof createTalk>;
+
+export function createTalk({ kernel, admission, doors }: TalkContext) {
+  const places = createPlaces({ admission, streams: kernel.streams });
+  const worded = createSaying({ admission, places, uploads: noUploads });
+  const ports = { ...kernel, admission, places, worded, acknowledged: createAcknowledged() };
+  const channels = createChannels(ports);
+  const pages = createPages(ports);
+  const reading = createReading({ admission, pages });
+  const messages = createMessages(ports);
+  const conversations = createConversations(ports);
+  const replies = createReplies({ ...ports, pages });
+  const history = createHistory(ports);
+  return {
+    places,
+    channels,
+    messages,
+    replies,
+    conversations,
+    reading,
+    reactions: [forgetMessages(ports), eraseChannels(ports)],
+    routes: [
+      ...channelRoutes({ doors, channels }),
+      ...messageRoutes({ doors, places, messages, reading, history }),
+      ...threadRoutes({ doors, replies, reading }),
+      ...conversationRoutes({ doors, places, conversations, messages, reading }),
+    ],
+  };
+}

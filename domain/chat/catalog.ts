@@ -1,0 +1,31 @@
+/** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
+import type { Catalog, EventOf } from '../shared/catalog.js';
+import { addressEvents } from './events/address.js';
+import { channelEvents } from './events/channels.js';
+import { conversationEvents } from './events/conversations.js';
+import { messageEvents } from './events/messages.js';
+import { presenceEvents } from './events/presence.js';
+import { rosterEvents } from './events/roster.js';
+import { sessionEvents } from './events/session.js';
+import { settingsEvents } from './events/settings.js';
+import { userEvents } from './events/user.js';
+
+export const catalog = {
+  service: 'chat',
+  events: {
+    ...rosterEvents,
+    ...sessionEvents,
+    ...userEvents,
+    ...addressEvents,
+    ...channelEvents,
+    ...conversationEvents,
+    ...messageEvents,
+    ...settingsEvents,
+    ...presenceEvents,
+  },
+} as const satisfies Catalog;
+
+type Chat = typeof catalog;
+
+/** The events of the chat: all of them, or those that are named. */
+export type ChatEvent<Type extends keyof Chat['events'] = keyof Chat['events']> = EventOf<Chat, Type>;

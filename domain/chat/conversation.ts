@@ -1,0 +1,44 @@
+/** A conversation of two: that it was begun is all there is to know. Stream `chat.conversation-<pair>`. */
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+import { participantsOf } from './places.js';
+
+export interface ConversationState {
+  /** Unix ms; undefined before it was begun. */
+  readonly startedAt?: number;
+}
+
+export interface StartConversation {
+  readonly type: 'StartConversation';
+  readonly conversationId: string;
+  readonly by: string;
+  readonly now: number;
+}
+
+export type ConversationEvent = ChatEvent<'ConversationStarted'>;
+
+export const conversationNotFound: Rejection = {
+  rejected: 'chat/conversation-not-found',
+  kind: 'not-found',
+  detail: 'Conversation not found',
+};
+
+function decide(
+  { conversationId, by, now }: StartConversation,
+  { startedAt }: ConversationState,
+): readonly ConversationEvent[] | Rejection {
+  const participants = participantsOf(conversationId);
+  if (!participants?.includes(by)) return conversationNotFound;
+  if (startedAt !== undefined) return [];
+  return [{ type: 'ConversationStarted', data: { conversationId, participants, by, startedAt: now } }];
+}
+
+const evolve: Evolve<ConversationState, ConversationEvent> = {
+  ConversationStarted: (_, { startedAt }) => ({ startedAt }),
+};
+
+export const conversation: Decider<ConversationState, StartConversation, ConversationEvent> = {
+  initialState: {},
+  decide,
+  evolve,
+};

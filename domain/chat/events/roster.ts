@@ -1,0 +1,34 @@
+/** What happens to the people of the chat. */
+import { event } from '../../shared/catalog.js';
+import { object } from '../../shared/schema.js';
+import { flag, id, text, time } from './words.js';
+
+/** Whose key seals all that tells who somebody is. */
+export const userSubject = ({ userId }: { readonly userId: string }): string => `chat.user-${userId}`;
+
+/** Whose name is erased. */
+export const NOBODY = 'Deleted user';
+
+export const rosterEvents = {
+  UserAdded: event(
+    object(
+      {
+        userId: id,
+        isAdmin: flag,
+        /** By the configuration, by an admin, by a first sign-in, or by registering. */
+        how: { enum: ['initial', 'admin', 'sign-in', 'register'] },
+        addedAt: time,
+        secret: object({ email: text, userName: text }),
+      },
+      { by: id },
+    ),
+    { sealed: { subject: userSubject, erased: { email: '', userName: NOBODY } } },
+  ),
+  UserRenamed: event(object({ userId: id, renamedAt: time, secret: object({ userName: text }) }), {
+    sealed: { subject: userSubject, erased: { userName: NOBODY } },
+  }),
+  RoleChanged: event(object({ userId: id, isAdmin: flag, by: id, changedAt: time })),
+  UserRemoved: event(object({ userId: id, by: id, removedAt: time })),
+  UserLeft: event(object({ userId: id, leftAt: time })),
+  UserErased: event(object({ userId: id, by: id, erasedAt: time }), { erases: userSubject }),
+} as const;

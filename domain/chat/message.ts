@@ -1,0 +1,286 @@
+/** A message with its reactions and its thread. Stream `chat.message-<id>`. */
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+import type { Asking } from './channels.js';
+import { NOTHING_SAID, type Said } from './events/messages.js';
+import { isDirect } from './places.js';
+import {
+  nextPlace,
+  noReactions,
+  placeOf,
+  type Reacting,
+  toldReactions,
+  withoutReaction,
+  withReaction,
+} from './reactions.js';
+import { noReplies, type Replies, replyWith, threadOf, withoutReply, withReply } from './thread.js';
+
+export interface MessageState {
+  readonly status: 'none' | 'there' | 'deleted';
+  /** Or the id of a conversation. */
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly quotedMessageId: string | null;
+  readonly updatedAt: number | null;
+  readonly pinnedAt: number | null;
+  readonly said: Said;
+  readonly reacting: Reacting;
+  readonly replies: Replies;
+}
+
+interface Saying {
+  readonly said: Said;
+  readonly quotedMessageId?: string | null;
+}
+
+interface Told {
+  readonly messageId: string;
+  readonly now: number;
+}
+
+export type MessageCommand =
+  | ({ type: 'PostMessage'; channelId: string; author: string } & Saying & Told)
+  /** What is not said stays as it is. */
+  | ({ type: 'EditMessage'; by: string; said: Partial<Said>; quotedMessageId?: string | null } & Told)
+  | ({ type: 'DeleteMessage'; by: Asking } & Told)
+  | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
+  | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
+  | ({ type: 'PostReply'; replyId: string; author: string } & Saying & Told)
+  | ({ type: 'EditReply'; replyId: string; by: string; said: Said; quotedMessageId: string | null } & Told)
+  | ({ type: 'DeleteReply'; replyId: string; by: Asking } & Told);
+
+type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
+type Outcome = readonly MessageEvent[] | Rejection;
+
+export type MessageEvent = ChatEvent<
+  | 'MessagePosted'
+  | 'MessageEdited'
+  | 'MessagePinned'
+  | 'MessageUnpinned'
+  | 'MessageDeleted'
+  | 'ReactionAdded'
+  | 'ReactionRemoved'
+  | 'ReplyPosted'
+  | 'ReplyEdited'
+  | 'ReplyDeleted'
+>;
+
+export const messageStream = (messageId: string): string => `chat.message-${messageId}`;
+
+const initialState: MessageState = {
+  status: 'none',
+  channelId: '',
+  author: '',
+  createdAt: 0,
+  quotedMessageId: null,
+  updatedAt: null,
+  pinnedAt: null,
+  said: NOTHING_SAID,
+  reacting: noReactions,
+  replies: noReplies,
+};
+
+export const messageNotFound: Rejection = {
+  rejected: 'chat/message-not-found',
+  kind: 'not-found',
+  detail: 'Message not found',
+};
+export const notAuthor: Rejection = {
+  rejected: 'chat/not-the-author',
+  kind: 'forbidden',
+  detail: 'Only its author may do this',
+};
+const empty: Rejection = {
+  rejected: 'chat/empty-message',
+  kind: 'invalid',
+  detail: 'A message needs content, an attachment or an image',
+};
+export const notInDirect = (what: string): Rejection => ({
+  rejected: 'chat/not-in-direct-messages',
+  kind: 'invalid',
+  detail: `Direct messages ${what}`,
+});
+
+function decide(command: MessageCommand, state: MessageState): Outcome {
+  if (command.type === 'PostMessage') return post(command, state);
+  if (state.status !== 'there') return messageNotFound;
+  switch (command.type) {
+    case 'EditMessage':
+      return edit(command, state);
+    case 'DeleteMessage':
+      return remove(command, state);
+    case 'PinMessage':
+      return pin(command, state);
+    case 'UnpinMessage':
+      return unpin(command, state);
+    case 'AddReaction':
+      return react(command, state);
+    case 'RemoveReaction':
+      return unreact(command, state);
+    case 'PostReply':
+      return postReply(command, state);
+    case 'EditReply':
+      return editReply(command, state);
+    case 'DeleteReply':
+      return removeReply(command, state);
+  }
+}
+
+const isEmpty = ({ content, attachments, images }: Said): boolean =>
+  content.trim() === '' && attachments.length === 0 && images.length === 0;
+
+function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
+  if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
+  const { messageId, channelId, author, said, quotedMessageId = null, now } = command;
+  if (isEmpty(said)) return empty;
+  const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: said };
+  return [{ type: 'MessagePosted', data }];
+}
+
+/** The message as it stands, with what is changed of it. */
+function standing(
+  messageId: string,
+  state: MessageState,
+  change: Partial<Pick<MessageState, 'said' | 'quotedMessageId' | 'updatedAt' | 'pinnedAt'>>,
+) {
+  const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, said } = {
+    ...state,
+    ...change,
+  };
+  const secret = { ...said, reactions: toldReactions(state.reacting) };
+  const thread = threadOf(state.replies);
+  const message = { messageId, channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt };
+  return { ...message, thread, secret };
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
+  const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
+  if (state.author !== by) return notAuthor;
+  const said = saidIn({ ...state.said, ...command.said });
+  if (isEmpty(said)) return empty;
+  if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
+  const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt: now }), by };
+  return [{ type: 'MessageEdited', data }];
+}
+
+function remove({ messageId, by, now }: Command<'DeleteMessage'>, state: MessageState): Outcome {
+  const { channelId, author } = state;
+  if (author !== by.userId && !by.isAdmin) return notAuthor;
+  return [{ type: 'MessageDeleted', data: { messageId, channelId, author, by: by.userId, deletedAt: now } }];
+}
+
+function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
+  if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
+  if (state.pinnedAt !== null) return [];
+  return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt: now }), by } }];
+}
+
+function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
+  if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
+  if (state.pinnedAt === null) return [];
+  const data = { ...standing(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
+  return [{ type: 'MessageUnpinned', data }];
+}
+
+type Reaction = Command<'AddReaction' | 'RemoveReaction'>;
+
+function react(
+  { messageId, userId, reaction, now }: Reaction,
+  { channelId, reacting }: MessageState,
+): Outcome {
+  if (placeOf(reacting, reaction, userId)) return [];
+  const placed = nextPlace(reacting, reaction, userId);
+  const data = { messageId, channelId, ...placed, addedAt: now, secret: { reaction } };
+  return [{ type: 'ReactionAdded', data }];
+}
+
+function unreact(
+  { messageId, userId, reaction, now }: Reaction,
+  { channelId, reacting }: MessageState,
+): Outcome {
+  const placed = placeOf(reacting, reaction, userId);
+  if (!placed) return [];
+  const data = { messageId, channelId, ...placed, removedAt: now, secret: { reaction } };
+  return [{ type: 'ReactionRemoved', data }];
+}
+
+function postReply(command: Command<'PostReply'>, { channelId, replies }: MessageState): Outcome {
+  const { messageId, replyId, author, said, quotedMessageId = null, now: createdAt } = command;
+  if (isDirect(channelId)) return notInDirect('have no threads');
+  if (isEmpty(said)) return empty;
+  const thread = threadOf(withReply(replies, replyId, { author, createdAt }))!;
+  const reply = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
+  return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];
+}
+
+function editReply(command: Command<'EditReply'>, { channelId, replies }: MessageState): Outcome {
+  const { messageId, replyId, by, said, quotedMessageId, now: editedAt } = command;
+  const reply = replyWith(replies, replyId);
+  if (!reply) return messageNotFound;
+  const { author, createdAt } = reply;
+  if (author !== by) return notAuthor;
+  if (isEmpty(said)) return empty;
+  const thread = threadOf(replies)!;
+  const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
+  return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: said } }];
+}
+
+function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: MessageState): Outcome {
+  const { messageId, replyId, by, now: deletedAt } = command;
+  const reply = replyWith(replies, replyId);
+  if (!reply) return messageNotFound;
+  const { author } = reply;
+  if (author !== by.userId && !by.isAdmin) return notAuthor;
+  const thread = threadOf(withoutReply(replies, replyId));
+  const data = { messageId, channelId, replyId, author, by: by.userId, deletedAt, thread };
+  return [{ type: 'ReplyDeleted', data }];
+}
+
+/** What is said by something that carries more. */
+export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
+  content,
+  attachments,
+  images,
+  mentions,
+  ...(botName !== undefined && { botName }),
+});
+
+const evolve: Evolve<MessageState, MessageEvent> = {
+  MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
+    ...initialState,
+    status: 'there',
+    channelId,
+    author,
+    createdAt,
+    quotedMessageId,
+    said: saidIn(secret),
+  }),
+  MessageEdited: (state, { quotedMessageId, updatedAt, secret }) => ({
+    ...state,
+    quotedMessageId,
+    updatedAt,
+    said: saidIn(secret),
+  }),
+  MessagePinned: (state, { pinnedAt }) => ({ ...state, pinnedAt }),
+  MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),
+  MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
+  ReactionAdded: (state, { secret, ...placed }) => ({
+    ...state,
+    reacting: withReaction(state.reacting, secret.reaction, placed),
+  }),
+  ReactionRemoved: (state, { secret, place }) => ({
+    ...state,
+    reacting: withoutReaction(state.reacting, secret.reaction, { place }),
+  }),
+  ReplyPosted: (state, { replyId, author, createdAt }) => ({
+    ...state,
+    replies: withReply(state.replies, replyId, { author, createdAt }),
+  }),
+  ReplyEdited: (state) => state,
+  ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),
+};
+
+export const message: Decider<MessageState, MessageCommand, MessageEvent> = { initialState, decide, evolve };

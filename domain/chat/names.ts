@@ -1,0 +1,34 @@
+/** Emails and names of people: what is one, and when two are the same. */
+
+const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
+const EMAIL_LENGTH = 254;
+export const NAME_LENGTH = 64;
+
+/** As it is compared and stored. */
+export const tidyEmail = (email: string): string => email.trim().toLowerCase();
+
+/** Whether mail could go there: of a tidy one. */
+export const isEmail = (email: string): boolean => email.length <= EMAIL_LENGTH && EMAIL.test(email);
+
+/** The name as it is shown; undefined for one that is blank or too long. */
+export function tidyName(name: string): string | undefined {
+  const tidy = name
+    .normalize('NFC')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  const length = [...tidy].length;
+  return length > 0 && length <= NAME_LENGTH ? tidy : undefined;
+}
+
+/** What two names have in common that are the same without regard to case. */
+export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
+
+/** The first of `name`, `name2`, `name3`, ... that is free. */
+export function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+  const base = [...(tidyName([...wanted.trim()].slice(0, NAME_LENGTH).join('')) ?? 'user')];
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : String(number);
+    const name = base.slice(0, NAME_LENGTH - suffix.length).join('') + suffix;
+    if (!isTaken(name)) return name;
+  }
+}

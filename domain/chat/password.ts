@@ -1,0 +1,52 @@
+/** The password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
+import type { Decider, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+import { userSubject } from './events/roster.js';
+
+/** Base64url. */
+export interface Hashed {
+  readonly salt: string;
+  readonly hash: string;
+}
+
+/** Undefined where none was ever set, or it is erased. */
+export type PasswordState = Hashed | undefined;
+
+export interface SetPassword extends Hashed {
+  readonly type: 'SetPassword';
+  readonly userId: string;
+  readonly by: string;
+  /** One that is there stays. */
+  readonly isFirst: boolean;
+  readonly now: number;
+}
+
+export type PasswordSet = ChatEvent<'PasswordSet'>;
+
+export const LEAST_CHARACTERS = 8;
+const MOST_CHARACTERS = 1024;
+
+export const badPassword: Rejection = {
+  rejected: 'chat/bad-password',
+  kind: 'invalid',
+  detail: `password must be of ${LEAST_CHARACTERS} to ${MOST_CHARACTERS} characters`,
+};
+
+export const userStream = (userId: string): string => userSubject({ userId });
+
+/** By whole characters. */
+export function isPassword(text: string): boolean {
+  const { length } = [...text.slice(0, 2 * MOST_CHARACTERS + 1)];
+  return length >= LEAST_CHARACTERS && length <= MOST_CHARACTERS;
+}
+
+export const password: Decider<PasswordState, SetPassword, PasswordSet> = {
+  initialState: undefined,
+  decide({ userId, by, salt, hash, isFirst, now }, state) {
+    if (state && isFirst) return [];
+    return [{ type: 'PasswordSet', data: { userId, by, setAt: now, secret: { salt, hash } } }];
+  },
+  evolve: {
+    PasswordSet: (_, { secret }) => (secret.hash === '' ? undefined : secret),
+  },
+};

@@ -1,0 +1,79 @@
+/** Reactions to a message: which there are, and who reacted so. */
+import { PersistentMap } from '../shared/persistent-map.js';
+import type { Reactions } from './events/messages.js';
+
+/** A whole message is told with no more reactions than this, since each further one would make it larger. */
+const TOLD_REACTIONS = 1000;
+
+interface Reacted {
+  readonly sign: number;
+  /** Who reacted so, by their place, in order. */
+  readonly by: readonly { readonly userId: string; readonly place: number }[];
+}
+
+export interface Reacting {
+  readonly byReaction: PersistentMap<Reacted>;
+  /** How many there ever were, and how many different ones. */
+  readonly places: number;
+  readonly signs: number;
+  readonly count: number;
+}
+
+export const noReactions: Reacting = { byReaction: PersistentMap.empty(), places: 0, signs: 0, count: 0 };
+
+interface Placed {
+  readonly userId: string;
+  readonly place: number;
+  readonly sign: number;
+}
+
+/** Where a user's reaction stands, if there is one. */
+export function placeOf({ byReaction }: Reacting, reaction: string, userId: string): Placed | undefined {
+  const found = byReaction.get(reaction);
+  const mine = found?.by.find((each) => each.userId === userId);
+  return found && mine && { ...mine, sign: found.sign };
+}
+
+/** Where a new one comes to stand. */
+export const nextPlace = (
+  { byReaction, places, signs }: Reacting,
+  reaction: string,
+  userId: string,
+): Placed => ({
+  userId,
+  place: places,
+  sign: byReaction.get(reaction)?.sign ?? signs,
+});
+
+export function withReaction(state: Reacting, reaction: string, { userId, place, sign }: Placed): Reacting {
+  const by = [...(state.byReaction.get(reaction)?.by ?? []), { userId, place }];
+  return {
+    byReaction: state.byReaction.set(reaction, { sign, by }),
+    places: Math.max(state.places, place + 1),
+    signs: Math.max(state.signs, sign + 1),
+    count: state.count + 1,
+  };
+}
+
+/** A reaction that nobody has any more keeps its sign. */
+export function withoutReaction(
+  state: Reacting,
+  reaction: string,
+  { place }: Pick<Placed, 'place'>,
+): Reacting {
+  const found = state.byReaction.get(reaction);
+  const by = found?.by.filter((each) => each.place !== place) ?? [];
+  if (!found || by.length === found.by.length) return state;
+  return { ...state, byReaction: state.byReaction.set(reaction, { ...found, by }), count: state.count - 1 };
+}
+
+/** As they are shown: each with the users who reacted so, in order. */
+export function reactionsOf({ byReaction }: Reacting): Reactions {
+  const shown = [...byReaction].filter(([, { by }]) => by.length > 0);
+  shown.sort(([, a], [, b]) => a.sign - b.sign);
+  return Object.fromEntries(shown.map(([reaction, { by }]) => [reaction, by.map(({ userId }) => userId)]));
+}
+
+/** Null where they are too many to be told with every change of the message. */
+export const toldReactions = (state: Reacting): Reactions | null =>
+  state.count > TOLD_REACTIONS ? null : reactionsOf(state);

@@ -1,0 +1,47 @@
+/** What can be set about the server while it runs: what it is called. Stream `chat.settings-main`. */
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+import { SERVER_NAME } from './events/settings.js';
+
+export const SERVER_NAME_LENGTH = 80;
+
+export interface ServerState {
+  readonly name: string;
+}
+
+export interface RenameServer {
+  readonly type: 'RenameServer';
+  readonly name: string;
+  readonly by: string;
+  readonly now: number;
+}
+
+export type ServerEvent = ChatEvent<'ServerRenamed'>;
+
+export const SETTINGS = 'chat.settings-main';
+
+const badName: Rejection = {
+  rejected: 'chat/bad-server-name',
+  kind: 'invalid',
+  detail: `name must be of 1 to ${SERVER_NAME_LENGTH} characters`,
+};
+
+function decide(
+  { name: wanted, by, now }: RenameServer,
+  state: ServerState,
+): readonly ServerEvent[] | Rejection {
+  const name = wanted.normalize('NFC').trim();
+  if (name === '' || [...name].length > SERVER_NAME_LENGTH) return badName;
+  if (name === state.name) return [];
+  return [{ type: 'ServerRenamed', data: { by, renamedAt: now, secret: { name } } }];
+}
+
+const evolve: Evolve<ServerState, ServerEvent> = {
+  ServerRenamed: (_, { secret: { name } }) => ({ name }),
+};
+
+export const server: Decider<ServerState, RenameServer, ServerEvent> = {
+  initialState: { name: SERVER_NAME },
+  decide,
+  evolve,
+};

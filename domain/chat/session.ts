@@ -1,0 +1,149 @@
+/** The sessions of a user: how many, how their refresh tokens go on, how they end. Stream `chat.session-<userId>`. */
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+
+export interface Session {
+  readonly id: string;
+  /** Of its refresh token: how often that was replaced. */
+  readonly generation: number;
+  readonly createdAt: number;
+  /** When its refresh token was made. */
+  readonly lastUsedAt: number;
+  readonly expiresAt: number;
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+export interface SessionsState {
+  /** Those that were not ended, oldest first; they may have expired. */
+  readonly sessions: readonly Session[];
+}
+
+type Reason = ChatEvent<'SessionEnded'>['data']['reason'];
+
+interface About {
+  readonly userId: string;
+  readonly now: number;
+}
+
+export type SessionCommand = About &
+  (
+    | {
+        type: 'OpenSession';
+        sessionId: string;
+        expiresAt: number;
+        /** Sessions a user may have; the oldest makes room. */
+        most: number;
+        ip: string;
+        userAgent: string;
+        /** The others end, as the password is another one. */
+        alone?: boolean;
+      }
+    | { type: 'RefreshSession'; sessionId: string; generation: number; expiresAt: number }
+    | { type: 'EndSession'; sessionId: string; reason: Reason }
+    /** `before`: only those that were opened before. */
+    | { type: 'EndSessions'; except?: string; before?: number; reason: Reason }
+  );
+
+type Command<Type extends SessionCommand['type']> = Extract<SessionCommand, { type: Type }>;
+
+export type SessionEvent = ChatEvent<'SessionOpened' | 'SessionRefreshed' | 'SessionEnded'>;
+
+/** So long the refresh token before the newest is taken: two tabs may refresh at once. */
+export const GRACE_MS = 30_000;
+
+export const sessionStream = (userId: string): string => `chat.session-${userId}`;
+
+export const sessionEnded: Rejection = {
+  rejected: 'chat/session-ended',
+  kind: 'unauthenticated',
+  detail: 'The session has ended, sign in again',
+};
+
+const initialState: SessionsState = { sessions: [] };
+
+/** Those that live. */
+export const activeSessions = ({ sessions }: SessionsState, now: number): readonly Session[] =>
+  sessions.filter(({ expiresAt }) => now < expiresAt);
+
+export const sessionWith = (state: SessionsState, sessionId: string, now: number): Session | undefined =>
+  activeSessions(state, now).find(({ id }) => id === sessionId);
+
+function decide(command: SessionCommand, state: SessionsState): readonly SessionEvent[] | Rejection {
+  const active = activeSessions(state, command.now);
+  switch (command.type) {
+    case 'OpenSession':
+      return open(command, active);
+    case 'RefreshSession':
+      return refresh(command, active);
+    case 'EndSession':
+      return active.filter(({ id }) => id === command.sessionId).map(({ id }) => ended(id, command));
+    case 'EndSessions':
+      return active.filter((each) => isMeant(each, command)).map(({ id }) => ended(id, command));
+  }
+}
+
+const isMeant = (
+  { id, createdAt }: Session,
+  { except, before = Number.POSITIVE_INFINITY }: Command<'EndSessions'>,
+): boolean => id !== except && createdAt < before;
+
+const ended = (
+  sessionId: string,
+  { userId, reason, now }: About & { readonly reason: Reason },
+): SessionEvent => ({ type: 'SessionEnded', data: { userId, sessionId, reason, endedAt: now } });
+
+function open(command: Command<'OpenSession'>, active: readonly Session[]): readonly SessionEvent[] {
+  const { userId, sessionId, expiresAt, most, ip, userAgent, alone = false, now } = command;
+  const reason = alone ? 'password' : 'superseded';
+  const over = alone ? active : active.slice(0, Math.max(0, active.length - most + 1));
+  const data = { userId, sessionId, generation: 0, createdAt: now, lastUsedAt: now, expiresAt };
+  return [
+    ...over.map(({ id }) => ended(id, { userId, reason, now })),
+    { type: 'SessionOpened', data: { ...data, secret: { ip, userAgent } } },
+  ];
+}
+
+/** A token that was replaced a while ago is in two hands: nobody knows in whose, and the session ends. */
+function refresh(
+  command: Command<'RefreshSession'>,
+  active: readonly Session[],
+): readonly SessionEvent[] | Rejection {
+  const { userId, sessionId, generation, expiresAt, now } = command;
+  const session = active.find(({ id }) => id === sessionId);
+  if (!session || generation > session.generation) return sessionEnded;
+  if (generation < session.generation) {
+    const isFormer = generation === session.generation - 1;
+    if (isFormer && now - session.lastUsedAt <= GRACE_MS) return [];
+    return [ended(sessionId, { userId, reason: 'reused', now })];
+  }
+  const { createdAt, ip, userAgent } = session;
+  const data = { userId, sessionId, generation: generation + 1, createdAt, lastUsedAt: now, expiresAt };
+  return [{ type: 'SessionRefreshed', data: { ...data, secret: { ip, userAgent } } }];
+}
+
+/** In the place of what was known of it, if anything was. */
+function known(
+  { sessions }: SessionsState,
+  { sessionId: id, secret, ...data }: ChatEvent<'SessionOpened' | 'SessionRefreshed'>['data'],
+): SessionsState {
+  const { generation, createdAt, lastUsedAt, expiresAt } = data;
+  const session = { id, generation, createdAt, lastUsedAt, expiresAt, ...secret };
+  const others = sessions.filter((each) => each.id !== id && each.expiresAt > lastUsedAt);
+  const place = others.findLastIndex((each) => each.createdAt <= createdAt) + 1;
+  return { sessions: [...others.slice(0, place), session, ...others.slice(place)] };
+}
+
+const evolve: Evolve<SessionsState, SessionEvent> = {
+  SessionOpened: known,
+  SessionRefreshed: known,
+  SessionEnded: ({ sessions }, { sessionId }) => ({
+    sessions: sessions.filter(({ id }) => id !== sessionId),
+  }),
+};
+
+export const session: Decider<SessionsState, SessionCommand, SessionEvent> = {
+  initialState,
+  decide,
+  evolve,
+};

@@ -1,0 +1,85 @@
+/** By what other programs speak in a channel, each by a token of its own: known with the channels, and gone with theirs. */
+import type { Evolve, Rejection } from '../shared/decider.js';
+import { PersistentMap } from '../shared/persistent-map.js';
+import type { ChatEvent } from './catalog.js';
+
+export const WEBHOOK_NAME_LENGTH = 80;
+
+export interface Webhook {
+  readonly id: string;
+  readonly channelId: string;
+  readonly name: string;
+  /** SHA-256: the token itself is nowhere. */
+  readonly tokenHash: string;
+  readonly createdBy: string;
+  readonly createdAt: number;
+}
+
+export type Webhooks = PersistentMap<Webhook>;
+
+export type WebhookCommand =
+  | {
+      type: 'CreateWebhook';
+      webhookId: string;
+      channelId: string;
+      by: string;
+      name: string;
+      tokenHash: string;
+      now: number;
+    }
+  | { type: 'DeleteWebhook'; webhookId: string; by: string; now: number };
+
+type Command<Type extends WebhookCommand['type']> = Extract<WebhookCommand, { type: Type }>;
+
+export type WebhookEvent = ChatEvent<'WebhookCreated' | 'WebhookDeleted'>;
+
+export const noWebhooks: Webhooks = PersistentMap.empty();
+
+export const webhookNotFound: Rejection = {
+  rejected: 'chat/webhook-not-found',
+  kind: 'not-found',
+  detail: 'Webhook not found',
+};
+const badName: Rejection = {
+  rejected: 'chat/bad-webhook-name',
+  kind: 'invalid',
+  detail: `name must be of 1 to ${WEBHOOK_NAME_LENGTH} characters`,
+};
+
+/** Whose author something is that was said by a webhook. */
+export const webhookAuthor = (webhookId: string): string => `webhook:${webhookId}`;
+
+/** In the order in which they were made. */
+export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
+  [...webhooks.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+
+/** In a channel that is there. */
+export function createWebhook(command: Command<'CreateWebhook'>): readonly WebhookEvent[] | Rejection {
+  const { webhookId, channelId, by, tokenHash, now } = command;
+  const name = command.name.normalize('NFC').trim();
+  if (name === '' || [...name].length > WEBHOOK_NAME_LENGTH) return badName;
+  const data = { webhookId, channelId, createdBy: by, createdAt: now, tokenHash, secret: { name } };
+  return [{ type: 'WebhookCreated', data }];
+}
+
+export function deleteWebhook(
+  { webhookId, by, now }: Command<'DeleteWebhook'>,
+  webhooks: Webhooks,
+): readonly WebhookEvent[] | Rejection {
+  const webhook = webhooks.get(webhookId);
+  if (!webhook) return webhookNotFound;
+  const { channelId } = webhook;
+  return [{ type: 'WebhookDeleted', data: { webhookId, channelId, by, deletedAt: now } }];
+}
+
+/** Those of a channel that is deleted go with it. */
+export const withoutChannel = (webhooks: Webhooks, channelId: string): Webhooks =>
+  [...webhooks.values()]
+    .filter((each) => each.channelId === channelId)
+    .reduce((left, { id }) => left.delete(id), webhooks);
+
+export const evolveWebhooks: Evolve<Webhooks, WebhookEvent> = {
+  WebhookCreated: (webhooks, { webhookId: id, channelId, createdBy, createdAt, tokenHash, secret }) =>
+    webhooks.set(id, { id, channelId, name: secret.name, tokenHash, createdBy, createdAt }),
+  WebhookDeleted: (webhooks, { webhookId }) => webhooks.delete(webhookId),
+};

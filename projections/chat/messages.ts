@@ -1,0 +1,77 @@
+/**
+ * What is said, in channels and between two: a row a message, found by where it was said and in the order in which it
+ * was. Reactions stand in their message's row while they are few, and then in rows of their own. Texts stay sealed.
+ */
+import type { RecordedEvent } from '../../application/ports.js';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { longOf, type Projection, type RowChange } from '../projection.js';
+
+/** Reactions in a row: each rewrites its row. */
+const PER_ROW = 32;
+
+type Told = ChatEvent<
+  | 'MessagePosted'
+  | 'MessageEdited'
+  | 'MessagePinned'
+  | 'MessageUnpinned'
+  | 'MessageDeleted'
+  | 'ReactionAdded'
+  | 'ReactionRemoved'
+  | 'ReplyPosted'
+  | 'ReplyDeleted'
+  | 'ChannelErased'
+>;
+
+export const messages: Projection<Told> = {
+  name: 'chat.messages',
+  version: 1,
+  indexes: [
+    { key: { channel: 1, posted: 1 } },
+    // Only of those that are pinned, and of rows of further reactions.
+    { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
+    { key: { of: 1 }, sparse: true },
+  ],
+  on: {
+    MessagePosted({ data, position }) {
+      const { messageId, channelId: channel, author, createdAt, quotedMessageId, secret } = data;
+      const said = { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
+      return [{ put: messageId, update: { $set: { channel, posted: longOf(position), ...said } } }];
+    },
+    MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
+      { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },
+    ],
+    MessagePinned: ({ data: { messageId, channelId, pinnedAt }, position }) => [
+      {
+        patch: messageId,
+        update: { $set: { pinnedAt, pinnedIn: channelId, pinned: longOf(position) } },
+      },
+    ],
+    MessageUnpinned: ({ data: { messageId } }) => [
+      { patch: messageId, update: { $set: { pinnedAt: null }, $unset: { pinnedIn: '', pinned: '' } } },
+    ],
+    MessageDeleted: ({ data: { messageId } }) => [{ remove: messageId }, { purge: { of: messageId } }],
+    ReactionAdded: reacted,
+    ReactionRemoved: ({ data: { messageId, place } }) => [
+      { patch: reactionsRow(messageId, place), update: { $pull: { reactions: { place } } } },
+    ],
+    ReplyPosted: ({ data: { messageId, thread } }) => [{ patch: messageId, update: { $set: { thread } } }],
+    ReplyDeleted: ({ data: { messageId, thread } }) => [
+      { patch: messageId, update: thread ? { $set: { thread } } : { $unset: { thread: '' } } },
+    ],
+    ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
+  },
+};
+
+/** The row that a reaction stands in: that of its message, or one behind it. */
+const reactionsRow = (messageId: string, place: number): string =>
+  place < PER_ROW ? messageId : `${messageId}:${String(Math.floor(place / PER_ROW)).padStart(8, '0')}`;
+
+function reacted({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowChange[] {
+  const { messageId, channelId, userId, place, sign, secret } = data;
+  const reactions = { place, sign, userId, secret };
+  const row = reactionsRow(messageId, place);
+  if (row === messageId) return [{ patch: row, update: { $push: { reactions } } }];
+  const further = { put: row, update: { $set: { of: messageId, channel: channelId }, $push: { reactions } } };
+  // Who reads the message looks for more only where there are any.
+  return place === PER_ROW ? [further, { patch: messageId, update: { $set: { more: true } } }] : [further];
+}

@@ -1,0 +1,40 @@
+/** Rebuilds of one read model, for whoever asks for them and knows nothing of builds. */
+import { pause } from '../application/pause.js';
+import type { Position } from '../application/ports.js';
+import { BuildInProgress, type createLifecycle } from './lifecycle.js';
+import type { ReadModel } from './projection.js';
+import type { Served } from './served.js';
+
+export interface RebuildsPorts {
+  readonly lifecycle: Pick<ReturnType<typeof createLifecycle>, 'rebuild' | 'underWay'>;
+  readonly served: Served;
+}
+
+/** `signal` ends a rebuild that is under way; it is gone on with later. */
+export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPorts, signal: AbortSignal) {
+  return {
+    /** Builds anew and switches; resolves with the new build's name. `onBegun`: nobody else can build now. */
+    rebuild: (onBegun: () => void, told: (events: number, position: Position, until: Position) => void) =>
+      lifecycle.rebuild(model, {
+        signal,
+        onBegun,
+        onProgress: ({ events, position }, until) => told(events, position, until),
+      }),
+
+    /** How far the build is that some process makes now. */
+    underWay: () => lifecycle.underWay(model),
+
+    /** Resolves when this node serves the build. */
+    async serving(build: string) {
+      while (served.collection(model.name) !== build && served.known(model.name)) {
+        signal.throwIfAborted();
+        await pause(SOON_MS, signal);
+      }
+    },
+
+    /** Whether an error says that another process is at it. */
+    isElsewhere: (error: unknown) => error instanceof BuildInProgress,
+  };
+}
+
+const SOON_MS = 20;

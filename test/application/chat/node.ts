@@ -1,0 +1,69 @@
+/** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
+import { randomUUID } from 'node:crypto';
+import { type Caller, createChatAdmission } from '../../../application/chat/admission.js';
+import { createPeople } from '../../../application/chat/people.js';
+import { runReaction } from '../../../application/follow/reactions.js';
+import type { EventLog } from '../../../application/ports.js';
+import { createKernel } from '../../../bin/node/kernel.js';
+import { createTalk, talkProjections } from '../../../bin/services/chat/talk.js';
+import { catalog } from '../../../domain/chat/catalog.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { commandsOf } from '../../support/commands.js';
+import { quiet, type Servers } from '../../support/engines.js';
+import { project } from '../../support/projector.js';
+import { context } from '../../support/toys.js';
+
+export type ChatNode = Awaited<ReturnType<typeof startChatNode>>;
+
+/** `between` stands between what the node does and the log. Reactions run where it is asked for. */
+export async function startChatNode(
+  servers: Servers,
+  database: string,
+  { between = (_: EventLog): Partial<EventLog> => ({}), react = false } = {},
+) {
+  const connected = await createKernel({
+    ...servers,
+    mongoDatabase: database,
+    node: randomUUID(),
+    release: 'test',
+    catalogs: [catalog],
+    projections: talkProjections,
+    logger: quiet,
+  });
+  const log = { ...connected.log, ...between(connected.log) };
+  const { streams, appended, clock } = connected;
+  const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
+  const stop = new AbortController();
+  const { signal } = stop;
+  await kernel.lifecycle.open(talkProjections, kernel.served, { signal });
+  const projector = project(kernel, talkProjections, signal);
+  const admission = createChatAdmission({ streams, tokens: {} as never, clock, heard: () => 0n });
+  const talk = createTalk({ kernel, admission, doors: {} as never });
+  const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };
+  const begun = await kernel.head();
+  const reacting = react ? talk.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
+  const come = createPeople(kernel);
+
+  return {
+    ...talk,
+    kernel,
+    admission,
+    /** Somebody new. */
+    async join(name: string, isAdmin = false): Promise<Caller> {
+      const intention = { type: 'AdmitUser' as const, isAdmin, how: 'sign-in' as const };
+      const { user } = accepted(await come({ ...intention, email: `${name}@example.org` }, context()));
+      return { userId: user.id, userName: user.userName, isAdmin, sessionId: '', expiresAt: 0 };
+    },
+    async stop() {
+      stop.abort();
+      await Promise.all([projector.stopped, ...reacting]);
+      await kernel.close();
+    },
+  };
+}
+
+/** What was not refused. */
+export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome as Exclude<Outcome, Rejection>;
+}

@@ -1,0 +1,57 @@
+/** Combinations of the chat's settings that must not run. */
+import { expect } from 'chai';
+import { chatRules, chatSettings } from '../../../application/chat/settings.js';
+
+const rules = chatRules((host) => host === '127.0.0.1');
+type Values = Parameters<(typeof rules)[number]>[0];
+
+const defaults = Object.fromEntries(
+  Object.entries(chatSettings).map(([key, setting]) => [
+    key,
+    'default' in setting ? setting.default : undefined,
+  ]),
+);
+const blamed = (given: Record<string, unknown>) => {
+  const values = { host: '127.0.0.1', ...defaults, ...given } as unknown as Values;
+  return rules.flatMap((rule) => rule(values) ?? []);
+};
+const keys = (given: Record<string, unknown>) => blamed(given).map(({ key }) => key);
+const jwtSecret = 'f3b1c0de-5eed-4b1d-8f00-0123456789ab';
+const safe = { 'auth.authMode': 'password', 'auth.jwtSecret': jwtSecret };
+
+describe('the settings of the chat', () => {
+  it('may be left as they are on this machine', () => {
+    expect(keys({})).to.deep.equal([]);
+  });
+
+  it('do not let dev mode out of this machine, unless that is allowed', () => {
+    expect(keys({ host: '0.0.0.0' })).to.deep.equal(['auth.authMode']);
+    expect(blamed({ host: '0.0.0.0' })[0]?.reason).to.contain('--allow-dev');
+    expect(keys({ host: '0.0.0.0', allowDev: true })).to.deep.equal([]);
+    expect(keys({ host: '0.0.0.0', ...safe })).to.deep.equal([]);
+  });
+
+  it('need a secret of their own outside dev mode', () => {
+    for (const secret of [
+      undefined,
+      'short',
+      'x'.repeat(40),
+      'change-me-to-something-long-and-random!',
+      'your-secret-key-your-secret-key-your',
+    ])
+      expect(keys({ ...safe, 'auth.jwtSecret': secret }), secret).to.deep.equal(['auth.jwtSecret']);
+    expect(keys(safe)).to.deep.equal([]);
+    expect(keys({ 'auth.jwtSecret': 'short' })).to.deep.equal([]);
+  });
+
+  it('need mail for magic links', () => {
+    const magic = { ...safe, 'auth.authMode': 'magic-link' };
+    expect(keys(magic)).to.deep.equal(['email.host']);
+    expect(keys({ ...magic, 'email.host': 'mail.example.org' })).to.deep.equal([]);
+  });
+
+  it('need an initial admin who can be one', () => {
+    expect(keys({ 'chat.initialUser.email': 'admin' })).to.deep.equal(['chat.initialUser.email']);
+    expect(keys({ 'chat.initialUser.userName': ' ' })).to.deep.equal(['chat.initialUser.userName']);
+  });
+});

@@ -1,0 +1,107 @@
+/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [name=directory[,flag of node] ...]`. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../support/engines.js';
+import { ANNALS, type Server, startServer } from '../support/server.js';
+import { load, makeRooms, type Person, posts, type Request, reads, roomWithMessages } from './load.js';
+import { body } from './logs.js';
+
+const FLAGS = ['--rooms-create-per-hour', '1000000', '--log-level', 'info'];
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+/** So many rounds are of code that is not compiled yet, and do not count. */
+const WARM = Number(process.env.WARM ?? 6);
+const DAY = 86_400_000;
+
+interface Work {
+  /** Requests a round: enough for the clock of the processes, which counts in hundredths of a second. */
+  readonly amount: number;
+  prepare(server: Server): Promise<() => Request>;
+}
+
+let made = 0;
+const ingest = (size: number) => async (): Promise<() => Request> => () => ({
+  method: 'POST',
+  path: '/api/ingest',
+  body: body(made++ * size, size, Date.now() - DAY),
+});
+const rooms = new WeakMap<Server, Promise<Person>>();
+
+const works: { readonly [name: string]: Work & { readonly service: string } } = {
+  post: {
+    service: 'rooms',
+    amount: 1500,
+    prepare: async ({ urls }) => posts(await makeRooms(urls.rooms ?? '', 40)),
+  },
+  state: {
+    service: 'rooms',
+    amount: 1500,
+    async prepare(server) {
+      if (!rooms.has(server)) rooms.set(server, roomWithMessages(server.urls.rooms ?? '', 50));
+      return reads(await rooms.get(server)!);
+    },
+  },
+  single: { service: 'logs', amount: 1500, prepare: ingest(1) },
+  batch: { service: 'logs', amount: 100, prepare: ingest(100) },
+};
+
+const PROCESSES = ['server', 'eventstore', 'mongo'] as const;
+
+/** Microseconds of processor, the system's for it included, that each process of the server has had. */
+const used = ({ child, pids }: Server) =>
+  [child.pid, pids.eventstore, pids.mongo].map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    const [user, system] = fields.slice(11, 13);
+    return (Number(user) + Number(system)) * 10_000;
+  });
+
+const given = process.argv.slice(2);
+const chosen = Object.keys(works).filter(
+  (name) => !given.some((each) => each in works) || given.includes(name),
+);
+const builds = given
+  .filter((each) => each.includes('='))
+  .map((each) => each.split(/=(.*)/, 2) as [string, string]);
+const here = fileURLToPath(new URL('../../..', import.meta.url));
+const directories = [];
+const running: { readonly name: string; readonly server: Server }[] = [];
+const costs = new Map<string, number[][]>();
+try {
+  for (const [name, build] of builds.length > 0 ? builds : [['here', here] as const]) {
+    const [directory = '', ...flagsOfNode] = build.split(',');
+    const data = temporaryDirectory();
+    directories.push(data);
+    const program = ANNALS.replace(here, `${directory.replace(/\/$/, '')}/`);
+    const env = { NODE_OPTIONS: flagsOfNode.join(' ') };
+    running.push({ name, server: await startServer(data.path, FLAGS, env, program) });
+  }
+  for (let round = -WARM; round < ROUNDS; round++)
+    for (const name of chosen)
+      for (const each of round % 2 ? [...running].reverse() : running) {
+        const cost = await measure(works[name]!, each.server);
+        if (round >= 0)
+          costs.set(`${name} ${each.name}`, [...(costs.get(`${name} ${each.name}`) ?? []), cost]);
+      }
+  for (const [what, rounds] of costs)
+    console.log(
+      `${what}: ${PROCESSES.map((process, index) => `${process} ${median(rounds, index)}`).join(', ')} us`,
+    );
+} finally {
+  for (const { server } of running) await server.stop();
+  for (const each of directories) each.remove();
+}
+
+async function measure({ service, amount, prepare }: (typeof works)[string], server: Server) {
+  const next = await prepare(server);
+  const before = used(server);
+  const { done, bad } = await load(server.urls[service] ?? '', { amount }, next);
+  if (bad > 0) throw new Error(`${bad} requests were not answered as they should`);
+  return used(server).map((after, index) => (after - before[index]!) / done);
+}
+
+function median(rounds: readonly number[][], index: number) {
+  const sorted = rounds.map((each) => each[index]!).sort((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))]!);
+  return `${at(0.5)} (${at(0)} to ${at(1)})`;
+}

@@ -1,0 +1,35 @@
+/** What a process calls itself in leases, and what becomes of a name that a disk has spoilt. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { nodeName } from '../../bin/node/connect.js';
+import { temporaryDirectory } from '../support/engines.js';
+
+describe('the name of a node', () => {
+  const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+  for (const [what, kept] of [
+    ['empty', ''],
+    ['wiped', '\0'.repeat(37)],
+  ] as const)
+    it(`is made anew where the one that was kept is ${what}`, () => {
+      const directory = temporaryDirectory();
+      const file = join(directory.path, 'node', 'name');
+      mkdirSync(join(directory.path, 'node'));
+      writeFileSync(file, kept);
+      const name = nodeName(directory.path);
+      expect(name).to.match(UUID);
+      expect(readFileSync(file, 'utf8')).to.equal(`${name}\n`);
+      // Whoever comes beside it has another one.
+      expect(nodeName(directory.path)).to.match(UUID).and.not.equal(name);
+      directory.remove();
+    });
+
+  it('stays what it was', () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory.path, 'node'));
+    const name = 'c9488f0d-0cbd-41d3-8270-2b6621d854f2';
+    writeFileSync(join(directory.path, 'node', 'name'), `${name}\n`);
+    expect(nodeName(directory.path)).to.equal(name);
+    directory.remove();
+  });
+});

@@ -1,0 +1,169 @@
+/** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
+import { expect } from 'chai';
+import { address } from '../../../domain/chat/address.js';
+import { catalog as chat } from '../../../domain/chat/catalog.js';
+import { channels } from '../../../domain/chat/channels.js';
+import { conversation } from '../../../domain/chat/conversation.js';
+import { message } from '../../../domain/chat/message.js';
+import { password } from '../../../domain/chat/password.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
+import { presence } from '../../../domain/chat/presence.js';
+import { roster } from '../../../domain/chat/roster.js';
+import { server } from '../../../domain/chat/server.js';
+import { session } from '../../../domain/chat/session.js';
+import type { Catalog } from '../../../domain/shared/catalog.js';
+import type { DomainEvent } from '../../../domain/shared/decider.js';
+import {
+  add,
+  admin,
+  changeRole,
+  eraseUser,
+  leave,
+  MINUTE,
+  NOON,
+  open,
+  recordMail,
+  refresh,
+  register,
+  remove,
+  rename,
+  requestLink,
+  setPassword,
+  spendLink,
+} from '../../support/chat.js';
+import {
+  asUser,
+  BOB,
+  createChannel,
+  createWebhook,
+  DIRECT,
+  deleteChannel,
+  deleteMessage,
+  deleteReply,
+  deleteWebhook,
+  editMessage,
+  editReply,
+  eraseChannel,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  startConversation,
+  unpin,
+  unreact,
+  updateChannel,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+import { expectGoldens, fitting } from '../../support/golden.js';
+
+const catalog: Catalog = chat;
+const fits = fitting(catalog.events);
+
+const emitted: readonly DomainEvent[] = [
+  ...specOf(roster).run(
+    [
+      add('bob'),
+      register('carol'),
+      rename('bob', 'Bob'),
+      changeRole('bob', true),
+      remove('bob'),
+      leave('carol'),
+      eraseUser('bob'),
+    ],
+    [admin('ada')],
+  ).events,
+  ...specOf(session).run([
+    open('one'),
+    refresh('one', 0, NOON + MINUTE),
+    { type: 'EndSession', userId: 'ada', sessionId: 'one', reason: 'logout', now: NOON + MINUTE },
+  ]).events,
+  ...specOf(password).run([setPassword()]).events,
+  ...specOf(address).run([
+    requestLink('one'),
+    recordMail('one', true),
+    spendLink('one'),
+    requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
+    recordMail('two', false),
+  ]).events,
+  ...specOf(channels).run([
+    createChannel('General', { members: [BOB] }),
+    updateChannel({ name: 'Lobby', isPrivate: true }),
+    createWebhook('Builds'),
+    deleteWebhook(),
+    deleteChannel(),
+    eraseChannel(),
+  ]).events,
+  ...specOf(message).run([
+    postMessage('hello'),
+    editMessage('hi'),
+    pin(),
+    unpin(),
+    react('+1'),
+    unreact('+1'),
+    postReply('yes'),
+    editReply('m.yes', 'no'),
+    deleteReply('m.yes', asUser(BOB)),
+    deleteMessage(),
+  ]).events,
+  ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
+  ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
+  ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
+];
+
+const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  UserAdded: ['by'],
+  ChannelUpdated: ['isPrivate'],
+  LinkRequested: ['userId'],
+};
+
+interface About {
+  readonly channelId?: unknown;
+  readonly userId?: unknown;
+  readonly addressId?: unknown;
+}
+
+const subjectOf = ({ channelId, userId, addressId }: About) => {
+  // Whoever is no user has no key yet: the day's, on which the link is over.
+  if (addressId !== undefined) return `chat.links-${Math.floor((NOON + 15 * MINUTE) / 86_400_000)}`;
+  if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
+  return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
+};
+
+describe('the catalog of the chat', () => {
+  it('has every event that is ever emitted, and no other', () => {
+    expect(Object.keys(catalog.events)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
+  });
+
+  for (const { type, data } of emitted) {
+    it(`fits ${type} as it is emitted`, () => {
+      expect(fits(type, catalog.events[type]?.versions.length ?? 0, data)).to.equal(true);
+    });
+  }
+
+  it('refuses an event that lacks something', () => {
+    for (const { type, data } of emitted) {
+      for (const member of Object.keys(data).filter((each) => !OPTIONAL[type]?.includes(each))) {
+        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
+        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
+      }
+    }
+  });
+
+  it('seals what tells who somebody is under a key of theirs, what is said under that of where, with fallbacks that fit', () => {
+    for (const { type, data } of emitted) {
+      const sealing = catalog.events[type]?.sealed;
+      expect(!!sealing, type).to.equal('secret' in data);
+      if (!sealing) continue;
+      expect(sealing.subject(data)).to.equal(subjectOf(data));
+      expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
+    }
+  });
+
+  it('says which events end a key', () => {
+    const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
+    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted']);
+  });
+
+  it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));
+});

@@ -1,0 +1,237 @@
+/** The rules of channels: names that nobody else has, who is in, who may change them. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type ChannelsCommand, channelFor, channels, channelsFor } from '../../../domain/chat/channels.js';
+import { nameKey } from '../../../domain/chat/names.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import {
+  ADA,
+  asAdmin,
+  asUser,
+  BOB,
+  CHANNEL,
+  CYD,
+  createChannel,
+  deleteChannel,
+  eraseChannel,
+  NOON,
+  updateChannel,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, run } = specOf(channels);
+const from = (...commands: readonly ChannelsCommand[]) => given(...run(commands).events);
+
+describe('channels', () => {
+  it('are made with their creator in, whoever else was named, and once', () => {
+    given()
+      .when(createChannel('  General ', { topic: 'all', members: [BOB, ADA, BOB], channelId: CHANNEL }))
+      .then({
+        type: 'ChannelCreated',
+        data: {
+          channelId: CHANNEL,
+          createdBy: ADA,
+          createdAt: NOON,
+          isPrivate: false,
+          members: [ADA, BOB],
+          secret: { name: 'General', topic: 'all' },
+        },
+      });
+  });
+
+  for (const name of ['general', 'GENERAL ', '  General'])
+    it(`have names that nobody else has: ${JSON.stringify(name)} is General`, () => {
+      const other = { channelId: 'other', by: BOB };
+      from(createChannel())
+        .when(createChannel(name, other))
+        .thenRejected('chat/channel-exists', { kind: 'invalid' });
+      from(createChannel(), createChannel('Other'))
+        .when(updateChannel({ channelId: 'other', name }))
+        .thenRejected('chat/channel-exists', { kind: 'invalid' });
+    });
+
+  it('give up a name when they are called otherwise, or deleted', () => {
+    const renamed = run([createChannel(), updateChannel({ name: 'Lobby' }), createChannel()]);
+    expect(renamed.events.map(({ type }) => type)).to.deep.equal([
+      'ChannelCreated',
+      'ChannelUpdated',
+      'ChannelCreated',
+    ]);
+    from(createChannel(), updateChannel({ name: 'Lobby' }))
+      .when(createChannel('lobby', { channelId: 'other' }))
+      .thenRejected('chat/channel-exists');
+    const { state } = run([
+      createChannel(),
+      deleteChannel(),
+      createChannel('General', { channelId: 'again' }),
+    ]);
+    expect(channelFor(state, 'again', asUser(ADA))).to.include({ name: 'General' });
+  });
+
+  it('may be called by another case of their own name', () => {
+    const { state } = run([createChannel(), updateChannel({ name: 'GENERAL' })]);
+    expect(channelFor(state, CHANNEL, asUser(BOB))).to.include({ name: 'GENERAL', updatedAt: NOON + 1 });
+  });
+
+  for (const name of ['', '   ', 'x'.repeat(81)])
+    it(`are not called ${JSON.stringify(name.slice(0, 9))} of ${name.length}`, () => {
+      given().when(createChannel(name)).thenRejected('chat/bad-channel-name', { kind: 'invalid' });
+      from(createChannel()).when(updateChannel({ name })).thenRejected('chat/bad-channel-name');
+    });
+
+  it('have names of 80 characters, however those are written, and topics of 500', () => {
+    expect(isRejection(channels.decide(createChannel('😀'.repeat(80)), channels.initialState))).to.equal(
+      false,
+    );
+    const topic = '😀'.repeat(500);
+    expect(isRejection(channels.decide(createChannel('a', { topic }), channels.initialState))).to.equal(
+      false,
+    );
+    given()
+      .when(createChannel('a', { topic: `${topic}x` }))
+      .thenRejected('chat/bad-topic', { kind: 'invalid' });
+    from(createChannel())
+      .when(updateChannel({ topic: `${topic}x` }))
+      .thenRejected('chat/bad-topic');
+  });
+
+  it('are changed in what is said, and say who came and who went', () => {
+    from(createChannel('General', { members: [BOB], topic: 'old' }))
+      .when(updateChannel({ members: [CYD], isPrivate: true }))
+      .then({
+        type: 'ChannelUpdated',
+        data: {
+          channelId: CHANNEL,
+          by: ADA,
+          updatedAt: NOON + 1,
+          joined: [CYD],
+          left: [BOB],
+          isPrivate: true,
+          secret: {},
+        },
+      });
+    const { state } = run([
+      createChannel('General', { members: [BOB], topic: 'old' }),
+      updateChannel({ members: [CYD], topic: '' }),
+    ]);
+    expect(channelFor(state, CHANNEL, asUser(BOB))).to.deep.include({ members: [ADA, CYD], topic: '' });
+  });
+
+  it('are not changed by what is so already', () => {
+    const full = { topic: 'all', members: [BOB], isPrivate: true };
+    from(createChannel('General', full))
+      .when(updateChannel({ name: 'General', ...full }))
+      .thenNothing();
+  });
+
+  it('are told to members and admins alone while they are private', () => {
+    const { state } = run([createChannel('General', { isPrivate: true, members: [BOB] })]);
+    for (const [by, sees] of [
+      [asUser(ADA), true],
+      [asUser(BOB), true],
+      [asUser(CYD), false],
+      [asAdmin(CYD), true],
+    ] as const) {
+      expect(channelFor(state, CHANNEL, by) !== undefined).to.equal(sees);
+      expect(channelsFor(state, by)).to.have.length(sees ? 1 : 0);
+    }
+  });
+
+  it('are changed and deleted by their creator and admins; others who see them may not, the rest finds none', () => {
+    for (const command of [
+      (by: ReturnType<typeof asUser>) => updateChannel({ by, topic: 'new' }),
+      (by: ReturnType<typeof asUser>) => deleteChannel(by),
+    ]) {
+      const open = from(createChannel());
+      const closed = from(createChannel('General', { isPrivate: true, members: [BOB] }));
+      open.when(command(asUser(BOB))).thenRejected('chat/not-your-channel', { kind: 'forbidden' });
+      closed.when(command(asUser(BOB))).thenRejected('chat/not-your-channel', { kind: 'forbidden' });
+      closed.when(command(asUser(CYD))).thenRejected('chat/channel-not-found', { kind: 'not-found' });
+      given()
+        .when(command(asAdmin(ADA)))
+        .thenRejected('chat/channel-not-found', { kind: 'not-found' });
+      const { events } = run([
+        createChannel('General', { isPrivate: true, members: [BOB] }),
+        command(asAdmin(CYD)),
+      ]);
+      expect(events).to.have.length(2);
+    }
+  });
+
+  it('are erased once they are deleted, and once', () => {
+    from(createChannel()).when(eraseChannel()).thenNothing();
+    from(createChannel(), deleteChannel())
+      .when(eraseChannel())
+      .then({ type: 'ChannelErased', data: { channelId: CHANNEL, erasedAt: NOON + 3 } });
+    from(createChannel(), deleteChannel(), eraseChannel()).when(eraseChannel()).thenNothing();
+  });
+
+  it('begin with a first one where there never was any', () => {
+    const first = { first: true as const };
+    expect(run([createChannel('General', first)]).events).to.have.length(1);
+    from(createChannel('Other'))
+      .when(createChannel('General', { ...first, channelId: 'general' }))
+      .thenNothing();
+    from(createChannel(), deleteChannel())
+      .when(createChannel('General', { ...first, channelId: 'again' }))
+      .thenNothing();
+  });
+
+  it('live without their names once those are erased: nobody has such a name', () => {
+    const [created] = run([createChannel()]).events;
+    const erased = { ...created!, data: { ...created!.data, secret: { name: '' } } } as typeof created;
+    const twice = { ...erased!, data: { ...erased!.data, channelId: 'other' } } as typeof created;
+    given(erased!, twice!)
+      .when(createChannel('x'))
+      .then(run([createChannel('x')]).events[0]!);
+  });
+
+  const who = fc.constantFrom(asUser(ADA), asUser(BOB), asAdmin(CYD));
+  const id = fc.constantFrom('a', 'b', 'c');
+  const name = fc.constantFrom('One', 'one', 'TWO', 'two ', 'three', '');
+  const list = fc.subarray([ADA, BOB, CYD]);
+  const command: fc.Arbitrary<ChannelsCommand> = fc.oneof(
+    fc
+      .tuple(id, name, who, fc.boolean(), list)
+      .map(([channelId, named, by, isPrivate, members]) =>
+        createChannel(named, { channelId, by: by.userId, isPrivate, members }),
+      ),
+    fc
+      .record({ channelId: id, by: who }, { requiredKeys: ['channelId', 'by'] })
+      .chain((base) =>
+        fc
+          .record({ name, isPrivate: fc.boolean(), members: list }, { requiredKeys: [] })
+          .map((more) => updateChannel({ ...base, ...more })),
+      ),
+    fc.tuple(who, id).map(([by, channelId]) => deleteChannel(by, channelId)),
+    id.map(eraseChannel),
+  );
+
+  it('have names of their own and their creators in, whatever is done; what is done again is done already', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        const fresh = commands.filter(
+          (each, at) =>
+            each.type !== 'CreateChannel' ||
+            commands.findIndex((one) => one.type === each.type && one.channelId === each.channelId) === at,
+        );
+        const { state } = run(fresh);
+        const all = [...state.channels.values()];
+        const names = all.map((each) => nameKey(each.name));
+        expect(new Set(names).size).to.equal(names.length);
+        expect([...state.names].map(([key]) => key)).to.have.members(names);
+        for (const each of all) {
+          expect(each.members).to.include(each.createdBy);
+          expect(new Set(each.members).size).to.equal(each.members.length);
+        }
+        for (const each of fresh) {
+          const before = channels.decide(each, state);
+          if (isRejection(before) || each.type === 'CreateChannel') continue;
+          const { state: after } = run([each], run(fresh).events);
+          const again = channels.decide(each, after);
+          expect(isRejection(again) || again.length === 0, JSON.stringify(each)).to.equal(true);
+        }
+      }),
+    );
+  });
+});

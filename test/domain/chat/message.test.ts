@@ -1,0 +1,157 @@
+/** The rules of messages: whose they are, what becomes of them, their reactions and their threads. */
+import { expect } from 'chai';
+import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
+import { type MessageCommand, message } from '../../../domain/chat/message.js';
+import {
+  ADA,
+  asAdmin,
+  asUser,
+  BOB,
+  CHANNEL,
+  DIRECT,
+  deleteMessage,
+  deleteReply,
+  editMessage,
+  editReply,
+  NOON,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  saying,
+  unpin,
+  unreact,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, run } = specOf(message);
+const from = (...commands: readonly MessageCommand[]) => given(...run(commands).events);
+const hello = postMessage('hello');
+const attachment = { filename: '1-a.txt', originalName: 'a.txt', contentType: 'text/plain', size: 1 };
+
+describe('a message', () => {
+  it('is posted as it is said', () => {
+    given()
+      .when({ ...hello, quotedMessageId: 'q' })
+      .then({
+        type: 'MessagePosted',
+        data: {
+          messageId: 'm',
+          channelId: CHANNEL,
+          author: ADA,
+          createdAt: NOON,
+          quotedMessageId: 'q',
+          secret: saying('hello'),
+        },
+      });
+  });
+
+  it('says something, or has something hanging on it', () => {
+    given().when(postMessage(' \n ')).thenRejected('chat/empty-message', { kind: 'invalid' });
+    from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
+    from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
+    for (const said of [
+      { ...NOTHING_SAID, attachments: [attachment] },
+      { ...NOTHING_SAID, images: ['1-a.png'] },
+    ])
+      expect(run([{ ...hello, said }]).events).to.have.length(1);
+  });
+
+  it('is edited by its author alone, admins included', () => {
+    from(hello).when(editMessage('hi', BOB)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
+    const { state } = run([hello, editMessage('hi')]);
+    expect(state).to.deep.include({ said: saying('hi'), updatedAt: NOON + 1, createdAt: NOON });
+  });
+
+  it('is told whole when it is edited, pinned or unpinned', () => {
+    const history = [hello, react('+1'), postReply('yes'), pin()];
+    const whole = {
+      messageId: 'm',
+      channelId: CHANNEL,
+      author: ADA,
+      createdAt: NOON,
+      quotedMessageId: null,
+      thread: { replyCount: 1, lastReplyAt: NOON + 6, lastReplyBy: BOB, participants: [BOB] },
+    };
+    const reactions = { '+1': [BOB] };
+    from(...history)
+      .when(editMessage('hi'))
+      .then({
+        type: 'MessageEdited',
+        data: {
+          ...whole,
+          updatedAt: NOON + 1,
+          pinnedAt: NOON + 2,
+          by: ADA,
+          secret: { ...saying('hi'), reactions },
+        },
+      });
+    from(...history)
+      .when(unpin())
+      .then({
+        type: 'MessageUnpinned',
+        data: {
+          ...whole,
+          updatedAt: null,
+          pinnedAt: null,
+          by: BOB,
+          unpinnedAt: NOON + 3,
+          secret: { ...saying('hello'), reactions },
+        },
+      });
+  });
+
+  it('is not edited by what it says already', () => {
+    from(hello).when(editMessage('hello')).thenNothing();
+  });
+
+  it('is deleted by its author, or by an admin', () => {
+    from(hello)
+      .when(deleteMessage(asUser(BOB)))
+      .thenRejected('chat/not-the-author', { kind: 'forbidden' });
+    for (const by of [asUser(ADA), asAdmin(BOB)])
+      from(hello)
+        .when(deleteMessage(by))
+        .then({
+          type: 'MessageDeleted',
+          data: { messageId: 'm', channelId: CHANNEL, author: ADA, by: by.userId, deletedAt: NOON + 9 },
+        });
+  });
+
+  it('is not there before it is posted, nor once it is deleted', () => {
+    const commands = [
+      editMessage('hi'),
+      deleteMessage(),
+      pin(),
+      unpin(),
+      react('+1'),
+      unreact('+1'),
+      postReply('yes'),
+      editReply('m.yes', 'no'),
+      deleteReply('m.yes'),
+    ];
+    for (const command of commands) {
+      given().when(command).thenRejected('chat/message-not-found', { kind: 'not-found' });
+      from(hello, postReply('yes'), react('+1'), deleteMessage())
+        .when(command)
+        .thenRejected('chat/message-not-found', { kind: 'not-found' });
+    }
+    expect(run([hello, deleteMessage(), hello]).events).to.have.length(2);
+  });
+
+  it('is pinned once, and keeps when', () => {
+    from(hello, pin())
+      .when(pin(ADA, NOON + 99))
+      .thenNothing();
+    expect(run([hello, pin(), pin(ADA, NOON + 99)]).state.pinnedAt).to.equal(NOON + 2);
+    from(hello).when(unpin()).thenNothing();
+    from(hello, pin(), unpin()).when(unpin()).thenNothing();
+  });
+
+  it('of two alone is not pinned, and has no thread', () => {
+    const direct = { ...hello, channelId: DIRECT };
+    for (const command of [pin(), unpin(), postReply('yes')])
+      from(direct).when(command).thenRejected('chat/not-in-direct-messages', { kind: 'invalid' });
+    expect(run([direct, react('+1'), editMessage('hi'), deleteMessage()]).events).to.have.length(4);
+  });
+});

@@ -1,0 +1,194 @@
+/** The rules about the people of the chat: one of each email and name, and never without an admin. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  nameOf,
+  type RosterCommand,
+  type RosterEvent,
+  roster,
+  userOf,
+  userWith,
+} from '../../../domain/chat/roster.js';
+import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
+import {
+  add,
+  added,
+  admin,
+  changeRole,
+  emailOf,
+  erased,
+  eraseUser,
+  leave,
+  left,
+  register,
+  remove,
+  removed,
+  rename,
+  renamed,
+  roleChanged,
+  signIn,
+} from '../../support/chat.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, after, run } = specOf(roster);
+
+describe('the roster', () => {
+  it('lets in whoever signs in first, and once', () => {
+    given().when(signIn('bob')).then(added('bob'));
+    given(added('bob')).when(signIn('bob')).thenNothing();
+  });
+
+  it('refuses who registers or is added with an email that is there', () => {
+    given(admin('ada'), added('bob'))
+      .when(register('bob'))
+      .thenRejected('chat/user-exists', { kind: 'invalid' });
+    given(admin('ada'), added('bob')).when(add('bob')).thenRejected('chat/user-exists', { kind: 'invalid' });
+    given(admin('ada'))
+      .when(register('bob'))
+      .then(added('bob', { how: 'register' }));
+  });
+
+  it('refuses what is no email', () => {
+    for (const email of ['', 'ada', '@x', 'a@', 'a b@x', 'a@x\n', 'a@b@c', `${'a'.repeat(250)}@b.cd`])
+      given()
+        .when({ ...(signIn('bob') as object), email } as RosterCommand)
+        .thenRejected('chat/bad-email', { kind: 'invalid' });
+    given()
+      .when({ ...(signIn('bob') as object), email: 'admin@localhost' } as RosterCommand)
+      .then(
+        Object.assign(structuredClone(added('bob')), {
+          data: { ...added('bob').data, secret: { email: 'admin@localhost', userName: 'bob' } },
+        }) as RosterEvent,
+      );
+  });
+
+  it('lets admins add people, and admins only', () => {
+    given(admin('ada'))
+      .when(add('bob'))
+      .then(added('bob', { how: 'admin', by: 'ada' }));
+    given(admin('ada'))
+      .when(add('bob', { isAdmin: true }))
+      .then(added('bob', { how: 'admin', by: 'ada', isAdmin: true }));
+    for (const by of ['bob', 'nobody', 'carol'])
+      given(admin('ada'), added('bob'), admin('carol'), removed('carol'))
+        .when(add('dave', { by }))
+        .thenRejected('chat/not-admin', { kind: 'forbidden' });
+  });
+
+  it('makes the names of newcomers unique by a number, without regard to case', () => {
+    const like = (userId: string) => signIn(userId, 'Ann');
+    const { state } = run([like('ann'), signIn('a2', 'ANN'), signIn('a3', 'ann')]);
+    expect(['ann', 'a2', 'a3'].map((id) => nameOf(state, id))).to.deep.equal(['Ann', 'ANN2', 'ann3']);
+    const long = 'x'.repeat(80);
+    const { state: longs } = run([signIn('x1', long), signIn('x2', long)]);
+    expect(nameOf(longs, 'x1')).to.equal('x'.repeat(64));
+    expect(nameOf(longs, 'x2')).to.equal(`${'x'.repeat(63)}2`);
+    expect(nameOf(run([signIn('y', ' \n ')]).state, 'y')).to.equal('user');
+  });
+
+  it('renames to what is free, of 1 to 64 characters', () => {
+    given(added('bob')).when(rename('bob', '  Bob \n B ')).then(renamed('bob', 'Bob B'));
+    given(added('bob')).when(rename('bob', 'bob')).thenNothing();
+    given(added('bob')).when(rename('bob', 'BOB')).then(renamed('bob', 'BOB'));
+    given(added('bob'))
+      .when(rename('bob', '🦉'.repeat(64)))
+      .then(renamed('bob', '🦉'.repeat(64)));
+    for (const wrong of ['', ' \t', 'x'.repeat(65)])
+      given(added('bob')).when(rename('bob', wrong)).thenRejected('chat/bad-name', { kind: 'invalid' });
+    for (const taken of ['ann', 'ANN', 'deleted USER'])
+      given(added('ann'), added('bob'))
+        .when(rename('bob', taken))
+        .thenRejected('chat/name-taken', { kind: 'invalid' });
+    given(added('ann'), renamed('ann', 'Anna'), added('bob'))
+      .when(rename('bob', 'ann'))
+      .then(renamed('bob', 'ann'));
+  });
+
+  it('changes roles for admins', () => {
+    given(admin('ada'), added('bob')).when(changeRole('bob', true)).then(roleChanged('bob', true));
+    given(admin('ada'), admin('bob')).when(changeRole('bob', true)).thenNothing();
+    given(admin('ada'))
+      .when(changeRole('nobody', true))
+      .thenRejected('chat/unknown-user', { kind: 'invalid' });
+    given(admin('ada'), added('bob'))
+      .when(changeRole('bob', true, 'bob'))
+      .thenRejected('chat/not-admin', { kind: 'forbidden' });
+  });
+
+  it('is never without an admin', () => {
+    for (const command of [changeRole('ada', false), remove('ada'), leave('ada'), eraseUser('ada')])
+      given(admin('ada'), added('bob')).when(command).thenRejected('chat/last-admin', { kind: 'invalid' });
+    const two = [admin('ada'), admin('bob')];
+    given(...two)
+      .when(changeRole('ada', false))
+      .then(roleChanged('ada', false));
+    given(...two)
+      .when(remove('ada'))
+      .then(removed('ada'));
+    given(...two)
+      .when(leave('ada'))
+      .then(left('ada'));
+  });
+
+  it('removes and lets go; nobody is removed twice', () => {
+    given(admin('ada'), added('bob')).when(remove('bob')).then(removed('bob'));
+    for (const gone of [removed('bob'), left('bob')]) {
+      given(admin('ada'), added('bob'), gone)
+        .when(remove('bob'))
+        .thenRejected('chat/user-not-found', { kind: 'not-found' });
+      given(admin('ada'), added('bob'), gone).when(leave('bob')).thenRejected('chat/user-not-found');
+      const state = after([admin('ada'), added('bob'), gone]);
+      expect(userWith(state, 'bob')).to.equal(undefined);
+      expect(nameOf(state, 'bob')).to.equal('bob');
+      given(admin('ada'), added('bob'), gone)
+        .when({ ...(signIn('bob') as object), userId: 'bob2' } as RosterCommand)
+        .then({
+          ...added('bob2'),
+          data: { ...added('bob2').data, secret: { email: emailOf('bob'), userName: 'bob' } },
+        } as RosterEvent);
+    }
+  });
+
+  it('forgets who is erased, who is gone then too', () => {
+    given(admin('ada'), added('bob')).when(eraseUser('bob')).then(removed('bob', 'operator'), erased('bob'));
+    given(admin('ada'), added('bob'), left('bob')).when(eraseUser('bob')).then(erased('bob'));
+    given(admin('ada'), added('bob'), removed('bob'), erased('bob')).when(eraseUser('bob')).thenNothing();
+    given(admin('ada')).when(eraseUser('nobody')).thenRejected('chat/user-not-found');
+    const state = after([admin('ada'), added('bob'), removed('bob'), erased('bob')]);
+    expect(nameOf(state, 'bob')).to.equal('Deleted user');
+    expect(JSON.stringify([...state.users])).not.to.contain('@example.org"}'.replace('"}', '').concat('bob'));
+    expect(nameOf(state, 'never was')).to.equal('Deleted user');
+  });
+
+  it('stays whole whatever is done in whatever order', () => {
+    const ids = ['ada', 'bob', 'carol', 'dave'];
+    const id = fc.constantFrom(...ids);
+    const command: fc.Arbitrary<RosterCommand> = fc.oneof(
+      id.map((each) => signIn(each, 'same')),
+      id.map(register),
+      fc.tuple(id, fc.boolean(), id).map(([each, isAdmin, by]) => add(each, { isAdmin, by })),
+      fc.tuple(id, fc.constantFrom('same', 'SAME', 'other', '')).map(([each, name]) => rename(each, name)),
+      fc.tuple(id, fc.boolean(), id).map(([each, isAdmin, by]) => changeRole(each, isAdmin, by)),
+      fc.tuple(id, id).map(([each, by]) => remove(each, by)),
+      id.map(leave),
+    );
+    const evolve = evolveOf(roster);
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        let state = evolve(roster.initialState, admin('root'));
+        commands.forEach((each, index) => {
+          // Nobody gets an id a second time.
+          const fresh = 'email' in each ? { ...each, userId: `${each.userId}-${index}` } : each;
+          const outcome = roster.decide(fresh, state);
+          if (!isRejection(outcome)) state = outcome.reduce(evolve, state);
+        });
+        const there = [...state.users.values()].filter(({ isGone }) => !isGone);
+        expect(there.filter(({ isAdmin }) => isAdmin)).to.have.length(state.admins);
+        expect(state.admins).to.be.greaterThan(0);
+        expect(state.emails.size).to.equal(there.length);
+        expect(new Set(there.map(({ userName }) => userName.toLowerCase())).size).to.equal(there.length);
+        for (const user of there) expect(userOf(state, user.email)).to.equal(user);
+      }),
+    );
+  });
+});

@@ -1,0 +1,110 @@
+/** The rules of sessions: three of them, refresh tokens that are used once, thirty seconds of grace for the second tab. */
+import { expect } from 'chai';
+import { activeSessions, session } from '../../../domain/chat/session.js';
+import { ended, MINUTE, NOON, open, opened, refresh, refreshed, WEEK } from '../../support/chat.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, after } = specOf(session);
+const SECOND = 1000;
+
+describe('the sessions of a user', () => {
+  it('are three at most: one more ends the oldest', () => {
+    const three = [opened('a', NOON), opened('b', NOON + 1), opened('c', NOON + 2)];
+    given(...three.slice(0, 2))
+      .when(open('c', NOON + 2))
+      .then(opened('c', NOON + 2));
+    given(...three)
+      .when(open('d', NOON + 3))
+      .then(ended('a', 'superseded', NOON + 3), opened('d', NOON + 3));
+  });
+
+  it('count those that live only', () => {
+    const later = NOON + WEEK;
+    given(opened('a'), opened('b'), opened('c'), refreshed('c', 1, NOON + MINUTE))
+      .when(open('d', later))
+      .then(opened('d', later));
+    const dead = { expiresAt: NOON + 1 };
+    given(opened('a', NOON, dead))
+      .when(refresh('a', 0, NOON + 1))
+      .thenRejected('chat/session-ended');
+  });
+
+  it('stay in the order of their beginning, however they are refreshed', () => {
+    const state = after([opened('a', NOON), opened('b', NOON + 1), refreshed('a', 1, NOON + MINUTE)]);
+    expect(activeSessions(state, NOON).map(({ id }) => id)).to.deep.equal(['a', 'b']);
+  });
+
+  it('end together where the password is another one, but for the one that it opens', () => {
+    given(opened('a'), opened('b'))
+      .when(open('c', NOON, { alone: true }))
+      .then(ended('a', 'password'), ended('b', 'password'), opened('c'));
+  });
+
+  it('go on with another refresh token each time', () => {
+    given(opened('a'))
+      .when(refresh('a', 0, NOON + MINUTE))
+      .then(refreshed('a', 1, NOON + MINUTE));
+    given(opened('a'), refreshed('a', 1, NOON + MINUTE))
+      .when(refresh('a', 1, NOON + 2 * MINUTE))
+      .then(refreshed('a', 2, NOON + 2 * MINUTE));
+  });
+
+  it('let the token before be used for 30 seconds, which gives the same, and then end', () => {
+    const events = [opened('a'), refreshed('a', 1, NOON + MINUTE)];
+    for (const now of [NOON + MINUTE, NOON + MINUTE + 30 * SECOND])
+      given(...events)
+        .when(refresh('a', 0, now))
+        .thenNothing();
+    const late = NOON + MINUTE + 30 * SECOND + 1;
+    given(...events)
+      .when(refresh('a', 0, late))
+      .then(ended('a', 'reused', late));
+    given(...events, refreshed('a', 2, NOON + MINUTE + 1))
+      .when(refresh('a', 0, NOON + MINUTE + 2))
+      .then(ended('a', 'reused', NOON + MINUTE + 2));
+  });
+
+  it('do not go on once they have ended, nor with a token of a time to come', () => {
+    given(opened('a'), ended('a', 'logout'))
+      .when(refresh('a', 0, NOON))
+      .thenRejected('chat/session-ended', {
+        kind: 'unauthenticated',
+      });
+    given(opened('a'))
+      .when(refresh('a', 1, NOON))
+      .thenRejected('chat/session-ended');
+    given()
+      .when(refresh('a', 0, NOON))
+      .thenRejected('chat/session-ended');
+  });
+
+  it('end one by one, or all but one', () => {
+    const about = { userId: 'ada', now: NOON };
+    const three = [opened('a'), opened('b'), opened('c')];
+    given(...three)
+      .when({ type: 'EndSession', sessionId: 'b', reason: 'logout', ...about })
+      .then(ended('b', 'logout'));
+    given(...three)
+      .when({ type: 'EndSession', sessionId: 'x', reason: 'logout', ...about })
+      .thenNothing();
+    given(...three)
+      .when({ type: 'EndSessions', except: 'b', reason: 'revoked', ...about })
+      .then(ended('a', 'revoked'), ended('c', 'revoked'));
+    given(...three)
+      .when({ type: 'EndSessions', reason: 'removed', ...about })
+      .then(ended('a', 'removed'), ended('b', 'removed'), ended('c', 'removed'));
+  });
+
+  it('are known by any of their events: older ones may be gone from the log', () => {
+    const state = after([refreshed('a', 5, NOON + MINUTE), ended('gone', 'logout')]);
+    expect(state.sessions).to.have.length(1);
+    given(refreshed('a', 5, NOON + MINUTE))
+      .when(refresh('a', 5, NOON + 2 * MINUTE))
+      .then(refreshed('a', 6, NOON + 2 * MINUTE));
+  });
+
+  it('do not pile up in memory: those that have expired are forgotten with the next one', () => {
+    const state = after([opened('a'), opened('b', NOON + WEEK)]);
+    expect(state.sessions.map(({ id }) => id)).to.deep.equal(['b']);
+  });
+});

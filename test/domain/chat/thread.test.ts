@@ -1,0 +1,214 @@
+/** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type MessageCommand, message } from '../../../domain/chat/message.js';
+import { reactionsOf } from '../../../domain/chat/reactions.js';
+import { SHOWN_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import {
+  ADA,
+  asAdmin,
+  asUser,
+  BOB,
+  CHANNEL,
+  CYD,
+  deleteReply,
+  editMessage,
+  editReply,
+  NOON,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  saying,
+  unpin,
+  unreact,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, run } = specOf(message);
+const from = (...commands: readonly MessageCommand[]) => given(...run(commands).events);
+const hello = postMessage('hello');
+
+describe('what hangs on a message', () => {
+  it('has each reaction of each user once, and none that nobody has', () => {
+    from(hello, react('+1')).when(react('+1')).thenNothing();
+    from(hello).when(unreact('+1')).thenNothing();
+    from(hello, react('+1')).when(unreact('+1', CYD)).thenNothing();
+    const { state } = run([hello, react('+1'), react('-1', CYD), react('+1', CYD), unreact('-1', CYD)]);
+    expect(reactionsOf(state.reacting)).to.deep.equal({ '+1': [BOB, CYD] });
+  });
+
+  it('says of each reaction where it stands, and which it is', () => {
+    const history = [hello, react('+1'), react('-1', CYD), unreact('+1')];
+    from(...history)
+      .when(react('+1', CYD))
+      .then({
+        type: 'ReactionAdded',
+        data: {
+          messageId: 'm',
+          channelId: CHANNEL,
+          userId: CYD,
+          place: 2,
+          sign: 0,
+          addedAt: NOON + 4,
+          secret: { reaction: '+1' },
+        },
+      });
+    from(...history)
+      .when(unreact('-1', CYD))
+      .then({
+        type: 'ReactionRemoved',
+        data: {
+          messageId: 'm',
+          channelId: CHANNEL,
+          userId: CYD,
+          place: 1,
+          sign: 1,
+          removedAt: NOON + 5,
+          secret: { reaction: '-1' },
+        },
+      });
+  });
+
+  it('is told without its reactions where they are very many', () => {
+    const many = Array.from({ length: 1001 }, (_, index) => react('+1', `u${index}`));
+    const told = (reactions: readonly MessageCommand[]) => {
+      const { events } = run([hello, ...reactions, editMessage('hi')]);
+      return (events.at(-1)!.data as { secret: { reactions: object | null } }).secret.reactions;
+    };
+    expect(told(many.slice(0, 1000)))
+      .to.have.property('+1')
+      .with.length(1000);
+    expect(told(many)).to.equal(null);
+  });
+
+  it('sums its thread up with every reply, and again without one', () => {
+    const history = [hello, postReply('one', BOB, 'm.1', NOON + 6), postReply('two', CYD, 'm.2', NOON + 7)];
+    const thread = {
+      replyCount: 3,
+      lastReplyAt: NOON + 8,
+      lastReplyBy: BOB,
+      participants: [BOB, CYD],
+    };
+    const third = postReply('three', BOB, 'm.3', NOON + 8);
+    from(...history)
+      .when(third)
+      .then({
+        type: 'ReplyPosted',
+        data: {
+          messageId: 'm',
+          channelId: CHANNEL,
+          replyId: 'm.3',
+          author: BOB,
+          createdAt: NOON + 8,
+          quotedMessageId: null,
+          thread,
+          secret: saying('three'),
+        },
+      });
+    const threads = [deleteReply('m.3'), deleteReply('m.1'), deleteReply('m.2', asUser(CYD))].map(
+      (_, index, all) => threadOf(run([...history, third, ...all.slice(0, index + 1)]).state.replies),
+    );
+    expect(threads).to.deep.equal([
+      { replyCount: 2, lastReplyAt: NOON + 7, lastReplyBy: CYD, participants: [BOB, CYD] },
+      { replyCount: 1, lastReplyAt: NOON + 7, lastReplyBy: CYD, participants: [CYD] },
+      null,
+    ]);
+  });
+
+  it('has replies that are edited by their authors, and deleted by them or an admin', () => {
+    const history = from(hello, postReply('yes'));
+    history.when(editReply('m.yes', 'no', ADA)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
+    history.when(deleteReply('m.yes', asUser(ADA))).thenRejected('chat/not-the-author');
+    history.when(editReply('m.x', 'no')).thenRejected('chat/message-not-found', { kind: 'not-found' });
+    history.when(deleteReply('m.x')).thenRejected('chat/message-not-found');
+    expect(run([hello, postReply('yes'), deleteReply('m.yes', asAdmin(ADA))]).events).to.have.length(3);
+    from(hello, postReply('yes'), deleteReply('m.yes'))
+      .when(editReply('m.yes', 'no'))
+      .thenRejected('chat/message-not-found');
+  });
+
+  it('names no more than a hundred of those who take part in its thread', () => {
+    const many = Array.from({ length: 300 }, (_, index) => postReply(`r${index}`, `u${index}`));
+    const thread = threadOf(run([hello, ...many]).state.replies)!;
+    expect(thread).to.include({ replyCount: 300, lastReplyBy: 'u299' });
+    expect(thread.participants).to.have.length(SHOWN_PARTICIPANTS);
+  });
+
+  const who = fc.constantFrom(ADA, BOB, CYD);
+  const sign = fc.constantFrom('+1', '-1', '😀');
+  const replyId = fc.nat(300).map((n) => `m.${n}`);
+  const command: fc.Arbitrary<MessageCommand> = fc.oneof(
+    fc.tuple(fc.constantFrom('a', 'b', 'c'), who).map(([text, by]) => editMessage(text, by)),
+    who.map((by) => pin(by)),
+    who.map((by) => unpin(by)),
+    { weight: 3, arbitrary: fc.tuple(sign, who).map(([text, by]) => react(text, by)) },
+    { weight: 2, arbitrary: fc.tuple(sign, who).map(([text, by]) => unreact(text, by)) },
+    {
+      weight: 5,
+      arbitrary: fc
+        .tuple(who, fc.nat(10))
+        .map(([by, at]): MessageCommand => ({ ...postReply('yes', by, '', NOON + at) })),
+    },
+    { weight: 3, arbitrary: fc.tuple(replyId, who).map(([id, by]) => deleteReply(id, asUser(by))) },
+    { weight: 1, arbitrary: fc.tuple(replyId, who).map(([id, by]) => editReply(id, 'no', by)) },
+  );
+
+  it('knows of its reactions and its thread what the events say, however many there were', () => {
+    const histories = fc.array(command, { maxLength: 300 });
+    fc.assert(
+      fc.property(histories, (commands) => {
+        // Each reply has an id of its own.
+        const unique = commands.map((each, index) =>
+          each.type === 'PostReply' ? { ...each, replyId: `m.${index}` } : each,
+        );
+        const { events, state } = run([hello, ...unique]);
+        const users = new Map<string, string[]>();
+        const replies = new Map<string, { author: string; at: number }>();
+        const came: string[] = [];
+        for (const { type, data } of events) {
+          if (type === 'ReactionAdded')
+            users.set(data.secret.reaction, [...(users.get(data.secret.reaction) ?? []), data.userId]);
+          if (type === 'ReactionRemoved') {
+            const left = users.get(data.secret.reaction)!.filter((each) => each !== data.userId);
+            if (left.length > 0) users.set(data.secret.reaction, left);
+            else users.delete(data.secret.reaction);
+          }
+          if (type === 'ReplyPosted') {
+            replies.set(data.replyId, { author: data.author, at: data.createdAt });
+            if (!came.includes(data.author)) came.push(data.author);
+          }
+          if (type === 'ReplyDeleted') replies.delete(data.replyId);
+          if ('thread' in data && type.startsWith('Reply'))
+            expect(data.thread, 'as the event tells it').to.deep.equal(expected());
+        }
+        function expected() {
+          const last = [...replies.values()].at(-1);
+          if (!last) return null;
+          const there = new Set([...replies.values()].map(({ author }) => author));
+          return {
+            replyCount: replies.size,
+            lastReplyAt: last.at,
+            lastReplyBy: last.author,
+            participants: came.filter((each) => there.has(each)),
+          };
+        }
+        expect(threadOf(state.replies)).to.deep.equal(expected());
+        expect(reactionsOf(state.reacting)).to.deep.equal(Object.fromEntries(users));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is changed once by whatever is done twice, edits of replies but for the time', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), command, (commands, last) => {
+        if (last.type === 'PostReply' || last.type === 'EditReply') return;
+        const { state } = run([hello, ...commands, last]);
+        const again = message.decide(last, state);
+        expect(isRejection(again) || again.length === 0).to.equal(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,164 @@
+/** Direct messages over HTTP, by the contract's tables: between two, and of nobody else's business. */
+import { expect } from 'chai';
+import type { Member } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+
+describe('the conversations of the chat', function () {
+  this.timeout(60_000);
+  let world: ChatWorld;
+  before(async () => {
+    world = await startChat();
+  });
+  after(() => world?.stop());
+
+  const start = (who: Member, other: Member) =>
+    world.done(who, 'POST', '/conversations', { targetUserId: other.id });
+  const say = async (who: Member, id: string, content: string) =>
+    (await world.done(who, 'POST', `/conversations/${id}/messages`, { content })).message;
+  const read = async (who: Member, id: string, query = '') =>
+    (await world.done(who, 'GET', `/conversations/${id}/messages${query}`)).messages;
+  const list = async (who: Member) => (await world.done(who, 'GET', '/conversations')).conversations;
+
+  it('are begun once, whoever of the two begins', async () => {
+    const { ada, bob } = world;
+    const ids = [ada.id, bob.id].sort();
+    const first = await start(ada, bob);
+    expect(first.isNew).to.equal(true);
+    expect(first.conversation).to.deep.include({
+      id: `dm:${ids.join('_')}`,
+      participants: ids,
+      otherUser: { id: bob.id, userName: 'bob' },
+      lastMessageAt: null,
+    });
+    const again = await start(bob, ada);
+    expect(again.isNew).to.equal(false);
+    expect(again.conversation).to.deep.include({
+      id: first.conversation.id,
+      otherUser: { id: ada.id, userName: 'ada' },
+    });
+  });
+
+  it('are with somebody else who is there', async () => {
+    for (const body of [{}, { targetUserId: 'nobody' }, { targetUserId: 7 }, { targetUserId: world.ada.id }])
+      expect((await world.as(world.ada, 'POST', '/conversations', body)).status).to.equal(400);
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['POST', { targetUserId: world.ada.id }],
+    ] as const)
+      expect((await world.as(undefined, method, '/conversations', body)).status).to.equal(401);
+  });
+
+  it('are listed by when something was last said, for each of the two', async () => {
+    const [eve, fay, gus] = [await world.join('eve'), await world.join('fay'), await world.join('gus')];
+    const one = (await start(eve, fay)).conversation.id;
+    const two = (await start(gus, eve)).conversation.id;
+    const shown = async (who: Member) => (await list(who)).map(({ id }: { id: string }) => id);
+    expect(await shown(eve)).to.deep.equal([two, one]);
+    const { createdAt } = await say(fay, one, 'hello');
+    expect(await shown(eve)).to.deep.equal([one, two]);
+    const [first, second] = await list(eve);
+    expect(first).to.deep.include({ lastMessageAt: createdAt, otherUser: { id: fay.id, userName: 'fay' } });
+    expect(second).to.deep.include({ lastMessageAt: null, otherUser: { id: gus.id, userName: 'gus' } });
+    expect(await shown(fay)).to.deep.equal([one]);
+    expect((await start(eve, fay)).conversation.lastMessageAt).to.equal(createdAt);
+  });
+
+  it('hold what the two say, by pages', async () => {
+    const [hal, ivy] = [await world.join('hal'), await world.join('ivy')];
+    const { id } = (await start(hal, ivy)).conversation;
+    const said = [await say(hal, id, 'one'), await say(ivy, id, 'two'), await say(hal, id, 'three')];
+    expect(said[0]).to.deep.include({
+      channelId: id,
+      author: { id: hal.id, userName: 'hal' },
+      content: 'one',
+    });
+    expect(await read(ivy, id)).to.deep.equal(said);
+    expect(await read(hal, id, `?limit=1&before=${said[2].id}`)).to.deep.equal([said[1]]);
+    const { status } = await world.as(hal, 'GET', `/conversations/${id}/messages?before=unknown`);
+    expect(status).to.equal(400);
+    for (const body of [{}, { content: ' ' }, { content: 'x'.repeat(8001) }])
+      expect((await world.as(hal, 'POST', `/conversations/${id}/messages`, body)).status).to.equal(400);
+  });
+
+  it('have messages that are edited by their authors, and deleted by them or an admin, through either route', async () => {
+    const { ada, bob, admin } = world;
+    const { id } = (await start(ada, bob)).conversation;
+    for (const path of [
+      (each: string) => `/messages/${each}`,
+      (each: string) => `/conversations/${id}/messages/${each}`,
+    ]) {
+      const message = await say(ada, id, 'hello');
+      const edited = (await world.done(ada, 'PUT', path(message.id), { content: 'hi' })).message;
+      expect(edited).to.deep.include({ id: message.id, content: 'hi', channelId: id });
+      expect((await read(bob, id)).at(-1)).to.deep.equal(edited);
+      expect((await world.as(bob, 'PUT', path(message.id), { content: 'x' })).status).to.equal(403);
+      expect((await world.as(bob, 'DELETE', path(message.id))).status).to.equal(403);
+      expect((await world.as(admin, 'PUT', path(message.id), { content: 'x' })).status).to.equal(404);
+      await world.done(ada, 'DELETE', path(message.id));
+      expect((await world.as(ada, 'DELETE', path(message.id))).status).to.equal(404);
+      const another = await say(bob, id, 'bye');
+      await world.done(admin, 'DELETE', path(another.id));
+    }
+    expect(await read(ada, id)).to.deep.equal([]);
+  });
+
+  it('have reactions and versions, but no pins and no threads', async () => {
+    const { ada, bob } = world;
+    const { id } = (await start(ada, bob)).conversation;
+    const message = await say(ada, id, 'hello');
+    const path = `/messages/${message.id}`;
+    const { message: reacted } = await world.done(bob, 'POST', `${path}/reactions`, { reaction: '👍' });
+    expect(reacted.reactions).to.deep.equal({ '👍': [bob.id] });
+    expect((await read(ada, id)).at(-1).reactions).to.deep.equal({ '👍': [bob.id] });
+    expect((await world.done(bob, 'GET', `${path}/history`)).history).to.have.length(1);
+    for (const [method, more, body] of [
+      ['POST', '/pin', {}],
+      ['DELETE', '/pin', undefined],
+      ['POST', '/thread', { content: 'x' }],
+      ['GET', '/thread', undefined],
+    ] as const)
+      expect((await world.as(ada, method, path + more, body)).status, method + more).to.equal(400);
+  });
+
+  it('are nobody else’s business, not even an admin’s', async () => {
+    const { ada, bob } = world;
+    const { id } = (await start(ada, bob)).conversation;
+    const message = await say(ada, id, 'between us');
+    for (const who of [world.cyd, world.admin]) {
+      expect((await list(who)).map((each: { id: string }) => each.id)).not.to.include(id);
+      const path = `/messages/${message.id}`;
+      const direct = `/conversations/${id}/messages`;
+      for (const [method, asked, body] of [
+        ['GET', direct, undefined],
+        ['POST', direct, { content: 'x' }],
+        ['PUT', `${direct}/${message.id}`, { content: 'x' }],
+        ['PUT', path, { content: 'x' }],
+        ['GET', `/channels/${id}/messages`, undefined],
+        ['POST', `/channels/${id}/messages`, { content: 'x' }],
+        ['POST', `${path}/reactions`, { reaction: '👍' }],
+        ['DELETE', `${path}/reactions`, { reaction: '👍' }],
+        ['POST', `${path}/pin`, {}],
+        ['GET', `${path}/thread`, undefined],
+        ['GET', `${path}/history`, undefined],
+      ] as const) {
+        const { status, body: told } = await world.as(who, method, asked, body);
+        expect(status, `${method} ${asked}`).to.equal(404);
+        expect(JSON.stringify(told)).not.to.include('between us');
+      }
+    }
+    for (const path of [`/messages/${message.id}`, `/conversations/${id}/messages/${message.id}`])
+      expect((await world.as(world.cyd, 'DELETE', path)).status).to.equal(404);
+    const other = (await start(ada, world.cyd)).conversation.id;
+    for (const [method, body] of [
+      ['PUT', { content: 'x' }],
+      ['DELETE', undefined],
+    ] as const)
+      expect(
+        (await world.as(ada, method, `/conversations/${other}/messages/${message.id}`, body)).status,
+        'of another conversation',
+      ).to.equal(404);
+    expect((await read(bob, id)).at(-1)).to.deep.equal(message);
+    for (const unknown of ['dm:x_y', 'unknown', `dm:${[ada.id, 'x'.repeat(22)].sort().join('_')}`])
+      expect((await world.as(ada, 'GET', `/conversations/${unknown}/messages`)).status).to.equal(404);
+  });
+});

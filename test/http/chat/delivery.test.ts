@@ -1,0 +1,270 @@
+/** Who is told what, over real event streams: an admin, the one who acts, a member, and one who is no member. */
+import { expect } from 'chai';
+import { Listening, type Told } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { eventually } from '../../support/condition.js';
+
+describe('the event stream of the chat', function () {
+  this.timeout(60_000);
+  const NAMES = ['admin', 'ada', 'bob', 'cyd'] as const;
+  type Name = (typeof NAMES)[number];
+  const ALL: readonly Name[] = NAMES;
+  const MEMBERS: readonly Name[] = ['admin', 'ada', 'bob'];
+  let world: ChatWorld;
+  let general: string;
+  let streams: { readonly [name in Name]: Listening };
+  let seen: { [name in Name]: number };
+  let count = 0;
+
+  before(async () => {
+    world = await startChat();
+    general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
+    const opened = await Promise.all(
+      NAMES.map((name) => Listening.to(world.base, { token: world[name].token })),
+    );
+    streams = Object.fromEntries(NAMES.map((name, at) => [name, opened[at]])) as typeof streams;
+    seen = { admin: 0, ada: 0, bob: 0, cyd: 0 };
+  });
+  after(async () => {
+    for (const name of NAMES) streams?.[name].close();
+    await world?.stop();
+  });
+
+  /** What each is told by what is done: everything before a message that everybody is told. */
+  async function told(act: () => Promise<unknown>): Promise<{ readonly [name in Name]: readonly Told[] }> {
+    const content = `mark ${++count}`;
+    await mark(`begin ${count}`);
+    await act();
+    await mark(content);
+    return Object.fromEntries(
+      NAMES.map((name) => {
+        const all = streams[name].told;
+        const end = all.findIndex(({ payload }) => payload.content === content);
+        const since = all.slice(seen[name], end);
+        seen[name] = end + 1;
+        return [
+          name,
+          since.slice(since.findIndex(({ payload }) => payload.content === `begin ${count}`) + 1),
+        ];
+      }),
+    ) as never;
+  }
+  async function mark(content: string) {
+    await world.done(world.admin, 'POST', `/channels/${general}/messages`, { content });
+    for (const name of NAMES)
+      await eventually(() => streams[name].told.some(({ payload }) => payload.content === content));
+  }
+  const types = (all: readonly Told[]) => all.map(({ type }) => type);
+
+  /** One event of this type goes to these, and nothing to anybody else. */
+  async function expectTold(
+    who: readonly Name[],
+    type: string,
+    act: () => Promise<unknown>,
+  ): Promise<Told['payload']> {
+    const heard = await told(act);
+    for (const name of NAMES)
+      expect(types(heard[name]), `${name} of ${type}`).to.deep.equal(who.includes(name) ? [type] : []);
+    const payloads = who.map((name) => heard[name][0]!.payload);
+    for (const each of payloads) expect(each).to.deep.equal(payloads[0]);
+    return payloads[0];
+  }
+
+  const { ada, bob, cyd } = new Proxy({} as ChatWorld, {
+    get: (_, name: Name) => ({
+      do: (method: string, path: string, body?: unknown) => world.done(world[name], method, path, body),
+    }),
+  }) as unknown as {
+    [name in Name]: { do(method: string, path: string, body?: unknown): ReturnType<ChatWorld['done']> };
+  };
+
+  for (const [kind, isPrivate, audience] of [
+    ['public', false, ALL],
+    ['private', true, MEMBERS],
+  ] as const)
+    it(`tells of all that happens in a ${kind} channel those who see it, the acting one included`, async () => {
+      const made = { name: `${kind} one`, isPrivate, members: [world.bob.id], topic: 'first' };
+      // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+      let answer: any;
+      const did = (promise: Promise<unknown>) => promise.then((body) => void (answer = body));
+      const created = await expectTold(audience, 'NEW_CHANNEL', () => did(ada.do('POST', '/channels', made)));
+      expect(created).to.deep.equal(answer.channel);
+      const { id } = created;
+
+      const post = () => did(bob.do('POST', `/channels/${id}/messages`, { content: 'hello @ada' }));
+      const message = await expectTold(audience, 'NEW_MESSAGE', post);
+      expect(message).to.deep.equal(answer.message);
+      expect(message.mentions).to.deep.equal([world.ada.id]);
+
+      const path = `/messages/${message.id}`;
+      const edit = () => did(bob.do('PUT', path, { content: 'hi' }));
+      const edited = await expectTold(audience, 'UPDATE_MESSAGE', edit);
+      expect(edited).to.deep.equal(answer.message);
+
+      for (const method of ['POST', 'DELETE']) {
+        const pin = () => did(ada.do(method, `${path}/pin`, {}));
+        expect(await expectTold(audience, 'UPDATE_MESSAGE', pin)).to.deep.equal(answer.message);
+        expect(types((await told(pin)).ada), 'again').to.deep.equal([]);
+      }
+
+      for (const [method, type] of [
+        ['POST', 'NEW_REACTION'],
+        ['DELETE', 'DELETE_REACTION'],
+      ] as const) {
+        const react = () => ada.do(method, `${path}/reactions`, { reaction: '👍' });
+        expect(await expectTold(audience, type, react)).to.deep.include({
+          messageId: message.id,
+          userId: world.ada.id,
+          reaction: '👍',
+          channelId: id,
+        });
+        expect(types((await told(react)).ada), 'again').to.deep.equal([]);
+      }
+
+      const reply = await expectTold(audience, 'NEW_THREAD_REPLY', () =>
+        did(ada.do('POST', `${path}/thread`, { content: 'reply' })),
+      );
+      expect(reply).to.deep.include({ parentMessageId: message.id, channelId: id, ...answer });
+      const own = `${path}/thread/${reply.reply.id}`;
+      const changed = await expectTold(audience, 'UPDATE_THREAD_REPLY', () =>
+        did(ada.do('PUT', own, { content: 'new' })),
+      );
+      expect(changed.reply).to.deep.equal(answer.message);
+      expect(changed.threadMeta).to.deep.equal(reply.threadMeta);
+      expect(await expectTold(audience, 'DELETE_THREAD_REPLY', () => ada.do('DELETE', own))).to.deep.include({
+        id: reply.reply.id,
+        threadId: message.id,
+        channelId: id,
+        threadMeta: null,
+      });
+
+      const gone = () => world.done(world.admin, 'DELETE', path);
+      expect(await expectTold(audience, 'DELETE_MESSAGE', gone)).to.deep.include({
+        id: message.id,
+        channelId: id,
+      });
+
+      const update = () => did(ada.do('PUT', `/channels/${id}`, { topic: 'second' }));
+      expect(await expectTold(audience, 'UPDATE_CHANNEL', update)).to.deep.equal(answer.channel);
+      const last = () => ada.do('DELETE', `/channels/${id}`);
+      expect(await expectTold(audience, 'DELETE_CHANNEL', last)).to.deep.equal({ id, name: `${kind} one` });
+    });
+
+  it('tells who is taken out that the channel goes, and who is taken in that it comes', async () => {
+    const { channel } = await ada.do('POST', '/channels', {
+      name: 'club',
+      isPrivate: true,
+      members: [world.bob.id],
+    });
+    const path = `/channels/${channel.id}`;
+    const say = () => ada.do('POST', `${path}/messages`, { content: 'hush' });
+    const swap = await told(() => ada.do('PUT', path, { members: [world.cyd.id] }));
+    expect(types(swap.bob)).to.deep.equal(['DELETE_CHANNEL']);
+    expect(types(swap.cyd)).to.deep.equal(['NEW_CHANNEL']);
+    expect(types(swap.ada)).to.deep.equal(['UPDATE_CHANNEL']);
+    expect(types(swap.admin)).to.deep.equal(['UPDATE_CHANNEL']);
+    expect(swap.bob[0]!.payload).to.deep.equal({ id: channel.id, name: 'club' });
+    await expectTold(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', say);
+
+    const opened = await told(() => ada.do('PUT', path, { isPrivate: false }));
+    expect(NAMES.map((name) => types(opened[name]))).to.deep.equal([
+      ['UPDATE_CHANNEL'],
+      ['UPDATE_CHANNEL'],
+      ['NEW_CHANNEL'],
+      ['UPDATE_CHANNEL'],
+    ]);
+    await expectTold(ALL, 'NEW_MESSAGE', say);
+    const closed = await told(() => ada.do('PUT', path, { isPrivate: true }));
+    expect(NAMES.map((name) => types(closed[name]))).to.deep.equal([
+      ['UPDATE_CHANNEL'],
+      ['UPDATE_CHANNEL'],
+      ['DELETE_CHANNEL'],
+      ['UPDATE_CHANNEL'],
+    ]);
+    await expectTold(['admin', 'ada', 'cyd'], 'NEW_MESSAGE', say);
+  });
+
+  it('tells who becomes an admin of the private channels there are, and who is none any more that they go', async () => {
+    const { channel } = await ada.do('POST', '/channels', { name: 'board', isPrivate: true });
+    const role = (to: string) => world.done(world.admin, 'PUT', `/users/${world.bob.id}/role`, { role: to });
+    const up = await told(() => role('admin'));
+    const ofChannel = (all: readonly Told[]) =>
+      types(all.filter(({ type, payload }) => type.endsWith('_CHANNEL') && payload.id === channel.id));
+    expect(ofChannel(up.bob)).to.deep.equal(['NEW_CHANNEL']);
+    const say = () => ada.do('POST', `/channels/${channel.id}/messages`, { content: 'hush' });
+    await expectTold(['admin', 'ada', 'bob'], 'NEW_MESSAGE', say);
+    const down = await told(() => role('user'));
+    expect(ofChannel(down.bob)).to.deep.equal(['DELETE_CHANNEL']);
+    for (const name of ['admin', 'ada', 'cyd'] as const)
+      expect([...ofChannel(up[name]), ...ofChannel(down[name])]).to.deep.equal([]);
+    await expectTold(['admin', 'ada'], 'NEW_MESSAGE', say);
+  });
+
+  it('tells of what two say to each other those two alone', async () => {
+    const two: readonly Name[] = ['ada', 'cyd'];
+    const begun = await told(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));
+    for (const name of NAMES)
+      expect(types(begun[name])).to.deep.equal(two.includes(name) ? ['NEW_CONVERSATION'] : []);
+    const { id, participants } = begun.ada[0]!.payload;
+    expect(participants).to.deep.equal([world.ada.id, world.cyd.id].sort());
+    expect(begun.ada[0]!.payload).to.have.property('createdAt').that.is.a('number');
+    expect(begun.cyd[0]!.payload.otherUser.id).to.equal(world.ada.id);
+    expect(
+      types((await told(() => cyd.do('POST', '/conversations', { targetUserId: world.ada.id }))).cyd),
+    ).to.deep.equal([]);
+
+    const direct = { conversationId: id, participants, channelId: id };
+    const path = `/conversations/${id}/messages`;
+    const said = await expectTold(two, 'NEW_DM_MESSAGE', () => ada.do('POST', path, { content: 'psst' }));
+    expect(said).to.deep.include({
+      ...direct,
+      content: 'psst',
+      author: { id: world.ada.id, userName: 'ada' },
+    });
+    const edit = () => ada.do('PUT', `${path}/${said.id}`, { content: 'hey' });
+    expect(await expectTold(two, 'UPDATE_DM_MESSAGE', edit)).to.deep.include({
+      ...direct,
+      id: said.id,
+      content: 'hey',
+    });
+    const react = () => cyd.do('POST', `/messages/${said.id}/reactions`, { reaction: '👍' });
+    expect(await expectTold(two, 'NEW_REACTION', react)).to.deep.include({
+      messageId: said.id,
+      reaction: '👍',
+    });
+    const gone = () => world.done(world.admin, 'DELETE', `${path}/${said.id}`);
+    expect(await expectTold(two, 'DELETE_DM_MESSAGE', gone)).to.deep.include({ ...direct, id: said.id });
+  });
+
+  it('gives who comes back what they missed and may still see, and nothing of what they see no more', async () => {
+    const { channel: kept } = await ada.do('POST', '/channels', {
+      name: 'kept',
+      isPrivate: true,
+      members: [world.cyd.id],
+    });
+    const { channel: lost } = await ada.do('POST', '/channels', {
+      name: 'lost',
+      isPrivate: true,
+      members: [world.cyd.id],
+    });
+    const first = await Listening.to(world.base, { token: world.cyd.token });
+    await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'before' });
+    await first.heard(1, 'NEW_MESSAGE');
+    first.close();
+    await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost' });
+    await ada.do('POST', `/channels/${kept.id}/messages`, { content: 'of kept' });
+    await ada.do('PUT', `/channels/${lost.id}`, { members: [] });
+    await ada.do('POST', `/channels/${lost.id}/messages`, { content: 'of lost too' });
+    await mark('the end');
+    const headers = { 'last-event-id': first.ids.at(-1)! };
+    const again = await Listening.to(world.base, { token: world.cyd.token, headers });
+    await eventually(() => again.told.some(({ payload }) => payload?.content === 'the end'));
+    const missed = again.told.slice(1).map(({ type, payload }) => [type, payload.content ?? payload.id]);
+    expect(missed).to.deep.equal([
+      ['NEW_MESSAGE', 'of kept'],
+      ['DELETE_CHANNEL', lost.id],
+      ['NEW_MESSAGE', 'the end'],
+    ]);
+    again.close();
+  });
+});

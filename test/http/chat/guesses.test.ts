@@ -1,0 +1,60 @@
+/** Guessing passwords over HTTP: ten failures for an email, or from a network, and no more for a while. */
+import { expect } from 'chai';
+import { type Answered, ask } from '../../support/chat-client.js';
+import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
+
+const PASSWORD = 'correct horse';
+const status = ({ status }: Answered) => status;
+
+describe('guessing passwords', function () {
+  this.timeout(60_000);
+  let chats: Chats;
+  let at: string;
+
+  beforeEach(async () => {
+    chats = await startChats(1, {
+      ...inMode('password'),
+      '--auth-is-invite-required': 'false',
+      // Who says for whom it asks is believed: a network for each caller.
+      '--server-trusted-proxies': '127.0.0.1',
+    });
+    [at] = chats.urls as [string];
+  });
+  afterEach(() => chats?.stop());
+
+  const email = (name: string) => `${name}@example.org`;
+  const register = (name: string) =>
+    ask(at, 'POST', '/auth/register', { body: { email: email(name), password: PASSWORD } });
+  const from = (address: string, name: string, password: string) =>
+    ask(at, 'POST', '/auth/password-login', {
+      body: { email: email(name), password },
+      headers: { 'x-forwarded-for': address },
+    });
+
+  it('refuses for a while after ten failures for an email, or from a network; successes do not count', async () => {
+    await register('max');
+    await register('bob');
+    for (let n = 0; n < 12; n++) expect(status(await from('192.0.2.1', 'max', PASSWORD))).to.equal(200);
+    for (let n = 0; n < 10; n++)
+      expect(status(await from(`192.0.2.${n + 10}`, 'max', 'wrong horse'))).to.equal(401);
+    const refused = await from('192.0.2.99', 'max', PASSWORD);
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 900);
+    expect(refused.body.error).to.be.a('string');
+    for (let n = 0; n < 10; n++)
+      expect(status(await from('192.0.2.200', `nobody-${n}`, PASSWORD))).to.equal(401);
+    expect(status(await from('192.0.2.200', 'bob', PASSWORD))).to.equal(429);
+    expect(status(await from('192.0.2.201', 'bob', PASSWORD))).to.equal(200);
+  });
+
+  it('tells no more of guesses that come at once than of ten', async () => {
+    await register('ned');
+    const guess = (n: number) => from(`198.51.100.${n}`, 'ned', `guess number ${n}`);
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => guess(n)));
+    const told = answers.filter(({ status }) => status === 401);
+    // Where the machine is slow, some have waited for too long to be told anything.
+    expect(told.length).to.be.within(1, 10);
+    for (const each of answers.filter((each) => !told.includes(each)))
+      expect(each.status).to.be.oneOf([429, 503]);
+  });
+});

@@ -1,0 +1,296 @@
+/** Messages over HTTP, by the contract's tables: pages, edits, pins, reactions, quotes, mentions, versions. */
+import { expect } from 'chai';
+import type { Member } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+
+describe('the messages of the chat', function () {
+  this.timeout(60_000);
+  let world: ChatWorld;
+  let channel: string;
+  let count = 0;
+  before(async () => {
+    world = await startChat();
+  });
+  after(() => world?.stop());
+  beforeEach(async () => {
+    const { channel: made } = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
+    channel = made.id;
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+  type Message = any;
+  const post = async (who: Member, body: object | string, at = channel): Promise<Message> => {
+    const said = typeof body === 'string' ? { content: body } : body;
+    return (await world.done(who, 'POST', `/channels/${at}/messages`, said)).message;
+  };
+  const page = async (query = '', who = world.ada, at = channel): Promise<Message[]> =>
+    (await world.done(who, 'GET', `/channels/${at}/messages${query}`)).messages;
+  const contents = (messages: readonly Message[]) => messages.map(({ content }) => content);
+
+  it('are answered whole, and so they are read', async () => {
+    const message = await post(world.ada, 'hello');
+    expect(message).to.deep.include({
+      channelId: channel,
+      author: { id: world.ada.id, userName: 'ada' },
+      content: 'hello',
+      attachments: [],
+      images: [],
+      mentions: [],
+      quotedMessageId: null,
+      pinnedAt: null,
+      updatedAt: null,
+      reactions: {},
+    });
+    expect(message.createdAt).to.be.a('number');
+    expect(message).not.to.have.property('threadMeta');
+    expect(await page()).to.deep.equal([message]);
+  });
+
+  it('come by pages: the newest, oldest first, and those just before one', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 55; n++) ids.push((await post(world.bob, `m${n}`)).id);
+    const all = Array.from({ length: 55 }, (_, n) => `m${n}`);
+    expect(contents(await page())).to.deep.equal(all.slice(5));
+    expect(contents(await page('?limit=3'))).to.deep.equal(all.slice(52));
+    expect(contents(await page('?limit=1000'))).to.deep.equal(all);
+    expect(contents(await page(`?limit=2&before=${ids[10]}`))).to.deep.equal(['m8', 'm9']);
+    expect(contents(await page(`?before=${ids[2]}`))).to.deep.equal(['m0', 'm1']);
+    expect(await page(`?before=${ids[0]}`)).to.deep.equal([]);
+    const elsewhere = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
+    const other = await post(world.ada, 'other', elsewhere.channel.id);
+    for (const query of [
+      'limit=0',
+      'limit=-1',
+      'limit=x',
+      'limit=1.5',
+      'limit=',
+      'before=unknown',
+      `before=${other.id}`,
+    ]) {
+      const { status } = await world.as(world.ada, 'GET', `/channels/${channel}/messages?${query}`);
+      expect(status, query).to.equal(400);
+    }
+    await world.done(world.bob, 'DELETE', `/messages/${ids[54]}`);
+    expect(
+      (await world.as(world.ada, 'GET', `/channels/${channel}/messages?before=${ids[54]}`)).status,
+    ).to.equal(400);
+  });
+
+  it('are refused where they say nothing or too much, and nothing is stored', async () => {
+    const wrong: readonly unknown[] = [
+      {},
+      { content: '' },
+      { content: ' \n\t' },
+      { content: 7 },
+      { content: 'x'.repeat(8001) },
+      { content: 'x', attachments: 'none' },
+      { content: 'x', attachments: [{ filename: 'a' }] },
+      {
+        content: 'x',
+        attachments: [{ filename: '1-a.txt', originalName: 'a.txt', contentType: 'text/plain', size: 1 }],
+      },
+      { content: 'x', images: ['1-a.png'] },
+      { images: [7] },
+      { content: 'x', quotedMessageId: 'unknown' },
+      { content: 'x', quotedMessageId: 7 },
+      '[',
+      '"text"',
+    ];
+    for (const body of wrong) {
+      const { status, body: told } = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, body);
+      expect(status, JSON.stringify(body)).to.equal(400);
+      expect(told.error).to.be.a('string');
+    }
+    expect(await page()).to.deep.equal([]);
+    const longest = '😀'.repeat(8000);
+    expect((await post(world.ada, longest)).content).to.equal(longest);
+  });
+
+  it('are edited by their author alone, who is told the new version', async () => {
+    const message = await post(world.ada, 'hello');
+    const { message: edited } = await world.done(world.ada, 'PUT', `/messages/${message.id}`, {
+      content: 'hi',
+    });
+    expect(edited).to.deep.include({ id: message.id, content: 'hi', createdAt: message.createdAt });
+    expect(edited.updatedAt).to.be.at.least(message.createdAt);
+    expect(await page()).to.deep.equal([edited]);
+    for (const [who, status] of [
+      [world.bob, 403],
+      [world.admin, 403],
+      [undefined, 401],
+    ] as const)
+      expect((await world.as(who, 'PUT', `/messages/${message.id}`, { content: 'x' })).status).to.equal(
+        status,
+      );
+    expect((await world.as(world.ada, 'PUT', `/messages/${message.id}`, { content: '  ' })).status).to.equal(
+      400,
+    );
+    expect((await world.as(world.ada, 'PUT', '/messages/unknown', { content: 'x' })).status).to.equal(404);
+    expect(await page()).to.deep.equal([edited]);
+  });
+
+  it('are deleted by their author, or by an admin', async () => {
+    const [one, two] = [await post(world.ada, 'one'), await post(world.ada, 'two')];
+    expect((await world.as(world.bob, 'DELETE', `/messages/${one.id}`)).status).to.equal(403);
+    expect(await world.done(world.ada, 'DELETE', `/messages/${one.id}`)).to.deep.equal({ success: true });
+    await world.done(world.admin, 'DELETE', `/messages/${two.id}`);
+    expect(await page()).to.deep.equal([]);
+    for (const [method, path, body] of [
+      ['PUT', '', { content: 'x' }],
+      ['DELETE', '', undefined],
+      ['POST', '/pin', {}],
+      ['DELETE', '/pin', undefined],
+      ['POST', '/reactions', { reaction: '+1' }],
+      ['DELETE', '/reactions', { reaction: '+1' }],
+      ['GET', '/thread', undefined],
+      ['POST', '/thread', { content: 'x' }],
+      ['GET', '/history', undefined],
+    ] as const)
+      for (const id of [one.id, 'unknown'])
+        expect(
+          (await world.as(world.ada, method, `/messages/${id}${path}`, body)).status,
+          method + path,
+        ).to.equal(404);
+  });
+
+  it('are pinned by anyone who may post, keep when, and are listed with the newest pin first', async () => {
+    const [one, two, three] = [
+      await post(world.ada, 'one'),
+      await post(world.ada, 'two'),
+      await post(world.ada, 'three'),
+    ];
+    const pin = (id: string) => world.done(world.bob, 'POST', `/messages/${id}/pin`, {});
+    const pinned = async () => (await world.done(world.cyd, 'GET', `/channels/${channel}/pins`)).messages;
+    for (const { id } of [two, three, one]) await pin(id);
+    const [first] = await pinned();
+    expect(first.pinnedAt).to.be.a('number');
+    expect(contents(await pinned())).to.deep.equal(['one', 'three', 'two']);
+    const again = await pin(one.id);
+    expect(again.message).to.include({ id: one.id, pinnedAt: first.pinnedAt });
+    expect(contents(await pinned())).to.deep.equal(['one', 'three', 'two']);
+    const off = await world.done(world.cyd, 'DELETE', `/messages/${three.id}/pin`);
+    expect(off.message).to.include({ id: three.id, pinnedAt: null });
+    await world.done(world.cyd, 'DELETE', `/messages/${three.id}/pin`);
+    expect(contents(await pinned())).to.deep.equal(['one', 'two']);
+    await world.done(world.ada, 'DELETE', `/messages/${one.id}`);
+    expect(contents(await pinned())).to.deep.equal(['two']);
+    expect((await page()).map(({ pinnedAt }) => pinnedAt !== null)).to.deep.equal([true, false]);
+  });
+
+  it('have the reactions of everybody once each', async () => {
+    const { id } = await post(world.ada, 'hello');
+    const react = (who: Member, method: 'POST' | 'DELETE', reaction: string) =>
+      world.done(who, method, `/messages/${id}/reactions`, { reaction }).then(({ message }) => message);
+    expect(await react(world.ada, 'POST', '👍')).to.deep.include({ id, reactions: { '👍': [world.ada.id] } });
+    await react(world.ada, 'POST', '👍');
+    const both = await react(world.bob, 'POST', '👍');
+    expect(both.reactions).to.deep.equal({ '👍': [world.ada.id, world.bob.id] });
+    await react(world.bob, 'POST', 'x'.repeat(32));
+    expect((await page())[0].reactions).to.deep.equal({
+      '👍': [world.ada.id, world.bob.id],
+      ['x'.repeat(32)]: [world.bob.id],
+    });
+    await react(world.bob, 'DELETE', 'x'.repeat(32));
+    await react(world.bob, 'DELETE', 'x'.repeat(32));
+    expect((await react(world.ada, 'DELETE', '👍')).reactions).to.deep.equal({ '👍': [world.bob.id] });
+    expect((await page())[0].reactions).to.deep.equal({ '👍': [world.bob.id] });
+    for (const reaction of ['', '  ', 'x'.repeat(33), 7, undefined])
+      for (const method of ['POST', 'DELETE'])
+        expect(
+          (await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status,
+        ).to.equal(400);
+  });
+
+  it('have all their reactions also where they are many', async () => {
+    const { id } = await post(world.ada, 'hello');
+    const people = [world.ada, world.bob, world.cyd];
+    const expected: { [reaction: string]: string[] } = {};
+    for (let n = 0; n < 70; n++) {
+      const who = people[n % 3]!;
+      await world.done(who, 'POST', `/messages/${id}/reactions`, { reaction: `r${n % 40}` });
+      expected[`r${n % 40}`] = [...new Set([...(expected[`r${n % 40}`] ?? []), who.id])];
+    }
+    expect((await page())[0].reactions).to.deep.equal(expected);
+  });
+
+  it('quote messages of their channel, and replies there', async () => {
+    const first = await post(world.ada, 'first');
+    const { reply } = await world.done(world.bob, 'POST', `/messages/${first.id}/thread`, {
+      content: 'reply',
+    });
+    const quoting = await post(world.bob, { content: 'see', quotedMessageId: first.id });
+    expect(quoting.quotedMessageId).to.equal(first.id);
+    expect((await post(world.bob, { content: 'see', quotedMessageId: reply.id })).quotedMessageId).to.equal(
+      reply.id,
+    );
+    const { message } = await world.done(world.bob, 'PUT', `/messages/${quoting.id}`, {
+      quotedMessageId: null,
+    });
+    expect(message).to.deep.include({ quotedMessageId: null, content: 'see' });
+    const elsewhere = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
+    const other = await post(world.ada, 'other', elsewhere.channel.id);
+    for (const quotedMessageId of [other.id, 'unknown', `${first.id}.unknown`, ''])
+      expect(
+        (
+          await world.as(world.ada, 'POST', `/channels/${channel}/messages`, {
+            content: 'x',
+            quotedMessageId,
+          })
+        ).status,
+      ).to.equal(400);
+  });
+
+  it('mention whom they call', async () => {
+    const { mentions } = await post(world.ada, 'hello @bob, @CYD and (@channel)! mail ada@bob.org @nobody');
+    expect(mentions).to.deep.equal([world.bob.id, world.cyd.id, '@channel']);
+    expect((await page())[0].mentions).to.deep.equal(mentions);
+    const { message } = await world.done(world.ada, 'PUT', `/messages/${(await page())[0].id}`, {
+      content: 'now @here',
+    });
+    expect(message.mentions).to.deep.equal(['@here']);
+  });
+
+  it('are called by the name that their authors have now', async () => {
+    const dan = await world.join('dan');
+    await post(dan, 'hello');
+    await world.done(dan, 'PUT', '/users/me', { userName: 'Daniel' });
+    expect((await page())[0].author).to.deep.equal({ id: dan.id, userName: 'Daniel' });
+    await world.done(world.admin, 'DELETE', `/users/${dan.id}`);
+    expect((await page())[0].author.userName).to.equal('Daniel');
+  });
+
+  it('are known in every version', async () => {
+    const message = await post(world.ada, 'one');
+    await world.done(world.ada, 'PUT', `/messages/${message.id}`, { content: 'two' });
+    await world.done(world.bob, 'POST', `/messages/${message.id}/pin`, {});
+    await world.done(world.ada, 'PUT', `/messages/${message.id}`, { content: 'three' });
+    for (const who of [world.ada, world.bob, world.admin]) {
+      const { history } = await world.done(who, 'GET', `/messages/${message.id}/history`);
+      expect(contents(history)).to.deep.equal(['one', 'two', 'three']);
+      expect(history[0]).to.deep.include({
+        author: { id: world.ada.id, userName: 'ada' },
+        createdAt: message.createdAt,
+      });
+    }
+  });
+
+  it('are told once under one key, and their deletion too, also later', async () => {
+    const headers = { 'idempotency-key': 'say-it-once' };
+    const said = { content: 'once' };
+    const first = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, said, { headers });
+    const again = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, said, { headers });
+    expect(again.body).to.deep.equal(first.body);
+    const other = { content: 'twice' };
+    expect(
+      (await world.as(world.ada, 'POST', `/channels/${channel}/messages`, other, { headers })).status,
+    ).to.equal(422);
+    const own = await world.as(world.bob, 'POST', `/channels/${channel}/messages`, said, { headers });
+    expect(own.body.message.id).not.to.equal(first.body.message.id);
+    expect(contents(await page())).to.deep.equal(['once', 'once']);
+    const path = `/messages/${first.body.message.id}`;
+    const gone = { headers: { 'idempotency-key': 'delete-it-once' } };
+    for (const round of [1, 2, 3])
+      expect((await world.as(world.ada, 'DELETE', path, {}, gone)).status, `round ${round}`).to.equal(200);
+    expect((await world.as(world.ada, 'DELETE', path, {})).status).to.equal(404);
+  });
+});

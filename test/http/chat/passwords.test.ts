@@ -1,0 +1,266 @@
+/** Password mode over HTTP, with mail: the initial password, sign-in and its limits, registering, invites and resets. */
+import { expect } from 'chai';
+import { type Answered, ask } from '../../support/chat-client.js';
+import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
+import { type PostOffice, startPostOffice } from '../../support/smtp.js';
+
+const PASSWORD = 'correct horse';
+const status = ({ status }: Answered) => status;
+
+describe('password mode', function () {
+  this.timeout(60_000);
+  let post: PostOffice;
+  let chats: Chats;
+  let base: string;
+  let other: string;
+
+  before(async () => {
+    post = await startPostOffice(2);
+    const mail = {
+      '--email-host': '127.0.0.1',
+      '--email-port': String(post.port),
+      '--email-from': 'chat@example.org',
+    };
+    chats = await startChats(2, {
+      ...inMode('password'),
+      ...mail,
+      '--auth-is-invite-required': 'false',
+      '--auth-app-url': 'https://chat.example/app/',
+      '--chat-initial-user-email': 'ada@example.org',
+      '--initialUserPassword': PASSWORD,
+    });
+    [base, other] = chats.urls as [string, string];
+  });
+  after(async () => {
+    await chats?.stop();
+    post?.stop();
+  });
+
+  const email = (name: string) => `${name}@example.org`;
+  const to = (path: string, body: unknown, more = {}, at = base) => ask(at, 'POST', path, { body, ...more });
+  const login = (name: string, password: unknown = PASSWORD, at = base) =>
+    to('/auth/password-login', { email: email(name), password }, {}, at);
+  const register = (name: string, password: unknown = PASSWORD) =>
+    to('/auth/register', { email: email(name), password });
+  const admin = async () => (await login('ada')).body.accessToken as string;
+  const me = (token: string, at = base) => ask(at, 'GET', '/auth/me', { token });
+
+  it('tells that it has mail, resets and registration', async () => {
+    const { body } = await ask(base, 'GET', '/config.json');
+    expect(body.auth).to.include({
+      mode: 'password',
+      hasEmail: true,
+      passwordResetEnabled: true,
+      registrationEnabled: true,
+    });
+    for (const path of ['dev-login', 'login', 'verify'])
+      expect(status(await to(`/auth/${path}`, { email: 'ada@example.org' })), path).to.equal(404);
+  });
+
+  it('lets the initial admin in by the initial password, on every node', async () => {
+    const signedIn = await login('ada');
+    expect(signedIn.status).to.equal(200);
+    const { accessToken, refreshToken, ...rest } = signedIn.body;
+    expect(rest).to.deep.equal({ exp: 900, tokenType: 'Bearer' });
+    expect(refreshToken).to.be.a('string');
+    expect((await me(accessToken, other)).body.user).to.include({ isAdmin: true, userName: 'Admin' });
+    expect(status(await login('ada', PASSWORD, other))).to.equal(200);
+  });
+
+  it('says one thing of a wrong password, an unknown user and one without a password', async () => {
+    const token = await admin();
+    const added = await ask(base, 'POST', '/users/add', {
+      token,
+      body: { email: email('bare'), role: 'user' },
+    });
+    expect(added.status).to.equal(200);
+    const [wrong, unknown, bare] = [
+      await login('ada', 'wrong horse'),
+      await login('nobody'),
+      await login('bare'),
+    ];
+    expect([wrong, unknown, bare].map(status)).to.deep.equal([401, 401, 401]);
+    expect(unknown.body).to.deep.equal(wrong.body);
+    expect(bare.body).to.deep.equal(wrong.body);
+    for (const body of [
+      {},
+      { email: email('ada') },
+      { password: PASSWORD },
+      { email: 1, password: PASSWORD },
+    ])
+      expect(status(await to('/auth/password-login', body))).to.equal(400);
+  });
+
+  it('registers anybody once', async () => {
+    const bob = await register('bob');
+    expect(bob.status).to.equal(200);
+    expect(Object.keys(bob.body)).to.have.members(['accessToken', 'refreshToken', 'exp', 'tokenType']);
+    expect((await me(bob.body.accessToken)).body.user).to.include({ userName: 'bob', isAdmin: false });
+    expect(status(await login('bob'))).to.equal(200);
+    const again = await register('bob', 'another horse');
+    expect(again.status).to.equal(400);
+    expect(again.body.error).to.be.a('string');
+    expect(status(await login('bob'))).to.equal(200);
+  });
+
+  it('refuses what is no email and no password, and stores nothing', async () => {
+    for (const [address, password] of [
+      ['no email', PASSWORD],
+      [email('short'), '1234567'],
+      [email('short'), ''],
+      [email('long'), 'x'.repeat(1025)],
+    ])
+      expect(status(await to('/auth/register', { email: address, password })), address).to.equal(400);
+    for (const name of ['short', 'long'])
+      expect(status(await register(name, 'x'.repeat(1024)))).to.equal(200);
+  });
+
+  it('registers one of an email when two come at once: on one node and on two', async () => {
+    for (let round = 0; round < 8; round++) {
+      const body = (password: string) => ({ email: email(`both-${round}`), password });
+      const there = round % 2 ? base : other;
+      const both = await Promise.all([
+        to('/auth/register', body('the first one')),
+        to('/auth/register', body('the other one'), {}, there),
+      ]);
+      expect(both.map(status)).to.have.members([200, 400]);
+    }
+  });
+
+  it('lets admins set passwords, which ends the sessions of before', async () => {
+    const token = await admin();
+    const { body } = await register('carl');
+    const { id } = (await me(body.accessToken)).body.user;
+    const reset = (password: unknown, by: string | undefined = token, whose = id) =>
+      ask(base, 'POST', `/users/${whose}/reset-password`, { token: by, body: { password } });
+    expect(status(await reset('1234567'))).to.equal(400);
+    expect(status(await reset(7))).to.equal(400);
+    expect(status(await reset(PASSWORD, token, 'unknown'))).to.equal(400);
+    expect(status(await reset('another horse', body.accessToken))).to.equal(403);
+    expect(status(await me(body.accessToken))).to.equal(200);
+    expect(await reset('another horse')).to.deep.include({ status: 200, body: { success: true } });
+    expect(status(await me(body.accessToken))).to.equal(401);
+    expect(status(await login('carl'))).to.equal(401);
+    expect(status(await login('carl', 'another horse'))).to.equal(200);
+  });
+
+  it('adds users with a password, or refuses them and stores nothing', async () => {
+    const token = await admin();
+    const add = (body: object, by = token) => ask(base, 'POST', '/users/add', { token: by, body });
+    const dave = await register('dave');
+    expect(status(await add({ email: email('eve'), role: 'user' }, dave.body.accessToken))).to.equal(403);
+    for (const wrong of [
+      { role: 'user' },
+      { email: 'no email', role: 'user' },
+      { email: email('eve'), role: 'owner' },
+      { email: email('eve') },
+      { email: email('eve'), role: 'user', password: '1234567' },
+      { email: email('dave'), role: 'user' },
+    ])
+      expect(status(await add(wrong)), JSON.stringify(wrong)).to.equal(400);
+    expect(status(await login('eve', '1234567'))).to.equal(401);
+    const done = await add({ email: email('eve'), role: 'admin', password: PASSWORD });
+    expect(done.status).to.equal(200);
+    expect(done.body.success).to.equal(true);
+    const eve = await login('eve');
+    expect((await me(eve.body.accessToken)).body.user).to.deep.equal({
+      id: done.body.userId,
+      userName: 'eve',
+      isAdmin: true,
+    });
+  });
+
+  it('invites by mail whoever is added without a password, once', async () => {
+    const token = await admin();
+    await ask(base, 'POST', '/users/add', { token, body: { email: email('fay'), role: 'user' } });
+    // The server refuses the first tries.
+    const letter = await post.letterTo(email('fay'));
+    expect(post.refused()).to.equal(2);
+    expect(letter.link.origin + letter.link.pathname).to.equal('https://chat.example/app/reset');
+    expect(letter.link.searchParams.get('email')).to.equal(email('fay'));
+    expect(letter.html).to.contain('href="https://chat.example/app/reset?token=');
+    const linkToken = letter.link.searchParams.get('token')!;
+    const setup = (password: string, more: object = { token: linkToken }, headers = {}) =>
+      to('/auth/setup-password', { password, ...more }, { headers });
+    // A short password does not spend it, nor does another's email.
+    expect(status(await setup('1234567'))).to.equal(400);
+    expect(status(await setup(PASSWORD, { token: linkToken, email: email('ada') }))).to.equal(400);
+    for (const wrong of ['', 'x', `${linkToken}x`, await admin()])
+      expect(status(await setup(PASSWORD, { token: wrong })), wrong).to.equal(400);
+    expect(status(await setup(PASSWORD, {}))).to.equal(400);
+    const done = await setup(
+      PASSWORD,
+      { email: ' FAY@example.org' },
+      { authorization: `Bearer ${linkToken}` },
+    );
+    expect(done.status).to.equal(200);
+    expect((await me(done.body.accessToken)).body.user).to.include({ userName: 'fay' });
+    expect(status(await setup('yet another horse'))).to.equal(400);
+    expect(status(await login('fay'))).to.equal(200);
+  });
+
+  it('resets by mail, tells no difference for who is not there, and ends the sessions of before', async () => {
+    const { body } = await register('gus');
+    const ask_ = (name: string) => to('/auth/request-password-reset', { email: email(name) });
+    const [known, unknown] = [await ask_('gus'), await ask_('nobody')];
+    expect(known.status).to.equal(200);
+    expect(known.body.success).to.equal(true);
+    expect(unknown).to.deep.include({ status: known.status, body: known.body });
+    expect([...unknown.headers.keys()].sort()).to.deep.equal([...known.headers.keys()].sort());
+    const first = await post.letterTo(email('gus'));
+    await ask_('gus');
+    const second = await post.letterTo(email('gus'), 2);
+    const setup = ({ link }: typeof first, password: string) =>
+      to('/auth/setup-password', { token: link.searchParams.get('token'), password });
+    // A newer link ends the older.
+    expect(status(await setup(first, 'another horse'))).to.equal(400);
+    const done = await setup(second, 'another horse');
+    expect(done.status).to.equal(200);
+    expect(status(await me(body.accessToken))).to.equal(401);
+    expect(status(await me(done.body.accessToken))).to.equal(200);
+    expect(status(await login('gus', 'another horse', other))).to.equal(200);
+    expect(post.letters.filter(({ to }) => to.includes(email('nobody')))).to.deep.equal([]);
+    for (const wrong of [{}, { email: 1 }])
+      expect(status(await to('/auth/request-password-reset', wrong))).to.equal(400);
+  });
+
+  it('sends five mails to an address in a quarter of an hour, and answers the same', async () => {
+    await register('hal');
+    await register('last');
+    const answers = [];
+    for (let n = 0; n < 8; n++)
+      answers.push(
+        await to('/auth/request-password-reset', { email: email('hal') }, {}, n % 2 ? base : other),
+      );
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).to.equal(1);
+    await to('/auth/request-password-reset', { email: email('last') });
+    await post.letterTo(email('last'));
+    const theirs = post.letters.filter(({ to }) => to.includes(email('hal')));
+    // Those that were followed by a newer one before they were sent were not sent at all.
+    expect(theirs.length).to.be.within(1, 5);
+    const newest = await post.letterTo(email('hal'));
+    expect(
+      status(
+        await to('/auth/setup-password', {
+          token: newest.link.searchParams.get('token'),
+          password: PASSWORD,
+        }),
+      ),
+    ).to.equal(200);
+  });
+
+  it('answers the same sign-in again to who comes with the same key', async () => {
+    const headers = { 'idempotency-key': 'sign-in' };
+    const body = { email: email('ida'), password: PASSWORD };
+    const [one, two] = [
+      await to('/auth/register', body, { headers }),
+      await to('/auth/register', body, { headers }),
+    ];
+    expect(one.status).to.equal(200);
+    expect(two.body).to.deep.equal(one.body);
+    expect(status(await to('/auth/register', { ...body, password: 'another horse' }, { headers }))).to.equal(
+      422,
+    );
+    expect(status(await login('ida'))).to.equal(200);
+  });
+});

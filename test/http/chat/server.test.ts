@@ -1,0 +1,74 @@
+/** The settings of the server over HTTP, on two nodes; by the contract's tables. */
+import { expect } from 'chai';
+import { ask, Listening } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+
+describe('the settings of the chat server', function () {
+  this.timeout(60_000);
+  const chat = useChat(2);
+  const get = (token?: string, base = chat.base, headers = {}) =>
+    ask(base, 'GET', '/server/settings', { token, headers });
+  const put = (body: unknown, token: string | undefined = chat.admin.token, headers = {}) =>
+    ask(chat.base, 'PUT', '/server/settings', { token, body, headers });
+
+  it('begin with a name, for everybody who is signed in', async () => {
+    const bob = await chat.join('bob');
+    expect(await get(bob.token)).to.deep.include({ status: 200, body: { name: 'Annals' } });
+    const stranger = await get();
+    expect(stranger.status).to.equal(401);
+    expect(stranger.body.error).to.be.a('string');
+  });
+
+  it('are set by admins, trimmed, and told to everybody on every node', async () => {
+    const bob = await chat.join('bob');
+    const streams = await Promise.all(chat.bases.map((base) => Listening.to(base, { token: bob.token })));
+    const done = await put({ name: '  The Office ', ignored: true });
+    expect(done).to.deep.include({ status: 200, body: { name: 'The Office' } });
+    const seen = { 'if-position': done.headers.get('position') ?? '' };
+    for (const base of chat.bases)
+      expect((await get(bob.token, base, seen)).body).to.deep.equal({ name: 'The Office' });
+    for (const stream of streams) {
+      const [told] = await stream.heard(1, 'UPDATE_SERVER_SETTINGS');
+      expect(told!.payload).to.deep.equal({ name: 'The Office' });
+      stream.close();
+    }
+  });
+
+  it('tell nobody of a name that it has already', async () => {
+    const stream = await Listening.to(chat.base, { token: chat.admin.token });
+    await put({ name: 'Same' });
+    expect((await put({ name: 'Same' })).status).to.equal(200);
+    await put({ name: 'Other' });
+    const told = await stream.heard(2, 'UPDATE_SERVER_SETTINGS');
+    expect(told.map(({ payload }) => payload.name)).to.deep.equal(['Same', 'Other']);
+    stream.close();
+  });
+
+  it('have a name of 1 to 80 characters', async () => {
+    expect((await put({ name: '😀'.repeat(80) })).status).to.equal(200);
+    for (const name of ['', '  ', 'x'.repeat(81), 7, null, undefined, ['x']]) {
+      const refused = await put({ name });
+      expect(refused.status, String(name)).to.equal(400);
+      expect(refused.body.error).to.be.a('string');
+    }
+    expect((await get(chat.admin.token)).body.name).to.equal('😀'.repeat(80));
+  });
+
+  it('are not set by users, nor by strangers', async () => {
+    const eve = await chat.join('eve');
+    expect((await put({ name: 'Mine' }, eve.token)).status).to.equal(403);
+    expect((await ask(chat.base, 'PUT', '/server/settings', { body: { name: 'Mine' } })).status).to.equal(
+      401,
+    );
+  });
+
+  it('are set once by a key, which is for one body', async () => {
+    const headers = { 'idempotency-key': 'naming' };
+    await put({ name: 'First' }, chat.admin.token, headers);
+    await put({ name: 'Second' });
+    const again = await put({ name: 'First' }, chat.admin.token, headers);
+    expect(again).to.deep.include({ status: 200, body: { name: 'First' } });
+    expect((await get(chat.admin.token)).body.name).to.equal('Second');
+    expect((await put({ name: 'Third' }, chat.admin.token, headers)).status).to.equal(422);
+  });
+});

@@ -1,0 +1,234 @@
+/** The rows of what is said: whatever was done, they say what the log says, and no row grows without end. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Long } from 'mongodb';
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { conversation } from '../../../domain/chat/conversation.js';
+import {
+  type MessageCommand,
+  type MessageEvent,
+  message,
+  messageStream,
+} from '../../../domain/chat/message.js';
+import { conversationSubject } from '../../../domain/chat/places.js';
+import { threadOf } from '../../../domain/chat/thread.js';
+import { conversations } from '../../../projections/chat/conversations.js';
+import { messages } from '../../../projections/chat/messages.js';
+import { replies } from '../../../projections/chat/replies.js';
+import {
+  ADA,
+  asUser,
+  BOB,
+  CHANNEL,
+  CYD,
+  DIRECT,
+  deleteMessage,
+  deleteReply,
+  editMessage,
+  editReply,
+  NOON,
+  pin,
+  postMessage,
+  postReply,
+  react,
+  saying,
+  startConversation,
+  unpin,
+  unreact,
+} from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+import { projectionSpec, type ShownRow, sealed } from '../../support/projection-spec.js';
+
+const { run } = specOf(message);
+const FIRST = 9_007_199_254_740_993n;
+const at = (index: number) => Long.fromBigInt(FIRST + BigInt(index));
+const ended: ChatEvent<'ChannelErased'> = {
+  type: 'ChannelErased',
+  data: { channelId: CHANNEL, erasedAt: NOON },
+};
+
+type Told = MessageEvent | ChatEvent<'ChannelErased' | 'ConversationStarted'>;
+const streamOf = ({ data }: Told) =>
+  'messageId' in data
+    ? messageStream(data.messageId)
+    : 'conversationId' in data
+      ? conversationSubject(data.conversationId)
+      : 'chat.channels-main';
+const hello = postMessage('hello');
+const eventsOf = (...commands: readonly MessageCommand[]) => run([hello, ...commands]).events;
+const row = {
+  _id: 'm',
+  channel: CHANNEL,
+  posted: at(0),
+  author: ADA,
+  createdAt: NOON,
+  updatedAt: null,
+  pinnedAt: null,
+  quotedMessageId: null,
+  secret: sealed(saying('hello')),
+};
+const whole = (content: string) => sealed({ ...saying(content), reactions: {} });
+
+describe('the rows of messages', function () {
+  this.timeout(120_000);
+  const { given } = projectionSpec(messages, streamOf);
+
+  it('say what was said, where and in which order', () => given(...eventsOf()).thenRows(row));
+
+  it('are found by their channel in the order of the log, pins and further reactions by themselves', () => {
+    expect(messages.indexes).to.deep.equal([
+      { key: { channel: 1, posted: 1 } },
+      { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
+      { key: { of: 1 }, sparse: true },
+    ]);
+  });
+
+  it('say what was edited, and when', () =>
+    given(...eventsOf(editMessage('hi'))).thenRows({ ...row, updatedAt: NOON + 1, secret: whole('hi') }));
+
+  it('say since when it is pinned, and are found so for as long', async () => {
+    const pinned = { pinnedAt: NOON + 2, pinnedIn: CHANNEL, pinned: at(1) };
+    await given(...eventsOf(pin())).thenRows({ ...row, ...pinned });
+    await given(...eventsOf(pin(), unpin())).thenRows(row);
+  });
+
+  it('say of a thread what its last event says', async () => {
+    const thread = { replyCount: 1, lastReplyAt: NOON + 6, lastReplyBy: BOB, participants: [BOB] };
+    await given(...eventsOf(postReply('yes'))).thenRows({ ...row, thread });
+    const both = eventsOf(postReply('yes'), postReply('no', CYD), deleteReply('m.no', asUser(CYD)));
+    await given(...both).thenRows({ ...row, thread });
+    await given(...eventsOf(postReply('yes'), deleteReply('m.yes'))).thenRows(row);
+  });
+
+  it('are gone with their message, and with their channel', async () => {
+    const crowd = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
+    await given(...eventsOf(...crowd, deleteMessage())).thenNoRows();
+    await given(...eventsOf(...crowd), ended).thenNoRows();
+    const elsewhere = run([{ ...hello, messageId: 'n', channelId: 'other' }]).events;
+    const rows = await given(...eventsOf(), ...elsewhere, ended).rows();
+    expect(rows.map(({ _id }) => _id)).to.deep.equal(['n']);
+  });
+
+  type Entry = { readonly place: number; readonly sign: number; readonly userId: string };
+  const reactionsIn = (rows: readonly ShownRow[]) =>
+    rows.flatMap(({ reactions }) => (reactions ?? []) as readonly Entry[]);
+
+  it('hold the first reactions with their message, and more in rows of 32 behind it', async () => {
+    const crowd = Array.from({ length: 100 }, (_, index) => react('+1', `u${index}`));
+    const rows = await given(...eventsOf(...crowd.slice(0, 32))).rows();
+    expect(rows).to.have.length(1);
+    expect(rows[0]).not.to.have.property('more');
+    const further = await given(...eventsOf(...crowd)).rows();
+    expect(further.map(({ _id, reactions }) => [_id, (reactions as Entry[]).length])).to.deep.equal([
+      ['m', 32],
+      ['m:00000001', 32],
+      ['m:00000002', 32],
+      ['m:00000003', 4],
+    ]);
+    expect(further[0]).to.include({ more: true });
+    for (const each of further.slice(1)) expect(each).to.include({ of: 'm', channel: CHANNEL });
+    expect(reactionsIn(further).map(({ userId }) => userId)).to.deep.equal(
+      Array.from({ length: 100 }, (_, index) => `u${index}`),
+    );
+  });
+
+  it('lose a reaction wherever it stands', async () => {
+    const crowd = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
+    const rows = await given(...eventsOf(...crowd, unreact('+1', 'u3'), unreact('+1', 'u35'))).rows();
+    expect(reactionsIn(rows).map(({ place }) => place)).to.deep.equal(
+      Array.from({ length: 40 }, (_, index) => index).filter((each) => each !== 3 && each !== 35),
+    );
+  });
+
+  const who = fc.constantFrom(ADA, BOB, CYD);
+  const sign = fc.constantFrom('+1', '-1', 'x', 'y', 'z');
+  const command: fc.Arbitrary<MessageCommand> = fc.oneof(
+    fc.tuple(fc.constantFrom('a', 'b'), who).map(([text, by]) => editMessage(text, by)),
+    who.map((by) => pin(by)),
+    who.map((by) => unpin(by)),
+    { weight: 6, arbitrary: fc.tuple(sign, fc.nat(12)).map(([text, n]) => react(text, `u${n}`)) },
+    { weight: 2, arbitrary: fc.tuple(sign, fc.nat(12)).map(([text, n]) => unreact(text, `u${n}`)) },
+    { weight: 2, arbitrary: fc.tuple(who, fc.nat(9)).map(([by, n]) => postReply(`r${n}`, by)) },
+    { weight: 1, arbitrary: fc.tuple(who, fc.nat(9)).map(([by, n]) => deleteReply(`m.r${n}`, asUser(by))) },
+  );
+
+  it('say what the rules know, whatever was done', async () => {
+    const property = fc.asyncProperty(fc.array(command, { maxLength: 80 }), async (commands) => {
+      const { events, state } = run([hello, ...commands]);
+      const rows = await given(...events).rows();
+      const [first] = rows;
+      expect(first).to.deep.include({ pinnedAt: state.pinnedAt, updatedAt: state.updatedAt });
+      expect(first?.thread ?? null).to.deep.equal(threadOf(state.replies));
+      const known = [...state.reacting.byReaction.values()]
+        .flatMap(({ sign: number, by }) => by.map((each) => ({ ...each, sign: number })))
+        .sort((a, b) => a.place - b.place);
+      expect(
+        reactionsIn(rows).map(({ place, sign: number, userId }) => ({ userId, place, sign: number })),
+      ).to.deep.equal(known);
+      for (const { reactions = [] } of rows) expect(reactions).to.have.length.of.at.most(32);
+    });
+    await fc.assert(property, { numRuns: 8 });
+  });
+});
+
+describe('the rows of replies', function () {
+  this.timeout(120_000);
+  const { given } = projectionSpec(replies, streamOf);
+  const reply = {
+    _id: 'm.yes',
+    thread: 'm',
+    channel: CHANNEL,
+    posted: at(1),
+    author: BOB,
+    createdAt: NOON + 6,
+    updatedAt: null,
+    quotedMessageId: null,
+    secret: sealed(saying('yes')),
+  };
+
+  it('say what was replied, and what was edited since', async () => {
+    await given(...eventsOf(postReply('yes'))).thenRows(reply);
+    await given(...eventsOf(postReply('yes'), editReply('m.yes', 'no'))).thenRows({
+      ...reply,
+      updatedAt: NOON + 7,
+      secret: sealed(saying('no')),
+    });
+  });
+
+  it('are found by their message in the order of the log', () => {
+    expect(replies.indexes).to.deep.include({ key: { thread: 1, posted: 1 } });
+  });
+
+  it('are gone when they are deleted, with their message, and with their channel', async () => {
+    const history = [postReply('yes'), postReply('no', CYD)];
+    const rows = await given(...eventsOf(...history, deleteReply('m.yes'))).rows();
+    expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no']);
+    await given(...eventsOf(...history, deleteMessage())).thenNoRows();
+    await given(...eventsOf(...history), ended).thenNoRows();
+  });
+});
+
+describe('the rows of conversations', function () {
+  this.timeout(120_000);
+  const { given } = projectionSpec(conversations, streamOf);
+  const [started] = specOf(conversation).run([startConversation()]).events;
+  const rowOf = (user: string, more: object) => ({
+    _id: `${user} ${DIRECT}`,
+    user,
+    conversation: DIRECT,
+    createdAt: NOON,
+    ...more,
+  });
+
+  it('stand for each of the two, since when it was begun', () => {
+    const fresh = { lastMessageAt: null, active: at(0) };
+    return given(started!).thenRows(rowOf(ADA, fresh), rowOf(BOB, fresh));
+  });
+
+  it('move on with what is said there, and with nothing else', async () => {
+    const said = run([postMessage('hi', { channelId: DIRECT, now: NOON + 5 })]).events;
+    const later = { lastMessageAt: NOON + 5, active: at(1) };
+    await given(started!, ...said, ...eventsOf()).thenRows(rowOf(ADA, later), rowOf(BOB, later));
+    expect(conversations.indexes).to.deep.equal([{ key: { user: 1, active: 1 } }]);
+  });
+});

@@ -1,0 +1,174 @@
+/** Channels, messages and conversations for specs: their commands, with only what a sentence is about left to say. */
+import type { Asking, ChannelsCommand } from '../../domain/chat/channels.js';
+import type { StartConversation } from '../../domain/chat/conversation.js';
+import { NOTHING_SAID, type Said } from '../../domain/chat/events/messages.js';
+import type { MessageCommand } from '../../domain/chat/message.js';
+import { conversationOf } from '../../domain/chat/places.js';
+
+export const NOON = 1_800_000_000_000;
+
+export const [ADA, BOB, CYD] = ['ada', 'bob', 'cyd'].map((name) => name.padEnd(22, '0')) as [
+  string,
+  string,
+  string,
+];
+export const CHANNEL = 'general';
+export const DIRECT = conversationOf(ADA, BOB);
+export const asUser = (userId: string): Asking => ({ userId, isAdmin: false });
+export const asAdmin = (userId: string): Asking => ({ userId, isAdmin: true });
+
+type Of<C extends { type: string }, Type extends C['type']> = Extract<C, { type: Type }>;
+type More<C extends { type: string }, Type extends C['type']> = Partial<Omit<Of<C, Type>, 'type'>>;
+
+export const createChannel = (
+  name = 'General',
+  more: More<ChannelsCommand, 'CreateChannel'> = {},
+): Of<ChannelsCommand, 'CreateChannel'> => ({
+  type: 'CreateChannel',
+  channelId: name.toLowerCase(),
+  by: ADA,
+  name,
+  isPrivate: false,
+  members: [],
+  now: NOON,
+  ...more,
+});
+
+export const updateChannel = (
+  more: More<ChannelsCommand, 'UpdateChannel'>,
+): Of<ChannelsCommand, 'UpdateChannel'> => ({
+  type: 'UpdateChannel',
+  channelId: CHANNEL,
+  by: asUser(ADA),
+  now: NOON + 1,
+  ...more,
+});
+
+export const deleteChannel = (by = asUser(ADA), channelId = CHANNEL): ChannelsCommand => ({
+  type: 'DeleteChannel',
+  channelId,
+  by,
+  now: NOON + 2,
+});
+
+export const eraseChannel = (channelId = CHANNEL): ChannelsCommand => ({
+  type: 'EraseChannel',
+  channelId,
+  now: NOON + 3,
+});
+
+export const createWebhook = (
+  name: string,
+  more: More<ChannelsCommand, 'CreateWebhook'> = {},
+): ChannelsCommand => ({
+  type: 'CreateWebhook',
+  webhookId: 'hook',
+  channelId: CHANNEL,
+  by: ADA,
+  name,
+  tokenHash: 'hash',
+  now: NOON,
+  ...more,
+});
+
+export const deleteWebhook = (webhookId = 'hook'): ChannelsCommand => ({
+  type: 'DeleteWebhook',
+  webhookId,
+  by: ADA,
+  now: NOON + 1,
+});
+
+export const saying = (content: string): Said => ({ ...NOTHING_SAID, content });
+
+export const postMessage = (
+  content: string,
+  more: More<MessageCommand, 'PostMessage'> = {},
+): Of<MessageCommand, 'PostMessage'> => ({
+  type: 'PostMessage',
+  messageId: 'm',
+  channelId: CHANNEL,
+  author: ADA,
+  said: saying(content),
+  now: NOON,
+  ...more,
+});
+
+export const editMessage = (content: string, by = ADA, now = NOON + 1): MessageCommand => ({
+  type: 'EditMessage',
+  messageId: 'm',
+  by,
+  said: saying(content),
+  now,
+});
+
+export const deleteMessage = (by = asUser(ADA)): MessageCommand => ({
+  type: 'DeleteMessage',
+  messageId: 'm',
+  by,
+  now: NOON + 9,
+});
+
+export const pin = (by = BOB, now = NOON + 2): MessageCommand => ({
+  type: 'PinMessage',
+  messageId: 'm',
+  by,
+  now,
+});
+export const unpin = (by = BOB, now = NOON + 3): MessageCommand => ({
+  type: 'UnpinMessage',
+  messageId: 'm',
+  by,
+  now,
+});
+
+export const react = (reaction: string, userId = BOB): MessageCommand => ({
+  type: 'AddReaction',
+  messageId: 'm',
+  userId,
+  reaction,
+  now: NOON + 4,
+});
+export const unreact = (reaction: string, userId = BOB): MessageCommand => ({
+  type: 'RemoveReaction',
+  messageId: 'm',
+  userId,
+  reaction,
+  now: NOON + 5,
+});
+
+export const postReply = (
+  content: string,
+  author = BOB,
+  replyId = `m.${content}`,
+  now = NOON + 6,
+): MessageCommand => ({
+  type: 'PostReply',
+  messageId: 'm',
+  replyId,
+  author,
+  said: saying(content),
+  now,
+});
+export const editReply = (replyId: string, content: string, by = BOB): MessageCommand => ({
+  type: 'EditReply',
+  messageId: 'm',
+  replyId,
+  by,
+  said: saying(content),
+  quotedMessageId: null,
+  now: NOON + 7,
+});
+export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand => ({
+  type: 'DeleteReply',
+  messageId: 'm',
+  replyId,
+  by,
+  now: NOON + 8,
+});
+
+export const startConversation = (by = ADA, conversationId = DIRECT): StartConversation => ({
+  type: 'StartConversation',
+  conversationId,
+  by,
+  now: NOON,
+});

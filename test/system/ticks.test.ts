@@ -1,0 +1,39 @@
+/** What node makes for `process.nextTick` keeps its shape: one of these objects outlives every collection. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const TICKS = new URL('../../adapters/system/ticks.js', import.meta.url);
+
+/** Prints how many of the objects made so far are left after full collections in a quiet moment. */
+const program = (begin: string) => `
+  import { createHook } from 'node:async_hooks';
+  const made = [];
+  createHook({
+    init: (id, type, trigger, resource) => type === 'TickObject' && made.push(new WeakRef(resource)),
+  }).enable();
+  ${begin}
+  for (let n = 0; n < 1000; n++) process.nextTick(() => {});
+  setTimeout(() => {
+    gc();
+    setTimeout(() => {
+      gc();
+      console.log(made.filter((each) => each.deref()).length);
+    });
+  });
+`;
+
+const left = async (begin = '') => {
+  const args = ['--expose-gc', '--input-type=module', '-e', program(begin)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return Number(stdout);
+};
+
+describe('ticks', () => {
+  it('leave nothing behind by themselves, and one object for good where they are to stay quick', async () => {
+    expect(await left()).to.equal(0);
+    const begin = `const { keepTicksQuick } = await import(${JSON.stringify(fileURLToPath(TICKS))}); keepTicksQuick(); keepTicksQuick();`;
+    expect(await left(begin)).to.equal(1);
+  });
+});
