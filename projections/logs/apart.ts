@@ -5,7 +5,7 @@ import type { Block, Column, Needs, Values } from '../../application/logs/record
 import type { Cache, Vault } from '../../application/ports.js';
 import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
 import type { Fetching } from './fetching.js';
-import type { Located } from './opened.js';
+import type { Located } from './located.js';
 import { namesOf } from './section-names.js';
 import {
   chunkPiece,

@@ -1,7 +1,7 @@
 /** Fetches sections of blocks: those that are asked for at the same time come together, and only they are opened. */
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
-import type { Located } from './opened.js';
+import type { Located } from './located.js';
 import { sectionsId } from './packing.js';
 import { sectionsIn } from './parts.js';
 import type { SectionsRow } from './rows.js';

@@ -7,6 +7,7 @@ import type { Cache, Vault } from '../../application/ports.js';
 import { createApart } from './apart.js';
 import { type OpenBlock, openBlock } from './block.js';
 import { createFetching } from './fetching.js';
+import type { Header, Located } from './located.js';
 import type { Part } from './parts.js';
 import type { BlockRow } from './rows.js';
 import { openPacked } from './sealing.js';
@@ -22,20 +23,6 @@ const LOOKED_INTO = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
 /** What columns take that are open, in bytes, of a block and of each of its records. */
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
-
-/** What the index tells of a block in clear. */
-export type Header = Pick<
-  BlockRow,
-  '_id' | '_at' | 'subject' | 'producerId' | 'from' | 'to' | 'count' | 'size' | 'levels' | 'chunks'
->;
-
-/** A block in its collection. */
-export interface Located {
-  /** Name of the build. */
-  readonly name: string;
-  readonly part: Part;
-  readonly header: Header;
-}
 
 export interface Opened {
   /** Undefined when the block has gone since. */

@@ -1,4 +1,4 @@
-/** The record index against the naive truth: whatever batches come, however cut and redelivered. */
+/** The record index against the naive truth, however batches are cut; long, because all of it needs one store and its log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
