@@ -1,0 +1,111 @@
+/** What the record index lets go when it is no longer kept, and what it does not. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { aggregate } from '../../../application/logs/aggregate.js';
+import { DAY_MS } from '../../../domain/logs/instant.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
+import { comparePlaces, idOf } from '../../../domain/logs/place.js';
+import { records } from '../../../projections/logs/records.js';
+import { NOON } from '../../domain/logs/arbitrary.js';
+import { foundIn } from '../../support/logs.js';
+import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../support/record-index.js';
+
+describe('the expiry of log records', function () {
+  this.timeout(120_000);
+  let ground: IndexGround;
+
+  before(async () => {
+    ground = await startIndexGround();
+  });
+  after(() => ground?.stop());
+
+  it('loses what has expired, by instant and by receipt, and nothing else', async () => {
+    const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
+    await fc.assert(
+      fc.asyncProperty(requests, requests, cutoffs, async (old, later, [days, auditDays]) => {
+        const midnight = NOON - 43_200_000;
+        const [before, auditBefore] = [midnight + days * 86_400_000, midnight + auditDays * 86_400_000];
+        const first = await ground.ingested(old);
+        const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
+        const rest = await ground.ingested(later);
+        const received = new Map(
+          first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]),
+        );
+        const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
+          const least = audit ? auditBefore : before;
+          return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
+        });
+        const name = await ground.build(first, [expired], rest);
+        const expected = [...kept, ...(await ground.placedRecords(rest))].sort(comparePlaces);
+        const everything = { fields: [], words: [] };
+        expect(await foundIn(ground.indexOf(name), everything, 'asc')).to.deep.equal(expected);
+        const { total } = await aggregate(
+          ground.indexOf(name),
+          { filter: everything, grouping: { by: 'level' }, ...leisurely },
+          10,
+        );
+        expect(total).to.equal(expected.length);
+        const again = await ground.build([...first, expired, ...rest]);
+        expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+        await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(again)]);
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it('loses with a block what it is made of, and with a day all of it', async () => {
+    const ofTomorrow = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + DAY_MS + n, n }));
+    const received = async (receivedAt: number) =>
+      ground.ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
+    const [early, late] = [await received(NOON), await received(NOON + DAY_MS)];
+    const midnight = NOON - (NOON % DAY_MS);
+    const before = (days: number) =>
+      ground.recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const [receipt, day] = [before(1), before(2)];
+    const collectionsOf = async (name: string) => {
+      const all = await ground.kernel.mongo.models.listCollections().toArray();
+      return all.map((each) => each.name).filter((each) => each.startsWith(`${name}.d`));
+    };
+    const name = await ground.build(early, late);
+    const sections = ground.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
+    const blocks = async () => [
+      ...new Set((await sections.find().toArray()).map(({ _id }) => _id.split('.')[0])),
+    ];
+    expect(await blocks()).to.have.length(2);
+    const apply = await ground.kernel.builds.open(records, name, held);
+    await apply([receipt]);
+    const [left] = await ground.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
+    expect(await blocks()).to.deep.equal([String(left?._id)]);
+    expect(await collectionsOf(name)).to.have.length(2);
+    await apply([day]);
+    expect(await collectionsOf(name)).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('lets scattered records go one by one, and gathers on where they were', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({
+      timestamp: NOON - n * DAY_MS,
+      n,
+      requestId: `r${n}`,
+    }));
+    const request = (some: readonly JsonObject[]) => ({
+      producerId: 'api',
+      receivedAt: NOON + 60 * DAY_MS,
+      records: some,
+    });
+    const first = await ground.ingested([request(days.slice(0, 40)), request(days.slice(40))]);
+    const midnight = NOON - (NOON % DAY_MS);
+    const expired = ground.recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const late = await ground.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await ground.build(first, [expired], late);
+    const found = async (correlationId?: string) => {
+      const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
+      return (await foundIn(ground.indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+    };
+    expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
+    expect(await found('r50')).to.deep.equal([50]);
+    expect(await found('r51')).to.deep.equal([]);
+    const again = await ground.build([...first, expired], first, late);
+    expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+  });
+});

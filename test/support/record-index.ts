@@ -1,0 +1,158 @@
+/** The record index in a store of its own: what requests make of it, and the naive truth to compare it with. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { unhurried } from '../../application/logs/pace.js';
+import type { RecordIndex } from '../../application/logs/record-index.js';
+import type { RecordedEvent } from '../../application/ports.js';
+import { createKernel } from '../../bin/node/kernel.js';
+import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
+import { catalog } from '../../domain/logs/catalog.js';
+import { HOUR_MS } from '../../domain/logs/instant.js';
+import type { JsonObject } from '../../domain/logs/json.js';
+import { keepingSubject } from '../../domain/logs/keeping.js';
+import { comparePlaces, idOf } from '../../domain/logs/place.js';
+import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
+import { createRecordIndex } from '../../projections/logs/reader.js';
+import { records } from '../../projections/logs/records.js';
+import type { Row } from '../../projections/projection.js';
+import { NOON, record } from '../domain/logs/arbitrary.js';
+import { quiet, startServers } from './engines.js';
+import { recordText } from './logs.js';
+
+/** What one request brings. */
+export interface Request {
+  readonly producerId: string;
+  readonly receivedAt: number;
+  readonly records: readonly JsonObject[];
+}
+
+const few = fc.array(record, { minLength: 1, maxLength: 6 });
+/** Long enough to make blocks of their own, or to fill one that gathers. */
+export const many = fc
+  .tuple(few, fc.integer({ min: 80, max: 130 }))
+  .map(([some, times]) => Array(times).fill(some).flat());
+
+/** Of more hours than are counted, some of them full, and some far from the receipt. */
+const scattered = few.map((some) =>
+  Array.from({ length: 320 }, (_, n) => [
+    { ...some[n % some.length], timestamp: NOON - n * (n % 8 ? 1 : 200) * HOUR_MS },
+    ...(n % 40 ? [] : some),
+  ]).flat(),
+);
+
+/** Of few producers and days, short and long, close together and scattered. */
+export const requests: fc.Arbitrary<readonly Request[]> = fc.array(
+  fc.record({
+    producerId: fc.constantFrom('api', 'web'),
+    receivedAt: fc.constantFrom(NOON, NOON + 5, NOON + 86_400_000),
+    records: fc.oneof(
+      { weight: 6, arbitrary: few },
+      { weight: 1, arbitrary: many },
+      { weight: 1, arbitrary: scattered },
+    ),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+/** A lease that nobody else wants. */
+export const held = { assertHeld() {} };
+
+/** To count as long and as much as it takes. */
+export const leisurely = { pace: unhurried, budget: { left: Number.POSITIVE_INFINITY } };
+
+export type IndexGround = Awaited<ReturnType<typeof startIndexGround>>;
+
+/** Engines with an empty store, and what it takes to build the index in it and to ask it; to be stopped. */
+export async function startIndexGround() {
+  const servers = await startServers();
+  const kernel = await createKernel({
+    eventStoreUrl: servers.eventStoreUrl,
+    mongoUrl: servers.mongoUrl,
+    mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
+    node: 'test',
+    release: 'test',
+    catalogs: [catalog],
+    projections: [records],
+    logger: quiet,
+  });
+  let position = 100n;
+
+  /** `bytes`: as large as records are counted, so that batches have fewer or more of them. */
+  async function ingested(all: readonly Request[], bytes = 2000): Promise<RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (const request of all) {
+      const given = request.records.map((data) => ({ ...recordText(data), bytes }));
+      for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
+        await kernel.vault.create(keepingSubject(data));
+        events.push(
+          recorded({ ...data, secret: await kernel.vault.seal(keepingSubject(data), data.secret) }),
+        );
+      }
+    }
+    return events;
+  }
+
+  function recorded(data: object, type = 'RecordsIngested'): RecordedEvent {
+    position += 17n;
+    const common = { id: randomUUID(), stream: 'logs.batch-x', revision: 0, version: 1, recordedAt: NOON };
+    return { ...common, position, type, data: { ...data }, metadata: {} };
+  }
+
+  async function placedRecords(events: readonly RecordedEvent[]): Promise<PlacedRecord[]> {
+    const all: PlacedRecord[] = [];
+    for (const { data, position } of events) {
+      const { producerId, receivedAt, secret } = data as {
+        producerId: string;
+        receivedAt: number;
+        secret: string;
+      };
+      const opened = await kernel.vault.open(keepingSubject(data as never), secret);
+      for (const [place, each] of textsOf(opened as BatchSecret).entries())
+        all.push({ ...readRecord(each, producerId, receivedAt), id: idOf(position, place) });
+    }
+    return all.sort(comparePlaces);
+  }
+
+  async function build(...batches: readonly (readonly RecordedEvent[])[]) {
+    const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
+    // The leader changes now and then: what it remembers goes with it.
+    let apply = await kernel.builds.open(records, name, held);
+    for (const [index, events] of batches.entries()) {
+      if (index % 3 === 2) apply = await kernel.builds.open(records, name, held);
+      await apply(events);
+    }
+    return name;
+  }
+
+  const rowsOf = async (name: string) => {
+    const rows: Row[] = [];
+    for await (const row of kernel.builds.scan(records, name)) rows.push(row);
+    return rows;
+  };
+
+  const sectionsIn = (name: string) =>
+    kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
+
+  const indexOf = (name: string): RecordIndex =>
+    createRecordIndex({
+      db: kernel.mongo.models,
+      vault: kernel.vault,
+      build: () => name,
+      version: () => position,
+    });
+
+  return {
+    kernel,
+    ingested,
+    recorded,
+    placedRecords,
+    build,
+    rowsOf,
+    sectionsIn,
+    indexOf,
+    async stop() {
+      await kernel.close();
+      await servers.stop();
+    },
+  };
+}
