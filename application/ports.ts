@@ -147,8 +147,8 @@ export interface Vault {
   digester(subject: string, purpose: string): Promise<Digester | undefined>;
 }
 
-/** 32 bytes for a text, always the same. */
-export type Digester = (text: string) => Uint8Array;
+/** 64 hexadecimal digits for a text, always the same. */
+export type Digester = (text: string) => string;
 
 /** Opens the secrets of recorded events by their catalog. */
 export type Reveal = <E extends DomainEvent>(

@@ -15,6 +15,8 @@ const SHORT_BYTES = 1280;
 /** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */
 const PACKED_TIGHTLY = 16;
 const LEVEL = { level: 1 };
+/** Whoever packs is given room for all of what comes of it: each piece more is another trip to a thread. */
+const LARGE = { ...LEVEL, chunkSize: 64 * 1024 };
 /** With no more memory than it needs: to get that and to clear it takes longer than to pack what is short. */
 const SMALL = { ...LEVEL, windowBits: 10, memLevel: 2, chunkSize: SHORT_BYTES };
 const MIDDLE = { ...LEVEL, windowBits: 13, memLevel: 6, chunkSize: 4096 };
@@ -25,7 +27,7 @@ export async function sealPacked(
   subject: string,
   text: string | Uint8Array,
 ): Promise<Binary | undefined> {
-  return sealed(vault, subject, packedSync(text) ?? (await deflate(text, LEVEL)));
+  return sealed(vault, subject, packedSync(text) ?? (await deflate(text, LARGE)));
 }
 
 /** Undefined for what is not short. */
@@ -57,6 +59,9 @@ export async function sealed(vault: Vault, subject: string, bytes: Uint8Array): 
   return some && new Binary(some);
 }
 
+/** Hexadecimal: 32 bits. */
+const DIGEST_DIGITS = 8;
+
 /** Digests of correlation ids, short as they are only looked for: now and then a block is opened in vain. */
 export async function correlationDigester(
   vault: Vault,
@@ -64,8 +69,5 @@ export async function correlationDigester(
 ): Promise<((id: string) => number) | undefined> {
   const digest = await vault.digester(subject, 'logs.correlation');
   if (!digest) return undefined;
-  return (id) => {
-    const { buffer, byteOffset } = digest(id);
-    return new DataView(buffer, byteOffset).getInt32(0);
-  };
+  return (id) => Number.parseInt(digest(id).slice(0, DIGEST_DIGITS), 16) | 0;
 }

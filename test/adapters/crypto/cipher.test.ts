@@ -31,7 +31,7 @@ describe('the cipher', () => {
 
   it('digests the same text alike under one key and purpose, and otherwise under any other', () => {
     const digest = aes256gcm.digester(key, 'ids')('4711');
-    expect(digest).to.have.length(32);
+    expect(digest).to.match(/^[0-9a-f]{64}$/);
     expect(aes256gcm.digester(key, 'ids')('4711')).to.deep.equal(digest);
     expect(aes256gcm.digester(key, 'ids')('4712')).to.not.deep.equal(digest);
     expect(aes256gcm.digester(key, 'names')('4711')).to.not.deep.equal(digest);
