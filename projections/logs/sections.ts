@@ -4,7 +4,7 @@
  */
 import type { BlockBuilder, Places } from './block.js';
 import { type Column, encodeColumn, saysTheSame } from './column.js';
-import { makeTermFilter } from './term-filter.js';
+import { emptyTermFilter, putTerm } from './term-filter.js';
 import type { TermSet } from './term-set.js';
 
 /** What stands in one row together: who asks for the one asks for others of it. */
@@ -23,15 +23,17 @@ export type Section = string | Uint8Array | { readonly as: string } | true;
 
 export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> };
 
-/** Of records together: packed apart, they would take much more room. */
+/** Of records together, about: packed apart, they would take much more room. */
 const CHUNK_CHARACTERS = 128 * 1024;
 
-/** Where in `records` the chunks begin. */
+/** Where in `records` the chunks begin; none is a small rest. */
 export function chunksOf(lines: readonly string[]): number[] {
+  const characters = lines.reduce((sum, { length }) => sum + length, 0);
+  const each = characters / Math.max(1, Math.round(characters / CHUNK_CHARACTERS));
   const starts: number[] = [];
-  let size = CHUNK_CHARACTERS;
+  let size = each;
   for (const [index, { length }] of lines.entries()) {
-    if (size >= CHUNK_CHARACTERS) {
+    if (size >= each) {
       starts.push(index);
       size = 0;
     }
@@ -41,8 +43,8 @@ export function chunksOf(lines: readonly string[]): number[] {
 }
 
 /** Terms are told apart by some of their bits, so that a query opens only what may hold its own. */
-const TERM_SECTIONS = 16;
-const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
+const TERM_SECTIONS = 4;
+const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 30;
 export const termSection = (term: number): string => String(nthOf(term));
 
 /** What the column of a path is called: the records' own names stand nowhere in clear. */
@@ -93,7 +95,10 @@ function derived(column: Column, scalars: ReadonlyMap<string, Column>, names: Na
 }
 
 function termSections(terms: TermSet): Map<string, Section> {
-  const some = Array.from({ length: TERM_SECTIONS }, (): number[] => []);
-  for (const term of terms) some[nthOf(term)]!.push(term);
-  return new Map(some.map((own, nth) => [String(nth), makeTermFilter(own, own.length)]));
+  const sizes = Array.from({ length: TERM_SECTIONS }, () => 0);
+  const all = terms.since(0);
+  for (const term of all) sizes[nthOf(term)]!++;
+  const filters = sizes.map(emptyTermFilter);
+  for (const term of all) putTerm(filters[nthOf(term)]!, term);
+  return new Map(filters.map((filter, nth) => [String(nth), filter]));
 }

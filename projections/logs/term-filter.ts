@@ -8,12 +8,15 @@ const PROBES = 5;
 
 /** `capacity`: how many terms it is made for, if more are to come. */
 export function makeTermFilter(terms: Iterable<number>, capacity: number): Uint8Array {
-  const filter = new Uint8Array(Math.ceil((capacity * BITS_PER_TERM) / 8) + 1);
-  for (const term of terms) put(filter, term);
+  const filter = emptyTermFilter(capacity);
+  for (const term of terms) putTerm(filter, term);
   return filter;
 }
 
-function put(filter: Uint8Array, term: number) {
+export const emptyTermFilter = (capacity: number): Uint8Array =>
+  new Uint8Array(Math.ceil((capacity * BITS_PER_TERM) / 8) + 1);
+
+export function putTerm(filter: Uint8Array, term: number) {
   const bits = filter.length * 8;
   let [probe, step] = [mix(term), mix(term ^ 0x5bd1e995) | 1];
   for (let probes = 0; probes < PROBES; probes++) {
@@ -37,7 +40,7 @@ export function growTermFilter() {
       if (terms.size > capacity) {
         capacity = 2 ** Math.ceil(Math.log2(terms.size));
         filter = makeTermFilter(terms, capacity);
-      } else for (const term of terms.since(done)) put(filter, term);
+      } else for (const term of terms.since(done)) putTerm(filter, term);
       done = terms.size;
       return filter.slice();
     },

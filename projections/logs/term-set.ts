@@ -13,6 +13,8 @@ export interface TermSet extends Iterable<number> {
 const FIRST = 256;
 /** Of the table, at most, in use: the rest keeps searches short. */
 const LOAD = 0.5;
+/** Most blocks have thousands: to get there takes few steps. */
+const GROWTH = 4;
 const SPREAD = 0x9e3779b1;
 
 export function createTermSet(): TermSet {
@@ -30,7 +32,7 @@ export function createTermSet(): TermSet {
   };
 
   const grow = () => {
-    table = new Uint32Array(table.length * 2);
+    table = new Uint32Array(table.length * GROWTH);
     const more = new Int32Array(table.length * LOAD);
     more.set(terms);
     terms = more;

@@ -173,15 +173,18 @@ describe('the columns of a block', () => {
 });
 
 describe('a column', () => {
-  it('is written so that it is read again, with few values and with many', () => {
-    for (const different of [1, 255, 256, 3000]) {
-      const column = createColumn();
-      const given = Array.from({ length: 3000 }, (_, n) => (n % 7 === 3 ? undefined : (n * 31) % different));
-      for (const [index, value] of given.entries()) if (value !== undefined) column.add(index, value);
-      const { at, entries } = decodeColumn<number>(encodeColumn(column, false), given.length + 2);
-      const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));
-      expect(found).to.deep.equal([...given, undefined, undefined]);
-    }
+  it('is written so that it is read again, with few values and with many, in some records and in all', () => {
+    for (const different of [1, 2, 254, 255, 256, 3000])
+      for (const gaps of [0, 7]) {
+        const column = createColumn();
+        const given = Array.from({ length: 3000 }, (_, n) =>
+          n % gaps === 3 ? undefined : (n * 31) % different,
+        );
+        for (const [index, value] of given.entries()) if (value !== undefined) column.add(index, value);
+        const { at, entries } = decodeColumn<number>(encodeColumn(column, false), given.length + 2);
+        const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));
+        expect(found).to.deep.equal([...given, undefined, undefined]);
+      }
   });
 
   it('says of a value whether it was there before', () => {
