@@ -23,7 +23,7 @@ export const chat: Service<typeof catalog> = {
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, doors, signIn, reactions } = identity;
-    const talk = createTalk({ kernel, admission, doors });
+    const talk = createTalk({ kernel, admission, doors, metrics: context.metrics });
     const administration = createAdministration({ kernel, admission, doors, talk });
     const routes = [
       ...identity.routes,
@@ -38,6 +38,7 @@ export const chat: Service<typeof catalog> = {
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
       publish(event) {
+        if (event.type !== 'ProjectionSwitched') talk.hear(event);
         relay.publish(event);
         const ended = endedBy(event);
         if (ended !== undefined) relay.end(ended);
