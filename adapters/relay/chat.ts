@@ -9,6 +9,7 @@ import type { Audience, Message } from './audience.js';
 import { channelsOn } from './chat/channels.js';
 import { conversationsOn } from './chat/conversations.js';
 import { messagesOn } from './chat/messages.js';
+import { presenceOn } from './chat/presence.js';
 import { rosterOn } from './chat/roster.js';
 import { settingsOn } from './chat/settings.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
@@ -25,6 +26,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     ...messagesOn,
     ...conversationsOn,
     ...settingsOn,
+    ...presenceOn,
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},

@@ -31,6 +31,12 @@ import {
   password,
   type SetPassword,
 } from '../../domain/chat/password.js';
+import {
+  type PresenceCommand,
+  type PresenceEvent,
+  type PresenceState,
+  presence,
+} from '../../domain/chat/presence.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
@@ -80,4 +86,10 @@ export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> 
 export const conversationKind: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
   catalog,
   decider: conversation,
+};
+
+export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEvent> = {
+  catalog,
+  decider: presence,
+  keeps: 1,
 };

@@ -5,7 +5,7 @@ import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { relayed, type Service } from '../node/service.js';
-import { createAdministration } from './chat/administration.js';
+import { administrationProjections, createAdministration } from './chat/administration.js';
 import { connectIdentity } from './chat/identity.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
@@ -15,21 +15,21 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: talkProjections,
+  projections: [...talkProjections, ...administrationProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
-    const { kernel, values, release } = context;
+    const { kernel, values, release, logger } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, doors, signIn, reactions } = identity;
     const talk = createTalk({ kernel, admission, doors, metrics: context.metrics });
-    const administration = createAdministration({ kernel, admission, doors, talk });
+    const administration = createAdministration({ kernel, admission, doors, talk, logger });
     const routes = [
       ...identity.routes,
       ...talk.routes,
       ...administration.routes,
-      eventsRoute({ admission, relay, clock }),
+      eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
     return {
@@ -49,7 +49,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [...reactions, ...talk.reactions],
-      periodic: [],
+      periodic: administration.periodic,
     };
   },
 };

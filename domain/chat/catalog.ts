@@ -4,6 +4,7 @@ import { addressEvents } from './events/address.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { messageEvents } from './events/messages.js';
+import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';
 import { settingsEvents } from './events/settings.js';
@@ -20,6 +21,7 @@ export const catalog = {
     ...conversationEvents,
     ...messageEvents,
     ...settingsEvents,
+    ...presenceEvents,
   },
 } as const satisfies Catalog;
 

@@ -1,5 +1,6 @@
 /** The event stream of the chat. */
 import type { Caller, ChatAdmission } from '../../../application/chat/admission.js';
+import type { Presence } from '../../../application/chat/presence.js';
 import type { Clock, Position } from '../../../application/ports.js';
 import type { Delivery } from '../../relay/audience.js';
 import { type ChatState, connected, isEntitled, keysOf } from '../../relay/chat.js';
@@ -11,9 +12,10 @@ export interface EventsDeps {
   readonly admission: ChatAdmission;
   readonly relay: Relay<ChatState>;
   readonly clock: Clock;
+  readonly presence: Pick<Presence, 'opened'>;
 }
 
-export function eventsRoute({ admission, relay, clock }: EventsDeps): Route {
+export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): Route {
   function connect(caller: Caller, after: Position | undefined, sink: Sink) {
     // What ended the session since they were admitted has been told to the streams that were open then.
     if (!admission.lives(caller)) return sink.end('resume');
@@ -23,6 +25,7 @@ export function eventsRoute({ admission, relay, clock }: EventsDeps): Route {
     const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
     const until = { at: expiresAt };
     relay.connect({ keys: keysOf(caller), greeting, until, entitled, ...since }, sink);
+    sink.onClose(presence.opened(userId));
   }
 
   return route({

@@ -7,6 +7,7 @@ import { conversation } from '../../../domain/chat/conversation.js';
 import { message } from '../../../domain/chat/message.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
+import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server.js';
 import { session } from '../../../domain/chat/session.js';
@@ -106,6 +107,7 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 

@@ -1,0 +1,46 @@
+/** The routes of who is there. */
+import type { Presence } from '../../../application/chat/presence.js';
+import { STATUSES } from '../../../domain/chat/presence.js';
+import { object } from '../../../domain/shared/schema.js';
+import { type Route, route } from '../kernel/route.js';
+import { answer, by, type Doors } from './admit.js';
+import { text, time } from './schemas.js';
+
+export interface PresenceDeps {
+  readonly doors: Doors;
+  readonly presence: Presence;
+}
+
+const status = { enum: STATUSES } as const;
+const entry = object({ userId: text, status, lastSeen: time });
+const tags = ['presence'];
+
+export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Route[] => [
+  route({
+    method: 'GET',
+    path: '/presence',
+    summary: 'Who is there',
+    description: 'Of every user; `lastSeen` is when the status became what it is.',
+    tags,
+    security: 'access',
+    answers: {
+      200: { description: 'An entry a user', schema: object({ presence: { type: 'array', items: entry } }) },
+    },
+    admit: doors.user,
+    handle: async ({ ifPosition }) => ({ status: 200, ...(await presence.list(ifPosition)) }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/presence/me',
+    summary: 'Say whether one is there',
+    description:
+      'Stays until another status is set, or the last open event stream has been closed for 10 seconds.',
+    tags,
+    security: 'access',
+    body: object({ status }),
+    answers: { 200: { description: 'Set', schema: object({ presence: entry }) } },
+    admit: doors.user,
+    handle: async (request, caller) =>
+      answer(await presence.set(caller.userId, request.body.status, by(caller, request))),
+  }),
+];

@@ -1,0 +1,80 @@
+/** Whether a user is there: by their open streams, or as they say themselves. Stream `chat.presence-<userId>`. */
+import type { Decider, Evolve } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+
+export type PresenceEvent = ChatEvent<'PresenceChanged'>;
+export type Status = PresenceEvent['data']['status'];
+
+export const STATUSES = ['online', 'away', 'offline'] as const satisfies readonly Status[];
+
+/** So long after their last stream has closed somebody is gone: they may only be loading the page again. */
+export const GRACE_MS = 10_000;
+
+export interface PresenceState {
+  readonly status: Status;
+  readonly isByHand: boolean;
+  /** Where they have streams open. */
+  readonly runs: readonly string[];
+  readonly lastSeen: number;
+}
+
+interface About {
+  readonly userId: string;
+  readonly now: number;
+}
+
+export type PresenceCommand = About &
+  (
+    | { type: 'SetStatus'; status: Status }
+    /** Their first stream was opened at a run of a node, or the last one was closed there. */
+    | { type: 'Connect' | 'Disconnect'; run: string }
+  );
+
+export const presenceStream = (userId: string): string => `chat.presence-${userId}`;
+
+const initialState: PresenceState = { status: 'offline', isByHand: false, runs: [], lastSeen: 0 };
+
+function changed(
+  { userId, now }: About,
+  state: PresenceState,
+  change: Partial<Pick<PresenceState, 'status' | 'isByHand' | 'runs'>>,
+): readonly PresenceEvent[] {
+  const { status, isByHand, runs } = { ...state, ...change };
+  const { status: former } = state;
+  const lastSeen = status === former && state.lastSeen > 0 ? state.lastSeen : now;
+  return [
+    { type: 'PresenceChanged', data: { userId, status, former, isByHand, runs, changedAt: now, lastSeen } },
+  ];
+}
+
+/** What was set by hand stays until something else is, or the last stream has closed. */
+function decide(command: PresenceCommand, state: PresenceState): readonly PresenceEvent[] {
+  const { status, isByHand, runs } = state;
+  switch (command.type) {
+    case 'SetStatus':
+      if (isByHand && status === command.status) return [];
+      return changed(command, state, { status: command.status, isByHand: true });
+    case 'Connect':
+      if (runs.includes(command.run)) return [];
+      return changed(command, state, {
+        status: isByHand ? status : 'online',
+        runs: [...runs, command.run],
+      });
+    case 'Disconnect': {
+      if (!runs.includes(command.run)) return [];
+      const left = runs.filter((each) => each !== command.run);
+      const gone = left.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
+      return changed(command, state, { ...gone, runs: left });
+    }
+  }
+}
+
+const evolve: Evolve<PresenceState, PresenceEvent> = {
+  PresenceChanged: (_, { status, isByHand, runs, lastSeen }) => ({ status, isByHand, runs, lastSeen }),
+};
+
+export const presence: Decider<PresenceState, PresenceCommand, PresenceEvent> = {
+  initialState,
+  decide,
+  evolve,
+};

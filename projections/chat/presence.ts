@@ -1,0 +1,20 @@
+/** Who is there, and where they have streams open: a row a user. */
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import type { Projection } from '../projection.js';
+
+export const presence: Projection<ChatEvent<'PresenceChanged'>> = {
+  name: 'chat.presence',
+  version: 1,
+  indexes: [{ key: { isConnected: 1 }, sparse: true }],
+  on: {
+    PresenceChanged: ({ data: { userId, status, lastSeen, runs } }) => [
+      {
+        put: userId,
+        update: {
+          $set: { status, lastSeen, runs, ...(runs.length > 0 && { isConnected: true }) },
+          ...(runs.length === 0 && { $unset: { isConnected: '' } }),
+        },
+      },
+    ],
+  },
+};

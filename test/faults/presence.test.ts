@@ -1,0 +1,63 @@
+/** Users of a node that was killed are gone within 30 seconds: by the nodes that are left, or by itself when it comes back. */
+import { expect } from 'chai';
+import { ask, devLogin, Listening } from '../support/chat-client.js';
+import { eventually } from '../support/condition.js';
+import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('the presence of users whose node was killed', function () {
+  this.timeout(180_000);
+  const directories = [temporaryDirectory(), temporaryDirectory()];
+  const running: Server[] = [];
+  let engines: Servers;
+
+  before(async () => {
+    engines = await startServers();
+  });
+  after(async () => {
+    for (const server of running) await server.stop('SIGKILL');
+    await engines?.stop();
+    for (const { remove } of directories) remove();
+  });
+
+  async function start(index: number): Promise<string> {
+    const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
+    const flags = [
+      '--mongo-database',
+      'test_presence',
+      '--secret',
+      'a secret that all of the nodes have got',
+      '--auth-is-invite-required',
+      'false',
+    ];
+    running[index] = await startServer(directories[index]!.path, [...urls, ...flags]);
+    return running[index].urls.chat!;
+  }
+
+  const of = async (base: string, token: string, userId: string) =>
+    (await ask(base, 'GET', '/presence', { token })).body.presence.find(
+      (each: { userId: string }) => each.userId === userId,
+    );
+
+  it('is offline, for whoever had no other node; and those that came to another one stay', async () => {
+    const [one, two] = [await start(0), await start(1)];
+    const [ada, bob] = [await devLogin(one, 'ada@example.org'), await devLogin(one, 'bob@example.org')];
+    for (const who of [ada, bob]) await Listening.to(one, { token: who.token });
+    const moved = await Listening.to(two, { token: bob.token });
+    for (const who of [ada, bob])
+      await eventually(async () => (await of(two, ada.token, who.id)).status === 'online');
+    await ask(two, 'PUT', '/presence/me', { token: ada.token, body: { status: 'away' } });
+    const killed = Date.now();
+    await running[0]!.stop('SIGKILL');
+    await eventually(async () => (await of(two, ada.token, ada.id)).status === 'offline');
+    expect((await of(two, ada.token, ada.id)).lastSeen - killed).to.be.below(30_000);
+    expect((await of(two, ada.token, bob.id)).status).to.equal('online');
+    await eventually(() =>
+      moved.told.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'),
+    );
+    // Nobody is left to say it of those of the last node, until it comes back.
+    await running[1]!.stop('SIGKILL');
+    const again = await start(1);
+    await eventually(async () => (await of(again, ada.token, bob.id)).status === 'offline');
+  });
+});

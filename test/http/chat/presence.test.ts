@@ -1,0 +1,138 @@
+/** Who is there, over HTTP and real event streams, on two nodes; by the contract's tables. */
+import { expect } from 'chai';
+import { connectEventStore } from '../../../adapters/eventstore/client.js';
+import { ask, Listening, type Member } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+import { eventually } from '../../support/condition.js';
+
+describe('the presence of users of the chat', function () {
+  this.timeout(90_000);
+  const chat = useChat(2);
+  let count = 0;
+  const somebody = () => chat.join(`somebody-${++count}`);
+  const put = (who: Member, status: unknown, headers = {}) =>
+    ask(chat.base, 'PUT', '/presence/me', { token: who.token, body: { status }, headers });
+  const list = async (base = chat.base, headers = {}) =>
+    (await ask(base, 'GET', '/presence', { token: chat.admin.token, headers })).body.presence as Entry[];
+  const of = async (who: Member, base = chat.base, headers = {}) =>
+    (await list(base, headers)).find(({ userId }) => userId === who.id);
+  const isAt = (who: Member, status: string, base = chat.base) =>
+    eventually(async () => (await of(who, base))?.status === status);
+  interface Entry {
+    readonly userId: string;
+    readonly status: string;
+    readonly lastSeen: number;
+  }
+
+  it('is offline for everybody who never came', async () => {
+    const ada = await somebody();
+    const entry = await of(ada);
+    expect(entry).to.have.keys('userId', 'status', 'lastSeen');
+    expect(entry).to.include({ status: 'offline' });
+    expect(entry!.lastSeen).to.be.a('number');
+  });
+
+  it('is what users say, at once, on every node', async () => {
+    const ada = await somebody();
+    for (const status of ['away', 'online', 'offline', 'away']) {
+      const before = Date.now();
+      const done = await put(ada, status);
+      expect(done.status).to.equal(200);
+      expect(done.body.presence).to.have.keys('userId', 'status', 'lastSeen');
+      expect(done.body.presence).to.include({ userId: ada.id, status });
+      expect(done.body.presence.lastSeen).to.be.within(before, Date.now());
+      expect(await of(ada)).to.deep.equal(done.body.presence);
+      const seen = { 'if-position': done.headers.get('position') ?? '' };
+      expect(await of(ada, chat.bases[1], seen)).to.deep.equal(done.body.presence);
+    }
+  });
+
+  it('is one of three', async () => {
+    const ada = await somebody();
+    for (const status of ['busy', '', 'ONLINE', 7, null, undefined]) {
+      const refused = await put(ada, status);
+      expect(refused.status, String(status)).to.equal(400);
+      expect(refused.body.error).to.be.a('string');
+    }
+    expect((await ask(chat.base, 'PUT', '/presence/me', { body: { status: 'away' } })).status).to.equal(401);
+    expect((await ask(chat.base, 'GET', '/presence')).status).to.equal(401);
+  });
+
+  it('is online with the first open stream, told to everybody once, and offline after the last on all nodes', async () => {
+    const ada = await somebody();
+    const watching = await Listening.to(chat.bases[1]!, { token: chat.admin.token });
+    const one = await Listening.to(chat.bases[0]!, { token: ada.token });
+    await isAt(ada, 'online');
+    const two = await Listening.to(chat.bases[1]!, { token: ada.token });
+    one.close();
+    const back = await Listening.to(chat.bases[0]!, { token: ada.token });
+    back.close();
+    // Long enough that the first node has let them go, if it does.
+    two.close();
+    await isAt(ada, 'offline');
+    const about = () => watching.told.filter(({ payload }) => payload.userId === ada.id);
+    await eventually(() => about().length >= 2);
+    expect(about().map(({ type, payload }) => [type, payload.status])).to.deep.equal([
+      ['PRESENCE_UPDATE', 'online'],
+      ['PRESENCE_UPDATE', 'offline'],
+    ]);
+    const entry = await of(ada);
+    expect(about()[1]!.payload).to.deep.equal(entry);
+    const [online, offline] = about().map(({ payload }) => payload.lastSeen);
+    // They came back meanwhile: they are gone 10 seconds after the last stream, not after the first.
+    expect(offline - online).to.be.at.least(10_000);
+    watching.close();
+  });
+
+  it('stays what was set by hand while streams come and go', async () => {
+    const ada = await somebody();
+    const watching = await Listening.to(chat.base, { token: chat.admin.token });
+    const stream = await Listening.to(chat.base, { token: ada.token });
+    await isAt(ada, 'online');
+    await put(ada, 'away');
+    const other = await Listening.to(chat.bases[1]!, { token: ada.token });
+    other.close();
+    await put(ada, 'away');
+    expect((await of(ada))!.status).to.equal('away');
+    stream.close();
+    await isAt(ada, 'offline');
+    const again = await Listening.to(chat.base, { token: ada.token });
+    await isAt(ada, 'online');
+    again.close();
+    const about = watching.told.filter(({ payload }) => payload.userId === ada.id);
+    expect(about.map(({ payload }) => payload.status).slice(0, 4)).to.deep.equal([
+      'online',
+      'away',
+      'offline',
+      'online',
+    ]);
+    watching.close();
+  });
+
+  it('is one event in the log, however often it changes', async () => {
+    const ada = await somebody();
+    for (const status of ['away', 'online', 'away', 'online']) await put(ada, status);
+    const client = connectEventStore(chat.servers.eventStoreUrl);
+    const events: number[] = [];
+    for await (const { event } of client.readStream(`chat.presence-${ada.id}`))
+      events.push(Number(event!.revision));
+    await client.dispose();
+    expect(events).to.deep.equal([3]);
+  });
+
+  it('is of nobody who is gone', async () => {
+    const ada = await somebody();
+    await put(ada, 'online');
+    await ask(chat.base, 'POST', '/users/exit', { token: ada.token });
+    expect(await of(ada)).to.equal(undefined);
+  });
+
+  it('is of everybody at a node that ends offline soon', async () => {
+    const ada = await somebody();
+    const stream = await Listening.to(chat.bases[1]!, { token: ada.token });
+    await isAt(ada, 'online');
+    await chat.nodes[1]!.stop();
+    await isAt(ada, 'offline');
+    await eventually(() => stream.ended);
+  });
+});
