@@ -28,7 +28,8 @@ export async function bench(
   try {
     const base = server.urls.chat ?? '';
     const { token } = await devLogin(base, 'admin@localhost');
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    // Made anew for each: what sends them adds to them.
+    const headers = () => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
     const channel = async (name: string): Promise<string> =>
       (await ask(base, 'POST', '/channels', { token, body: { name } })).body.channel.id;
     const posts = (channels: readonly string[]) => {
@@ -36,7 +37,7 @@ export async function bench(
       return (): Request => ({
         method: 'POST',
         path: `/channels/${channels[index++ % channels.length]}/messages`,
-        headers,
+        headers: headers(),
         body: JSON.stringify({ content: `message ${index} that says what people say to each other` }),
       });
     };
@@ -75,7 +76,7 @@ export async function bench(
     await measure('reading 50 older ones', { duration }, () => ({
       method: 'GET',
       path: `/channels/${one}/messages?before=${id}`,
-      headers,
+      headers: headers(),
     }));
   } finally {
     await server.stop();
