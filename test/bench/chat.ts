@@ -44,7 +44,7 @@ export async function bench(
     const reads = (id: string) => (): Request => ({
       method: 'GET',
       path: `/channels/${id}/messages`,
-      headers,
+      headers: headers(),
     });
 
     async function measure(
