@@ -7,6 +7,7 @@ import { catalog } from '../../domain/chat/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { connectIdentity } from './chat/identity.js';
+import { createSearching, searchProjections } from './chat/searching.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
@@ -15,10 +16,10 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [...talkProjections, ...administrationProjections],
+  projections: [...talkProjections, ...administrationProjections, ...searchProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
-    const { kernel, values, release, logger } = context;
+    const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
@@ -29,6 +30,7 @@ export const chat: Service<typeof catalog> = {
       ...identity.routes,
       ...talk.routes,
       ...administration.routes,
+      ...createSearching({ kernel, admission, doors, metrics }).routes,
       eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
