@@ -4,10 +4,12 @@ import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
+import type { Metrics } from '../../../adapters/system/metrics.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
 import { createChannels } from '../../../application/chat/channels.js';
 import { createConversations } from '../../../application/chat/conversations.js';
 import { createHistory } from '../../../application/chat/history.js';
+import { createHotPages } from '../../../application/chat/hot.js';
 import { createMessages } from '../../../application/chat/messages.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createPlaces } from '../../../application/chat/places.js';
@@ -28,23 +30,29 @@ export interface TalkContext {
   readonly kernel: Kernel;
   readonly admission: ChatAdmission;
   readonly doors: Doors;
+  readonly metrics?: Pick<Metrics, 'cache'>;
 }
 
 export type Talk = ReturnType<typeof createTalk>;
 
-export function createTalk({ kernel, admission, doors }: TalkContext) {
+export function createTalk({ kernel, admission, doors, metrics }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const worded = createSaying({ admission, places, uploads: noUploads });
-  const ports = { ...kernel, admission, places, worded, acknowledged: createAcknowledged() };
+  const acknowledged = createAcknowledged();
+  const hot = createHotPages();
+  metrics?.cache(hot.cache);
+  const ports = { ...kernel, admission, places, worded, acknowledged };
   const channels = createChannels(ports);
   const pages = createPages(ports);
-  const reading = createReading({ admission, pages });
+  const reading = createReading({ admission, pages, hot, acknowledged });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory(ports);
   return {
     places,
+    /** Every event of the service, in log order. */
+    hear: hot.hear,
     channels,
     messages,
     replies,
