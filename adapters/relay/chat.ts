@@ -41,6 +41,9 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkMailed: {},
     LinkNotMailed: {},
     LinkSpent: {},
+    SignInLimitReached: {},
+    Exported: {},
+    OAuthReturned: {},
   },
 };
 

@@ -1,11 +1,13 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { address } from '../../../domain/chat/address.js';
+import { audit } from '../../../domain/chat/audit.js';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
+import { oauth } from '../../../domain/chat/oauth.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { presence } from '../../../domain/chat/presence.js';
@@ -87,6 +89,7 @@ const emitted: readonly DomainEvent[] = [
     requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
     recordMail('two', false),
   ]).events,
+  ...specOf(oauth).run([{ type: 'SpendState', stateId: 'digest', provider: 'google', now: NOON }]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),
@@ -118,12 +121,17 @@ const emitted: readonly DomainEvent[] = [
     release({ messageId: 'n' }),
   ]).events,
   ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
+  ...specOf(audit).run([
+    { type: 'SignInLimitReached', data: { addressId: 'a', userId: 'bob', reachedAt: NOON } },
+    { type: 'Exported', data: { by: 'ada', exportedAt: NOON } },
+  ]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   UserAdded: ['by'],
   ChannelUpdated: ['isPrivate'],
+  SignInLimitReached: ['userId'],
   LinkRequested: ['userId'],
 };
 
