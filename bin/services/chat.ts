@@ -6,6 +6,7 @@ import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
+import { fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
@@ -18,12 +19,13 @@ export const chat: Service<typeof catalog> = {
   projections: [...talkProjections, ...administrationProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
-    const { kernel, values, release, logger } = context;
+    const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, audit, doors, signIn, reactions } = identity;
-    const talk = createTalk({ kernel, admission, doors });
+    const talk = createTalk({ kernel, admission, doors, fileStore: fileStoreOf(kernel, values) });
+    for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const routes = [
       ...identity.routes,
@@ -48,7 +50,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [...reactions, ...talk.reactions],
-      periodic: administration.periodic,
+      periodic: [...administration.periodic, ...talk.periodic],
     };
   },
 };

@@ -52,7 +52,7 @@ export function createMemberScanner(
   let awaited: string | undefined;
   let isLarge = false;
   /** Of an escape that is not whole yet, what came of it. */
-  let escape = '';
+  let part = '';
 
   function keep(bytes: Buffer) {
     keptBytes += bytes.length;
@@ -107,8 +107,8 @@ export function createMemberScanner(
     let quote = -1;
     let backslash = -1;
     while (at < bytes.length) {
-      if (escape !== '') {
-        at = unescape(bytes, at, plain);
+      if (part !== '') {
+        at = takeEscape(bytes, at, plain);
         continue;
       }
       // Each is looked for once for all that lies before it.
@@ -118,7 +118,7 @@ export function createMemberScanner(
       if (end > at) plain.push(bytes.subarray(at, end));
       at = end;
       if (end === quote) break;
-      escape = '\\';
+      part = '\\';
       at++;
     }
     // Joined: a text of nothing but escapes would go on in single bytes.
@@ -128,13 +128,13 @@ export function createMemberScanner(
   }
 
   /** Takes one more byte of an escape. */
-  function unescape(bytes: Buffer, at: number, plain: Buffer[]): number {
+  function takeEscape(bytes: Buffer, at: number, plain: Buffer[]): number {
     const byte = bytes[at]!;
-    escape += String.fromCharCode(byte);
-    if (escape.length === 2 && byte === U) return at + 1;
-    if (escape.length > 2 && escape.length < 6) return at + 1;
-    const meant = escape.length === 2 ? (ESCAPED.get(byte) ?? NOT_BASE64) : byCode(escape.slice(2));
-    escape = '';
+    part += String.fromCharCode(byte);
+    if (part.length === 2 && byte === U) return at + 1;
+    if (part.length > 2 && part.length < 6) return at + 1;
+    const meant = part.length === 2 ? (ESCAPED.get(byte) ?? NOT_BASE64) : byCode(part.slice(2));
+    part = '';
     plain.push(Buffer.from(meant, 'latin1'));
     return at + 1;
   }
