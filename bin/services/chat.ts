@@ -4,6 +4,7 @@ import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
 import { catalog } from '../../domain/chat/catalog.js';
+import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { fileStoreOf } from './chat/files.js';
@@ -24,7 +25,8 @@ export const chat: Service<typeof catalog> = {
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, audit, doors, signIn, reactions } = identity;
-    const talk = createTalk({ kernel, admission, doors, fileStore: fileStoreOf(kernel, values) });
+    const fileStore = fileStoreOf(kernel, values);
+    const talk = createTalk({ ...context, admission, doors, fileStore });
     for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const routes = [
@@ -40,9 +42,14 @@ export const chat: Service<typeof catalog> = {
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
       publish(event) {
+        if (event.type !== 'ProjectionSwitched') talk.hear(event);
         relay.publish(event);
         const ended = endedBy(event);
         if (ended !== undefined) relay.end(ended);
+        if (event.type !== 'UserErased') return;
+        // Whom nobody is to read any more is also in what was told, and in what is remembered of their sessions.
+        relay.forget();
+        kernel.streams.forget(sessionStream(event.data.userId));
       },
       async start() {
         const admin = await identity.start();
@@ -50,7 +57,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [...reactions, ...talk.reactions],
-      periodic: [...administration.periodic, ...talk.periodic],
+      periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],
     };
   },
 };

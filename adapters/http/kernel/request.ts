@@ -9,7 +9,7 @@ import { quotaOf, type RouteQuota } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
 import type { Request } from './route.js';
-import type { ReceivedMembers } from './upload/read.js';
+import type { ReceivedMembers } from './upload/uploads.js';
 
 export interface RequestDeps {
   readonly service: string;

@@ -9,7 +9,7 @@ import type { Vocabulary } from '../../socket/vocabulary.js';
 import type { Answer, Lasting } from './answer.js';
 import type { RouteQuota } from './limit.js';
 import type { Problem } from './problem.js';
-import type { ReceivedMembers, Uploads } from './upload/read.js';
+import type { ReceivedMembers, Uploads } from './upload/uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -5,10 +5,12 @@ import { conversationRoutes } from '../../../adapters/http/chat/conversations.js
 import { fileRoutes } from '../../../adapters/http/chat/files.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
+import type { Metrics } from '../../../adapters/system/metrics.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
 import { createChannels } from '../../../application/chat/channels.js';
 import { createConversations } from '../../../application/chat/conversations.js';
 import { createHistory } from '../../../application/chat/history.js';
+import { createHotPages } from '../../../application/chat/hot.js';
 import { createMessages } from '../../../application/chat/messages.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createPlaces } from '../../../application/chat/places.js';
@@ -31,11 +33,12 @@ export interface TalkContext {
   readonly fileStore: FileStore;
   readonly admission: ChatAdmission;
   readonly doors: Doors;
+  readonly metrics?: Pick<Metrics, 'cache'>;
 }
 
 export type Talk = ReturnType<typeof createTalk>;
 
-export function createTalk({ kernel, admission, doors, fileStore }: TalkContext) {
+export function createTalk({ kernel, admission, doors, fileStore, metrics }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
     kernel,
@@ -44,16 +47,21 @@ export function createTalk({ kernel, admission, doors, fileStore }: TalkContext)
     places,
   });
   const worded = createSaying({ admission, places, uploads });
-  const ports = { ...kernel, admission, places, worded, uploads, acknowledged: createAcknowledged() };
+  const acknowledged = createAcknowledged();
+  const hot = createHotPages();
+  metrics?.cache(hot.cache);
+  const ports = { ...kernel, admission, places, worded, uploads, acknowledged };
   const channels = createChannels(ports);
   const pages = createPages(ports);
-  const reading = createReading({ admission, pages });
+  const reading = createReading({ admission, pages, hot, acknowledged });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory(ports);
   return {
     places,
+    /** Every event of the service, in log order. */
+    hear: hot.hear,
     channels,
     messages,
     replies,

@@ -1,68 +1,22 @@
-/** Files over HTTP, by the contract: what may be uploaded, and who may read it again. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Files over HTTP, by the contract: what may be uploaded, and how it comes back. */
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { Answered, Member } from '../../support/chat-client.js';
+import type { Answered } from '../../support/chat-client.js';
 import { SAMPLES } from '../../support/chat-files.js';
+import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 const MEBIBYTE = 1024 * 1024;
-const pdf = (length: number): Buffer => {
-  const bytes = randomBytes(length);
-  bytes.write('%PDF-1.7\n');
-  return bytes;
-};
 
 describe('the files of the chat', function () {
   this.timeout(120_000);
   let world: ChatWorld;
-  let channel: string;
-  let secret: string;
-  let count = 0;
   before(async () => {
     world = await startChat();
-    const { ada, bob } = world;
-    channel = (await world.done(ada, 'POST', '/channels', { name: 'open' })).channel.id;
-    const wanted = { name: 'secret', isPrivate: true, members: [bob.id] };
-    secret = (await world.done(ada, 'POST', '/channels', wanted)).channel.id;
   });
   after(() => world?.stop());
 
-  const upload = (who: Member | undefined, filename: string, file: Buffer | string, more: object = {}) =>
-    world.as(who, 'POST', '/files', {
-      filename,
-      file: typeof file === 'string' ? file : file.toString('base64'),
-      contentType: 'application/octet-stream',
-      ...more,
-    });
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
-  const uploaded = async (who: Member, filename = `f${++count}.pdf`, file = pdf(100)): Promise<any> => {
-    const { status, body } = await upload(who, filename, file);
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body.attachment;
-  };
-  /** The bytes, and what is told of them. */
-  async function read(
-    who: Member | undefined,
-    path: string,
-    headers: { [name: string]: string } = {},
-    method = 'GET',
-  ) {
-    const response = await fetch(world.base + path, {
-      method,
-      headers: { ...(who && { authorization: `Bearer ${who.token}` }), ...headers },
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      bytes: Buffer.from(await response.arrayBuffer()),
-    };
-  }
-  const statusOf = async (who: Member | undefined, name: string) =>
-    (await read(who, `/files/${name}`)).status;
-  const say = async (who: Member, at: string, body: object) =>
-    (await world.done(who, 'POST', `/channels/${at}/messages`, body)).message;
   const refused = ({ status, body }: Answered, wanted: number) => {
     expect(status, JSON.stringify(body)).to.equal(wanted);
     expect(body.error).to.be.a('string');
@@ -70,7 +24,7 @@ describe('the files of the chat', function () {
 
   it('are answered as attachments, and come back to the byte with a name and a type', async () => {
     const bytes = pdf(200_001);
-    const { status, body, headers } = await upload(world.ada, 'Plan für Mai.PDF', bytes);
+    const { status, body, headers } = await uploadFile(world, world.ada, 'Plan für Mai.PDF', bytes);
     expect(status).to.equal(200);
     expect(headers.get('position')).to.match(/^\d+$/);
     expect(body.success).to.equal(true);
@@ -82,7 +36,7 @@ describe('the files of the chat', function () {
     });
     expect(filename).to.match(/^\d{13}-[\w-]{16,}\.pdf$/);
     expect(Math.abs(Number(filename.split('-')[0]) - Date.now())).to.be.lessThan(60_000);
-    const found = await read(world.ada, `/files/${filename}`);
+    const found = await read(world, world.ada, `/files/${filename}`);
     expect(found.status).to.equal(200);
     expect(found.bytes.equals(bytes)).to.equal(true);
     const told = Object.fromEntries(found.headers);
@@ -101,12 +55,12 @@ describe('the files of the chat', function () {
   it('may be of every type of the contract, by its end in any case, and are never HTML', async () => {
     for (const [extension, bytes] of Object.entries(SAMPLES)) {
       const image = ['jpg', 'jpeg', 'png', 'webp', 'svg'].includes(extension);
-      const { status, body } = await upload(world.ada, `x.${extension.toUpperCase()}`, bytes, {
+      const { status, body } = await uploadFile(world, world.ada, `x.${extension.toUpperCase()}`, bytes, {
         contentType: 'text/html',
       });
       expect(status, extension).to.equal(image ? 400 : 200);
       if (image) continue;
-      const { headers } = await read(world.ada, `/files/${body.attachment.filename}`);
+      const { headers } = await read(world, world.ada, `/files/${body.attachment.filename}`);
       expect(headers.get('content-type')).to.equal(body.attachment.contentType);
       expect(headers.get('content-type')).not.to.include('html');
     }
@@ -125,9 +79,9 @@ describe('the files of the chat', function () {
       'x.png',
       `${'x'.repeat(300)}.pdf`,
     ];
-    for (const name of names) refused(await upload(world.ada, name, pdf(10)), 400);
+    for (const name of names) refused(await uploadFile(world, world.ada, name, pdf(10)), 400);
     for (const filename of [1, null, ['x.pdf']])
-      refused(await upload(world.ada, '', pdf(10), { filename }), 400);
+      refused(await uploadFile(world, world.ada, '', pdf(10), { filename }), 400);
   });
 
   it('are called by the last part of their path, and stored as nothing that was sent', async () => {
@@ -138,7 +92,7 @@ describe('the files of the chat', function () {
       'x\u0000.pdf',
       'a\r\nSet-Cookie: x/x.pdf',
     ]) {
-      const { filename, originalName } = await uploaded(world.ada, name);
+      const { filename, originalName } = await uploaded(world, world.ada, name);
       expect(originalName).to.equal('x.pdf');
       expect(filename).to.match(/^\d+-[\w-]+\.pdf$/);
     }
@@ -147,13 +101,13 @@ describe('the files of the chat', function () {
   it('are refused for what they hold: another type, nothing, or no base64', async () => {
     const html = Buffer.from('<script>alert(1)</script>%PDF-1.7');
     for (const extension of ['pdf', 'zip', 'docx', 'doc', 'xlsx', 'pptx', 'ppt', 'xls'])
-      refused(await upload(world.ada, `x.${extension}`, html), 400);
-    refused(await upload(world.ada, 'x.txt', Buffer.from('%PDF-1.7')), 400);
-    refused(await upload(world.ada, 'x.pdf', ''), 400);
-    refused(await upload(world.ada, 'x.pdf', 'not base64!'), 400);
-    refused(await upload(world.ada, 'x.pdf', 'data:application/pdf,%PDF-1.7'), 400);
+      refused(await uploadFile(world, world.ada, `x.${extension}`, html), 400);
+    refused(await uploadFile(world, world.ada, 'x.txt', Buffer.from('%PDF-1.7')), 400);
+    refused(await uploadFile(world, world.ada, 'x.pdf', ''), 400);
+    refused(await uploadFile(world, world.ada, 'x.pdf', 'not base64!'), 400);
+    refused(await uploadFile(world, world.ada, 'x.pdf', 'data:application/pdf,%PDF-1.7'), 400);
     for (const file of [undefined, null, 1, ['JVBERi0x'], { a: 1 }])
-      refused(await upload(world.ada, 'x.pdf', '', { file }), 400);
+      refused(await uploadFile(world, world.ada, 'x.pdf', '', { file }), 400);
     refused(await world.as(world.ada, 'POST', '/files', '{"filename":"x.pdf","file":"JVBERi0x'), 400);
     refused(
       await world.as(world.ada, 'POST', '/files', '{"file":"JVBERi0x","filename":"x.pdf","file":"JVBERi0x"}'),
@@ -169,7 +123,9 @@ describe('the files of the chat', function () {
     const json = JSON.stringify({ file: `data:application/pdf;base64,${base64}`, filename: 'x.pdf' });
     for (const body of [json, json.replaceAll('/', '\\/'), json.replaceAll('+', '\\u002B')]) {
       const { attachment } = await world.done(world.ada, 'POST', '/files', body);
-      expect((await read(world.ada, `/files/${attachment.filename}`)).bytes.equals(bytes)).to.equal(true);
+      expect((await read(world, world.ada, `/files/${attachment.filename}`)).bytes.equals(bytes)).to.equal(
+        true,
+      );
     }
     const response = await fetch(`${world.base}/files`, {
       method: 'POST',
@@ -185,13 +141,13 @@ describe('the files of the chat', function () {
 
   it('may have 25 MiB to the byte, and no byte more', async () => {
     const bytes = pdf(25 * MEBIBYTE);
-    const { filename, size } = await uploaded(world.ada, 'large.pdf', bytes);
+    const { filename, size } = await uploaded(world, world.ada, 'large.pdf', bytes);
     expect(size).to.equal(bytes.length);
-    const found = await read(world.ada, `/files/${filename}`);
+    const found = await read(world, world.ada, `/files/${filename}`);
     const digest = (of: Buffer) => createHash('sha256').update(of).digest('hex');
     expect(digest(found.bytes)).to.equal(digest(bytes));
-    refused(await upload(world.ada, 'large.pdf', Buffer.concat([bytes, Buffer.from('x')])), 400);
-    refused(await upload(world.ada, 'large.pdf', 'A'.repeat(45 * MEBIBYTE)), 413);
+    refused(await uploadFile(world, world.ada, 'large.pdf', Buffer.concat([bytes, Buffer.from('x')])), 400);
+    refused(await uploadFile(world, world.ada, 'large.pdf', 'A'.repeat(45 * MEBIBYTE)), 413);
   });
 
   it('are uploaded once by a key, and another body is a misuse of it', async () => {
@@ -203,118 +159,15 @@ describe('the files of the chat', function () {
     expect(again.body).to.deep.equal(first.body);
     const other = { ...body, file: pdf(100).toString('base64') };
     refused(await world.as(world.ada, 'POST', '/files', other, { headers }), 422);
-    const found = await read(world.ada, `/files/${first.body.attachment.filename}`);
+    const found = await read(world, world.ada, `/files/${first.body.attachment.filename}`);
     expect(found.bytes.toString('base64')).to.equal(body.file);
-  });
-
-  it('are told to nobody without a token, and by no other name', async () => {
-    const { filename } = await uploaded(world.ada);
-    refused(await upload(undefined, 'x.pdf', pdf(10)), 401);
-    expect(await statusOf(undefined, filename)).to.equal(401);
-    const [ms = '', rest = ''] = filename.split(/-(.*)/s);
-    const names = [
-      `${Number(ms) + 1}-${rest}`,
-      `${filename}x`,
-      filename.replace('pdf', 'txt'),
-      'x.pdf',
-      '1-x.pdf',
-    ];
-    const paths = ['..%2f..%2fpackage.json', '%2e%2e', '..%5c', `..%2ffiles%2f${filename}`, `${filename}%00`];
-    for (const name of [...names, ...paths]) expect(await statusOf(world.ada, name), name).to.equal(404);
-  });
-
-  it('are read by their uploader, and by whoever sees a message that holds them', async () => {
-    const { admin, ada, bob, cyd } = world;
-    const file = await uploaded(ada);
-    const all = async () => [
-      await statusOf(ada, file.filename),
-      await statusOf(bob, file.filename),
-      await statusOf(cyd, file.filename),
-      await statusOf(admin, file.filename),
-    ];
-    expect(await all()).to.deep.equal([200, 404, 404, 404]);
-    const message = await say(ada, secret, { attachments: [file] });
-    expect(message.attachments).to.deep.equal([file]);
-    expect(await all()).to.deep.equal([200, 200, 404, 200]);
-    await say(bob, channel, { content: 'passed on', attachments: [file] });
-    expect(await all()).to.deep.equal([200, 200, 200, 200]);
-  });
-
-  it('are read by whoever sees a reply or is one of two', async () => {
-    const { ada, bob, cyd, admin } = world;
-    const [inThread, between] = [await uploaded(ada), await uploaded(ada)];
-    const parent = await say(ada, channel, { content: 'parent' });
-    await world.done(ada, 'POST', `/messages/${parent.id}/thread`, { attachments: [inThread] });
-    expect(await statusOf(cyd, inThread.filename)).to.equal(200);
-    const { conversation } = await world.done(ada, 'POST', '/conversations', { targetUserId: bob.id });
-    await world.done(ada, 'POST', `/conversations/${conversation.id}/messages`, { attachments: [between] });
-    expect(await statusOf(bob, between.filename)).to.equal(200);
-    for (const other of [cyd, admin]) expect(await statusOf(other, between.filename)).to.equal(404);
-  });
-
-  it('hang only where they were really uploaded, by the one who says so or where they see it', async () => {
-    const { ada, bob, cyd } = world;
-    const file = await uploaded(ada);
-    const post = (who: Member, attachments: unknown) =>
-      world.as(who, 'POST', `/channels/${channel}/messages`, { content: 'x', attachments });
-    refused(await post(cyd, [file]), 400);
-    refused(await post(ada, [{ ...file, filename: '1767225600000-aaaaaaaaaaaaaaaaaaaaaa.pdf' }]), 400);
-    refused(await post(ada, [{ ...file, filename: '../../etc/passwd' }]), 400);
-    await say(ada, secret, { attachments: [file] });
-    refused(await post(cyd, [file]), 400);
-    const lied = { ...file, originalName: 'virus.exe', contentType: 'text/html', size: 1 };
-    const { body } = await post(bob, [lied]);
-    expect(body.message.attachments).to.deep.equal([file]);
-  });
-
-  it('go with the message that holds them, with its thread, and with the channel', async () => {
-    const { ada, cyd } = world;
-    const { channel: made } = await world.done(ada, 'POST', '/channels', { name: `doomed${++count}` });
-    const gone = (name: string) => eventually(async () => (await statusOf(ada, name)) === 404);
-    const [one, two, three, four] = [
-      await uploaded(ada),
-      await uploaded(ada),
-      await uploaded(ada),
-      await uploaded(ada),
-    ];
-    const first = await say(ada, made.id, { attachments: [one] });
-    await world.done(ada, 'POST', `/messages/${first.id}/thread`, { attachments: [two] });
-    await world.done(ada, 'DELETE', `/messages/${first.id}`);
-    for (const { filename } of [one, two]) expect(await statusOf(cyd, filename)).to.equal(404);
-    for (const { filename } of [one, two]) await gone(filename);
-    const parent = await say(ada, made.id, { content: 'parent' });
-    const { reply } = await world.done(ada, 'POST', `/messages/${parent.id}/thread`, {
-      attachments: [three],
-    });
-    await world.done(ada, 'DELETE', `/messages/${parent.id}/thread/${reply.id}`);
-    expect(await statusOf(cyd, three.filename)).to.equal(404);
-    await gone(three.filename);
-    await say(ada, made.id, { attachments: [four] });
-    await say(ada, channel, { attachments: [four] });
-    const alone = await uploaded(ada);
-    await say(ada, made.id, { attachments: [alone] });
-    await world.done(ada, 'DELETE', `/channels/${made.id}`);
-    expect(await statusOf(cyd, alone.filename)).to.equal(404);
-    await gone(alone.filename);
-    expect(await statusOf(cyd, four.filename)).to.equal(200);
-  });
-
-  it('are gone for others once they are edited away, and can be taken back', async () => {
-    const { ada, cyd } = world;
-    const file = await uploaded(ada);
-    const { id } = await say(ada, channel, { content: 'x', attachments: [file] });
-    await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [] });
-    await eventually(async () => (await statusOf(cyd, file.filename)) === 404);
-    expect(await statusOf(ada, file.filename)).to.equal(200);
-    await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [file] });
-    expect(await statusOf(cyd, file.filename)).to.equal(200);
   });
 
   it('are read in parts, and not again where they are the same', async () => {
     const bytes = pdf(150_000);
-    const { filename } = await uploaded(world.ada, 'x.pdf', bytes);
+    const { filename } = await uploaded(world, world.ada, 'x.pdf', bytes);
     const path = `/files/${filename}`;
-    const etag = (await read(world.ada, path)).headers.get('etag')!;
+    const etag = (await read(world, world.ada, path)).headers.get('etag')!;
     const parts = [
       ['bytes=0-0', 0, 1],
       ['bytes=65530-131080', 65_530, 131_081],
@@ -324,31 +177,31 @@ describe('the files of the chat', function () {
       ['bytes=10-999999', 10, 150_000],
     ] as const;
     for (const [range, from, to] of parts) {
-      const found = await read(world.ada, path, { range });
+      const found = await read(world, world.ada, path, { range });
       expect(found.status, range).to.equal(206);
       expect(found.headers.get('content-range')).to.equal(`bytes ${from}-${to - 1}/150000`);
       expect(found.bytes.equals(bytes.subarray(from, to)), range).to.equal(true);
     }
     for (const range of ['bytes=150000-', 'bytes=-0']) {
-      const found = await read(world.ada, path, { range });
+      const found = await read(world, world.ada, path, { range });
       expect(found.status, range).to.equal(416);
       expect(found.headers.get('content-range')).to.equal('bytes */150000');
       expect(JSON.parse(String(found.bytes)).error).to.be.a('string');
     }
     for (const range of ['bytes=5-1', 'bytes=a-b', 'lines=1-2', 'bytes=0-1,5-6', 'bytes=-']) {
-      expect((await read(world.ada, path, { range })).status, range).to.equal(200);
+      expect((await read(world, world.ada, path, { range })).status, range).to.equal(200);
     }
     const part = { range: 'bytes=0-9' };
-    expect((await read(world.ada, path, { ...part, 'if-range': etag })).status).to.equal(206);
-    expect((await read(world.ada, path, { ...part, 'if-range': '"other"' })).status).to.equal(200);
+    expect((await read(world, world.ada, path, { ...part, 'if-range': etag })).status).to.equal(206);
+    expect((await read(world, world.ada, path, { ...part, 'if-range': '"other"' })).status).to.equal(200);
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      const found = await read(world.ada, path, { 'if-none-match': known });
+      const found = await read(world, world.ada, path, { 'if-none-match': known });
       expect([found.status, found.bytes.length], known).to.deep.equal([304, 0]);
       expect(found.headers.get('etag')).to.equal(etag);
     }
-    expect((await read(world.ada, path, { 'if-none-match': '"other"' })).status).to.equal(200);
-    expect((await read(world.cyd, path, { 'if-none-match': etag })).status).to.equal(404);
-    const head = await read(world.ada, path, {}, 'HEAD');
+    expect((await read(world, world.ada, path, { 'if-none-match': '"other"' })).status).to.equal(200);
+    expect((await read(world, world.cyd, path, { 'if-none-match': etag })).status).to.equal(404);
+    const head = await read(world, world.ada, path, {}, 'HEAD');
     expect([head.status, head.headers.get('content-length'), head.bytes.length]).to.deep.equal([
       200,
       '150000',

@@ -25,17 +25,7 @@ import { isProblem, type Problem, problem } from '../problem.js';
 import { watchProgress } from '../progress.js';
 import { createBase64 } from './base64.js';
 import { createMemberScanner, type MemberSink, RestTooLarge } from './members.js';
-
-/** Large base64 members of a JSON body: empty texts in it, they are found in `Request.received`. */
-export interface Uploads {
-  /** By name: how many bytes each may have, decoded; more, or what is no base64, is 400. */
-  readonly members: { readonly [name: string]: number };
-  /** Where each goes. */
-  receive(): Promise<Receiving>;
-}
-
-/** What has come in, by the names of its members. */
-export type ReceivedMembers = ReadonlyMap<string, Received>;
+import type { ReceivedMembers, Uploads } from './uploads.js';
 
 export interface ReadUpload {
   readonly received: ReceivedMembers;
