@@ -50,3 +50,33 @@ export interface Mailer {
   /** Whether it was taken; false where it was refused for good, or as often as it may be tried. */
   send(mail: Mail, signal: AbortSignal): Promise<boolean>;
 }
+
+/** Another server that says who somebody is (OAuth 2.0). */
+export interface OAuthProvider {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  readonly authorizationUrl: string;
+  readonly tokenUrl: string;
+  readonly userInfoUrl: string;
+  /** Where the address is not in the profile: a list of `{email, primary, verified}`. */
+  readonly emailsUrl?: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  /** Separated by spaces. */
+  readonly scopes: string;
+  readonly authorizationParams?: { readonly [name: string]: string };
+}
+
+/** What a provider says of somebody. */
+export interface Profile {
+  /** Undefined where it has none that it vouches for. */
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+}
+
+export interface OAuthClient {
+  /** Server to server; rejects when the provider does not answer in time, or as it should. `verifier` is PKCE's. */
+  profile(provider: OAuthProvider, code: string, verifier: string): Promise<Profile>;
+}

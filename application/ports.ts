@@ -204,6 +204,8 @@ export interface Settled {
   position(projection: string): Position;
   /** The last position this node appended to any of these streams and that not all projections may have seen yet. */
   latest(streams: readonly string[]): Position;
+  /** The last position this node appended to any stream of a service. */
+  latestOf(service: string): Position;
 }
 
 /** Something that this process holds in memory to be quick, bounded in bytes. */

@@ -31,6 +31,8 @@ export function createSettled(
   const pending = new Map<string, Position>();
   /** By service: the last append to a stream that is not known by itself any more. */
   const forgotten = new Map<string, Position>();
+  /** By service: the last append. */
+  const newest = new Map<string, Position>();
   const seen = new Map<string, Position>();
   const beginnings = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
@@ -87,6 +89,8 @@ export function createSettled(
     position: (projection) => seen.get(projection) ?? 0n,
     appended(stream, position) {
       const known = pending.get(stream) ?? 0n;
+      const of = serviceOf(stream);
+      if (position > (newest.get(of) ?? 0n)) newest.set(of, position);
       pending.delete(stream);
       pending.set(stream, position > known ? position : known);
       const [oldest] = pending;
@@ -104,6 +108,8 @@ export function createSettled(
       }
       return latest;
     },
+
+    latestOf: (service) => newest.get(service) ?? 0n,
 
     untilWanted(names, ms) {
       if (names.some((each) => (waiting.get(each)?.size ?? 0) > 0)) return Promise.resolve();

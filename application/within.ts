@@ -17,13 +17,16 @@ export const RETRY_MS = REQUEST_MS - CALL_MS;
 export const HEALTH_MS = 1000;
 
 /** What `work` comes to; `Unavailable` when `ms` pass first. The work itself goes on: it may be done all the same. */
-export async function within<T>(ms: number, work: Promise<T> | T, who: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Unavailable(`${who} did not answer within ${Math.round(ms)} ms`)),
-      ms,
-    );
+export function within<T>(ms: number, work: Promise<T> | T, who: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Unavailable(`${who} did not answer within ${Math.round(ms)} ms`));
+    const timer = setTimeout(late, ms);
+    const settling =
+      <V>(settle: (outcome: V) => void) =>
+      (outcome: V) => {
+        clearTimeout(timer);
+        settle(outcome);
+      };
+    Promise.resolve(work).then(settling(resolve), settling(reject));
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

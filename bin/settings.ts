@@ -2,6 +2,7 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { oauthRules, oauthSettings } from '../application/chat/oauth-settings.js';
 import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
 import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
@@ -11,6 +12,7 @@ import type { Rule, ValuesOf } from '../application/settings.js';
 export const settings = {
   ...commonSettings,
   ...chatSettings,
+  ...oauthSettings,
   ...logsSettings,
   ...alertSettings,
   ...roomsSettings,
@@ -27,6 +29,7 @@ export type AnnalsValues = ValuesOf<AnnalsSettings>;
 const ORIGIN = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/;
 
 const rules: readonly Rule<AnnalsSettings>[] = [
+  ...oauthRules,
   (values) => {
     try {
       createClientAddress(values['server.trustedProxies']);

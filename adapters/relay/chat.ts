@@ -30,11 +30,20 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
+    // Messages tell of what hangs on them.
+    FileUploaded: {},
+    FileAttached: {},
+    FileKept: {},
+    FileDetached: {},
+    FileDiscarded: {},
     PasswordSet: {},
     LinkRequested: {},
     LinkMailed: {},
     LinkNotMailed: {},
     LinkSpent: {},
+    SignInLimitReached: {},
+    Exported: {},
+    OAuthReturned: {},
   },
 };
 

@@ -5,6 +5,7 @@ import {
   type AddressState,
   address,
 } from '../../domain/chat/address.js';
+import { type AuditEvent, audit } from '../../domain/chat/audit.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import {
   type ChannelsCommand,
@@ -25,6 +26,7 @@ import {
   message,
   messageNotFound,
 } from '../../domain/chat/message.js';
+import { type OAuthReturned, type OAuthState, oauth, type SpendState } from '../../domain/chat/oauth.js';
 import {
   type PasswordSet,
   type PasswordState,
@@ -61,6 +63,13 @@ export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
   expires: true,
 };
 
+/** A stream is born of the return of its state. */
+export const oauthKind: Aggregate<OAuthState, SpendState, OAuthReturned> = {
+  catalog,
+  decider: oauth,
+  begins: () => true,
+};
+
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,
   decider: session,
@@ -93,3 +102,5 @@ export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEve
   decider: presence,
   keeps: 1,
 };
+
+export const auditKind: Aggregate<Record<never, never>, AuditEvent, AuditEvent> = { catalog, decider: audit };

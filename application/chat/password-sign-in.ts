@@ -5,8 +5,9 @@ import { isEmail, tidyEmail } from '../../domain/chat/names.js';
 import { badEmail } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Failures } from '../identity-ports.js';
-import type { CommandContext, Derivation } from '../ports.js';
+import type { Clock, CommandContext, Derivation } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
+import type { Audit } from './audit.js';
 import type { Links } from './links.js';
 import type { Passwords } from './passwords.js';
 import type { People } from './people.js';
@@ -20,6 +21,8 @@ export interface PasswordSignInPorts {
   readonly links: Links;
   readonly failures: Failures;
   readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly audit: Pick<Audit, 'note'>;
 }
 
 export interface Credentials {
@@ -53,7 +56,7 @@ const badToken: Rejection = { ...badLink, kind: 'invalid' };
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
-  const { admission, come, sessions, passwords, links, failures, derivation } = ports;
+  const { admission, come, sessions, passwords, links, failures, derivation, clock, audit } = ports;
 
   /** Another command of the same request. */
   const next = (what: string, context: CommandContext): CommandContext => ({
@@ -80,7 +83,11 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const late = await refused();
     if (late) return late;
     if (user && isRight) return sessions.open(user, from, context);
-    await failures.count(...whose);
+    if (await failures.count(...whose)) {
+      const about = { addressId: derivation.id('chat.failures', email), reachedAt: clock.now() };
+      const data = { ...about, ...(user && { userId: user.id }) };
+      await audit.note({ type: 'SignInLimitReached', data }, next('limit-reached', context));
+    }
     return wrongCredentials;
   }
 

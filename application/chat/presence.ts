@@ -12,7 +12,7 @@ import type { RosterState } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Clock, CommandContext, EventLog, Leases, Logger, Position, Rows, Settled } from '../ports.js';
-import { later, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
+import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import type { ChatAdmission } from './admission.js';
 import { presenceKind } from './kinds.js';
 import type { Done } from './sessions.js';
@@ -71,8 +71,6 @@ export function createPresence(ports: PresencePorts) {
   const { graceMs = GRACE_MS } = ports;
   const run = `${node}${SEPARATOR}${randomUUID().slice(0, 8)}`;
   const here = new Map<string, Here>();
-  /** Of what this node has told: its readers are owed it. */
-  let told: Position = 0n;
 
   async function change(command: PresenceCommand, context: CommandContext) {
     const stream = presenceStream(command.userId);
@@ -82,9 +80,7 @@ export function createPresence(ports: PresencePorts) {
         await log.retain(stream, { maxCount: 1 });
       return undefined;
     };
-    const outcome = await handle(presenceKind, stream, command, context, before);
-    if (!isRejection(outcome)) told = later(told, outcome.position);
-    return outcome;
+    return handle(presenceKind, stream, command, context, before);
   }
 
   const connection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
@@ -175,7 +171,7 @@ export function createPresence(ports: PresencePorts) {
   async function list(
     seen?: Position,
   ): Promise<Reflected & { readonly body: { readonly presence: readonly PresenceView[] } }> {
-    const reflected = await reflecting(settled, 'chat.presence', { told, seen });
+    const reflected = await reflecting(settled, 'chat.presence', { told: settled.latestOf('chat'), seen });
     const [found, { state: roster }] = await Promise.all([
       rows.find<PresenceRow>('chat.presence', { filter: {} }),
       admission.roster(seen),

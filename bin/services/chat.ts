@@ -22,9 +22,9 @@ export const chat: Service<typeof catalog> = {
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
-    const { admission, doors, signIn, reactions } = identity;
+    const { admission, audit, doors, signIn, reactions } = identity;
     const talk = createTalk({ kernel, admission, doors });
-    const administration = createAdministration({ kernel, admission, doors, talk, logger });
+    const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const routes = [
       ...identity.routes,
       ...talk.routes,

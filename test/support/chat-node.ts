@@ -1,6 +1,6 @@
 /** The chat on nodes of a test's own, with an admin, to which anybody may come. */
 import { chat } from '../../bin/services/chat.js';
-import { devLogin, type Member } from './chat-client.js';
+import { ask, devLogin, type Member } from './chat-client.js';
 import { type Servers, startServers } from './engines.js';
 import { type RunningNode, startNode } from './node.js';
 
@@ -23,6 +23,13 @@ export function useChat(count = 1, flags: { readonly [flag: string]: string } = 
   const bases = () => nodes.map((node) => node.url('chat'));
   const first = () => bases()[0] ?? '';
   const join = (name: string, base = first()) => devLogin(base, `${name}@example.org`);
+  const withPassword = async () => {
+    const credentials = { email: 'admin@example.org', password: flags['--chat-initial-user-password'] };
+    const { body } = await ask(first(), 'POST', '/auth/password-login', { body: credentials });
+    const token: string = body.accessToken;
+    const me = await ask(first(), 'GET', '/auth/me', { token });
+    return { id: me.body.user.id, token, refreshToken: body.refreshToken };
+  };
   before(async () => {
     const given = await startServers();
     servers = given;
@@ -37,7 +44,7 @@ export function useChat(count = 1, flags: { readonly [flag: string]: string } = 
     };
     for (let each = 0; each < count; each++)
       nodes.push(await startNode([chat], { servers: given, flags: common }));
-    admin = await join('admin');
+    admin = await (flags['--auth-auth-mode'] === 'password' ? withPassword() : join('admin'));
   });
   after(async () => {
     for (const node of nodes) await node.stop();

@@ -55,6 +55,11 @@ export const roleBody = object({ role });
 export const addBody = object({ email, role }, { password });
 export const addedUser = object({ success: { const: true }, userId: text });
 
+export const providers = object({
+  providers: { type: 'array', items: object({ id: text, name: text, loginUrl: text }) },
+  count: { type: 'integer' },
+});
+
 export const session = object({
   id: text,
   createdAt: time,

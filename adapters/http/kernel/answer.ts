@@ -87,6 +87,8 @@ function writeReply(ctx: Context, { status, body, text, headers, position, consi
   } else {
     ctx.body = body === undefined ? null : JSON.stringify(body);
     if (body !== undefined) ctx.type = JSON_TYPE;
+    // For koa, what has no body has no content (204).
+    else ctx.status = status;
   }
   for (const name in headers) ctx.set(name, headers[name] as string | string[]);
 }

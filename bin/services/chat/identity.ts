@@ -6,18 +6,23 @@ import { authRoutes } from '../../../adapters/http/chat/auth.js';
 import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
 import { healthRoutes } from '../../../adapters/http/chat/health.js';
 import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
+import { oauthRoutes } from '../../../adapters/http/chat/oauth.js';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
+import { createLimit } from '../../../adapters/http/kernel/limit.js';
 import type { Route } from '../../../adapters/http/kernel/route.js';
 import { createMailer } from '../../../adapters/mail/smtp.js';
+import { createOAuthClient } from '../../../adapters/oauth/client.js';
 import { isLoopback } from '../../../adapters/system/client-address.js';
 import { createFailures } from '../../../adapters/system/failures.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
+import { createAudit } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/inviting.js';
 import { createLinks } from '../../../application/chat/links.js';
 import { mailReaction } from '../../../application/chat/mail.js';
+import { createOAuth } from '../../../application/chat/oauth.js';
 import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
 import { createPasswords } from '../../../application/chat/passwords.js';
 import { createPeople } from '../../../application/chat/people.js';
@@ -29,17 +34,20 @@ import type { AnyReaction } from '../../../application/follow/reactions.js';
 import type { Position } from '../../../application/ports.js';
 import type { ServiceContext } from '../../node/service.js';
 import type { AnnalsValues } from '../../settings.js';
+import { providersOf } from './providers.js';
 
 /** Of sign-ins that failed, by email and by network. */
-const FAILURES = { most: 10, perMs: 15 * 60_000 };
+const WINDOW_MS = 15 * 60_000;
+const MOST_FAILURES = 10;
 
 export interface IdentityContext
-  extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger' | 'signal' | 'url'> {
+  extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal' | 'url'> {
   /** How far the relay has heard. */
   readonly heard: () => Position;
 }
 
-export function connectIdentity({ kernel, values, metrics, logger, signal, url, heard }: IdentityContext) {
+export function connectIdentity(context: IdentityContext) {
+  const { kernel, values, release, metrics, logger, signal, url, heard } = context;
   const { clock, derivation, streams } = kernel;
   const mode = values['auth.authMode'];
   const takesPasswords = mode === 'password';
@@ -62,13 +70,19 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
   const sessions = createSessions(ports);
   const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: createPasswordHashing() });
-  const failures = createFailures(FAILURES.most, FAILURES.perMs);
-  const withPeople = { ...ports, come, sessions, links, passwords, failures };
+  const failures = createFailures(MOST_FAILURES, WINDOW_MS);
+  const audit = createAudit(kernel);
+  const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);
   const doors = createDoors(admission);
 
+  const appUrl = () => values['auth.appUrl'] ?? values['chat.appUrl'] ?? url();
+  const providers = providersOf(values, appUrl);
+  const client = createOAuthClient(`annals/${release}`);
+  const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
+  const attempts = createLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
     dev: () => [devLoginRoute(signIn)],
     'magic-link': () => magicLinkRoutes({ links, signIn }),
@@ -79,7 +93,7 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
     mode,
     hasEmail,
     isInviteRequired,
-    oauthEnabled: false,
+    oauthEnabled: providers.length > 0,
     passwordResetEnabled: takesPasswords && hasEmail,
     registrationEnabled: takesPasswords && !isInviteRequired,
   };
@@ -88,7 +102,6 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
   if (hasEmail) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });
-    const appUrl = () => values['auth.appUrl'] ?? values['chat.appUrl'] ?? url();
     const subject = values['email.emailSubject'];
     const letters = { mailer, appUrl, subject, templates: templatesOf(values) };
     reactions.push(mailReaction({ ...withPeople, ...letters, logger, signal }));
@@ -97,12 +110,14 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
 
   return {
     admission,
+    audit,
     doors,
     sessions,
     come,
     reactions,
     routes: [
       ...auth,
+      ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),
       ...healthRoutes(config, namesOf(auth)),
       ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn }),
     ],
@@ -110,8 +125,8 @@ export function connectIdentity({ kernel, values, metrics, logger, signal, url, 
     async start() {
       const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
       const password = values['chat.initialUser.password'];
-      const context = kernel.systemContext('chat.start');
-      return makeInitialUser({ come, passwords }, { email, userName, password }, context);
+      const starting = kernel.systemContext('chat.start');
+      return makeInitialUser({ come, passwords }, { email, userName, password }, starting);
     },
   };
 }

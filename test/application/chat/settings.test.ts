@@ -1,5 +1,6 @@
 /** Combinations of the chat's settings that must not run. */
 import { expect } from 'chai';
+import { oauthRules } from '../../../application/chat/oauth-settings.js';
 import { chatRules, chatSettings } from '../../../application/chat/settings.js';
 
 const rules = chatRules((host) => host === '127.0.0.1');
@@ -53,5 +54,43 @@ describe('the settings of the chat', () => {
   it('need an initial admin who can be one', () => {
     expect(keys({ 'chat.initialUser.email': 'admin' })).to.deep.equal(['chat.initialUser.email']);
     expect(keys({ 'chat.initialUser.userName': ' ' })).to.deep.equal(['chat.initialUser.userName']);
+  });
+});
+
+describe('the settings of signing in by way of providers', () => {
+  const custom = {
+    id: 'own',
+    name: 'Own',
+    authorizationUrl: 'https://own.example/authorize',
+    tokenUrl: 'https://own.example/token',
+    userInfoUrl: 'https://own.example/me',
+    clientId: 'id',
+    clientSecret: 'secret',
+  };
+  const blamedFor = (given: Record<string, unknown>) => {
+    const values = { 'oauth.custom': [], ...given } as unknown as Parameters<(typeof oauthRules)[number]>[0];
+    return oauthRules.flatMap((rule) => rule(values)?.key ?? []);
+  };
+
+  it('name both halves of what a preset needs', () => {
+    const [id, secret] = ['oauth.presets.github.clientId', 'oauth.presets.github.clientSecret'];
+    expect(blamedFor({ [id]: 'x', [secret]: 'y' })).to.deep.equal([]);
+    expect(blamedFor({ [id]: 'x' })).to.deep.equal([secret]);
+    expect(blamedFor({ [secret]: 'y' })).to.deep.equal([id]);
+    expect(blamedFor({ 'oauth.presets.github.redirectUri': 'nowhere' })).to.deep.equal([
+      'oauth.presets.github.redirectUri',
+    ]);
+  });
+
+  it('have providers of ids of their own, with addresses that can be asked', () => {
+    expect(blamedFor({ 'oauth.custom': [custom] })).to.deep.equal([]);
+    for (const wrong of [
+      [custom, custom],
+      [{ ...custom, id: 'github' }],
+      [{ ...custom, id: 'providers' }],
+      [{ ...custom, tokenUrl: 'file:///etc/passwd' }],
+      [{ ...custom, redirectUri: 'x' }],
+    ])
+      expect(blamedFor({ 'oauth.custom': wrong })).to.deep.equal(['oauth.custom']);
   });
 });

@@ -35,6 +35,7 @@ describe('the history of alerts', () => {
     const settled = {
       position: () => 0n,
       latest: () => 70n,
+      latestOf: () => 70n,
       async wait(_: string, position: bigint) {
         waited.push(position);
         return inStep;

@@ -8,6 +8,7 @@ function fixture() {
     position: (projection: string) => (projection === 'logs.records' ? position : 0n),
     wait: async (_: string, asked: bigint) => position >= asked,
     latest: () => 0n,
+    latestOf: () => 0n,
   };
   const health = createIndexHealth({ settled, clock: { now: () => now } });
   return {

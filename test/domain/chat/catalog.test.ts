@@ -1,10 +1,13 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { address } from '../../../domain/chat/address.js';
+import { audit } from '../../../domain/chat/audit.js';
 import { catalog as chat } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
+import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
+import { oauth } from '../../../domain/chat/oauth.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { presence } from '../../../domain/chat/presence.js';
@@ -31,6 +34,7 @@ import {
   setPassword,
   spendLink,
 } from '../../support/chat.js';
+import { attach, detach, release, review, upload } from '../../support/chat-files.js';
 import {
   asUser,
   BOB,
@@ -85,6 +89,7 @@ const emitted: readonly DomainEvent[] = [
     requestLink('two', NOON, { userId: undefined, email: 'eve@example.org' }),
     recordMail('two', false),
   ]).events,
+  ...specOf(oauth).run([{ type: 'SpendState', stateId: 'digest', provider: 'google', now: NOON }]).events,
   ...specOf(channels).run([
     createChannel('General', { members: [BOB] }),
     updateChannel({ name: 'Lobby', isPrivate: true }),
@@ -107,13 +112,26 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(file).run([
+    upload(),
+    attach('m'),
+    attach('n'),
+    detach('m'),
+    review([], NOON + 2 * UNATTACHED_MS),
+    release({ messageId: 'n' }),
+  ]).events,
   ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
+  ...specOf(audit).run([
+    { type: 'SignInLimitReached', data: { addressId: 'a', userId: 'bob', reachedAt: NOON } },
+    { type: 'Exported', data: { by: 'ada', exportedAt: NOON } },
+  ]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];
 
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   UserAdded: ['by'],
   ChannelUpdated: ['isPrivate'],
+  SignInLimitReached: ['userId'],
   LinkRequested: ['userId'],
 };
 
@@ -121,11 +139,13 @@ interface About {
   readonly channelId?: unknown;
   readonly userId?: unknown;
   readonly addressId?: unknown;
+  readonly uploadedBy?: unknown;
 }
 
-const subjectOf = ({ channelId, userId, addressId }: About) => {
+const subjectOf = ({ channelId, userId, addressId, uploadedBy }: About) => {
   // Whoever is no user has no key yet: the day's, on which the link is over.
   if (addressId !== undefined) return `chat.links-${Math.floor((NOON + 15 * MINUTE) / 86_400_000)}`;
+  if (uploadedBy !== undefined) return `chat.user-${uploadedBy}`;
   if (channelId === undefined) return userId === undefined ? 'chat.settings-main' : `chat.user-${userId}`;
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
@@ -162,7 +182,7 @@ describe('the catalog of the chat', () => {
 
   it('says which events end a key', () => {
     const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
-    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted']);
+    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted', 'FileDiscarded']);
   });
 
   it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));

@@ -86,7 +86,9 @@ describe('the event stream of the chat', function () {
       const made = { name: `${kind} one`, isPrivate, members: [world.bob.id], topic: 'first' };
       // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
       let answer: any;
-      const did = (promise: Promise<unknown>) => promise.then((body) => void (answer = body));
+      const did = async (asked: Promise<unknown>) => {
+        answer = await asked;
+      };
       const created = await expectTold(audience, 'NEW_CHANNEL', () => did(ada.do('POST', '/channels', made)));
       expect(created).to.deep.equal(answer.channel);
       const { id } = created;

@@ -1,0 +1,28 @@
+/** Who somebody is by what providers answer, each in words of its own. */
+import type { Profile } from '../../application/identity-ports.js';
+
+type Answer = { readonly [member: string]: unknown };
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const first = (answer: Answer, ...names: readonly string[]) =>
+  names.map((name) => text(answer[name])).find((value) => value !== undefined);
+
+/** An address that the provider itself says is not known to be theirs is none. */
+export function profileOf(answer: Answer): Profile {
+  const isDoubted =
+    answer.email_verified === false ||
+    answer.email_verified === 'false' ||
+    answer.verified_email === false ||
+    answer.confirmed_at === null;
+  return {
+    email: isDoubted ? undefined : first(answer, 'email', 'mail', 'userPrincipalName'),
+    name: first(answer, 'name', 'displayName', 'preferred_username', 'username', 'login'),
+  };
+}
+
+/** The primary one of a list, if it is verified; else any that is. */
+export function emailOf(list: unknown): string | undefined {
+  const verified = (Array.isArray(list) ? (list as Answer[]) : []).filter((each) => each?.verified === true);
+  return text((verified.find(({ primary }) => primary === true) ?? verified[0])?.email);
+}

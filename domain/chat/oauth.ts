@@ -1,0 +1,31 @@
+/** The state of a sign-in by way of another provider: it comes back once. Stream `chat.oauth-<digest>`. */
+import type { Decider, Rejection } from '../shared/decider.js';
+import type { ChatEvent } from './catalog.js';
+
+export interface OAuthState {
+  readonly isSpent: boolean;
+}
+
+export interface SpendState {
+  readonly type: 'SpendState';
+  readonly stateId: string;
+  readonly provider: string;
+  readonly now: number;
+}
+
+export type OAuthReturned = ChatEvent<'OAuthReturned'>;
+
+export const oauthStream = (stateId: string): string => `chat.oauth-${stateId}`;
+
+const spent: Rejection = {
+  rejected: 'chat/state-spent',
+  kind: 'invalid',
+  detail: 'The state was used before',
+};
+
+export const oauth: Decider<OAuthState, SpendState, OAuthReturned> = {
+  initialState: { isSpent: false },
+  decide: ({ stateId, provider, now }, { isSpent }) =>
+    isSpent ? spent : [{ type: 'OAuthReturned', data: { stateId, provider, returnedAt: now } }],
+  evolve: { OAuthReturned: () => ({ isSpent: true }) },
+};

@@ -1,0 +1,123 @@
+/** What auditors ask for: a row an act, of admins, on what is others', and of strangers at the limit. Texts stay sealed. */
+import type { RecordedEvent } from '../../application/ports.js';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { channelSubject } from '../../domain/chat/events/channels.js';
+import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';
+import { longOf, type Projection, type RowChange } from '../projection.js';
+
+type Told = ChatEvent<
+  | 'UserAdded'
+  | 'RoleChanged'
+  | 'UserRemoved'
+  | 'UserLeft'
+  | 'UserErased'
+  | 'PasswordSet'
+  | 'ServerRenamed'
+  | 'ChannelCreated'
+  | 'ChannelUpdated'
+  | 'ChannelDeleted'
+  | 'WebhookCreated'
+  | 'WebhookDeleted'
+  | 'MessageDeleted'
+  | 'ReplyDeleted'
+  | 'SignInLimitReached'
+  | 'Exported'
+>;
+
+interface Act {
+  readonly action: string;
+  readonly by: string;
+  readonly target: readonly [type: string, id: string];
+  readonly metadata?: object;
+  /** Under whose key the texts are sealed that belong to it. */
+  readonly sealed?: { readonly subject: string; readonly secret: string };
+}
+
+function row({ id, position, recordedAt }: RecordedEvent<Told>, act: Act): RowChange[] {
+  const { action, by, target, metadata = {}, sealed = {} } = act;
+  const [targetType, targetId] = target;
+  const about = { action, actorId: by, targetType, targetId, createdAt: recordedAt, metadata };
+  return [{ put: id, update: { $set: { at: longOf(position), ...about, ...sealed } } }];
+}
+
+/** Of a day's worth of strangers nobody is the actor. */
+const NOBODY = 'system';
+
+export const audit: Projection<Told> = {
+  name: 'chat.audit',
+  version: 1,
+  indexes: [{ key: { at: 1 } }, { key: { action: 1, at: 1 } }],
+  on: {
+    UserAdded(event) {
+      const { userId, isAdmin, how, by } = event.data;
+      // Who comes by themselves is no act of an admin.
+      if (by === undefined) return [];
+      return row(event, { action: 'user.add', by, target: ['user', userId], metadata: { isAdmin, how } });
+    },
+    RoleChanged(event) {
+      const { userId, isAdmin, by } = event.data;
+      const metadata = { role: isAdmin ? 'admin' : 'user' };
+      return row(event, { action: 'user.change-role', by, target: ['user', userId], metadata });
+    },
+    UserRemoved: (event) =>
+      row(event, { action: 'user.remove', by: event.data.by, target: ['user', event.data.userId] }),
+    UserLeft: (event) =>
+      row(event, { action: 'user.exit', by: event.data.userId, target: ['user', event.data.userId] }),
+    UserErased: (event) =>
+      row(event, { action: 'user.erase', by: event.data.by, target: ['user', event.data.userId] }),
+    PasswordSet(event) {
+      const { userId, by } = event.data;
+      if (by === userId) return [];
+      return row(event, { action: 'user.set-password', by, target: ['user', userId] });
+    },
+    ServerRenamed(event) {
+      const { by, secret } = event.data;
+      const sealed = { subject: SETTINGS_SUBJECT, secret };
+      return row(event, { action: 'settings.update', by, target: ['settings', 'main'], sealed });
+    },
+    ChannelCreated(event) {
+      const { channelId, createdBy: by, isPrivate, members, secret } = event.data;
+      const metadata = { isPrivate, members };
+      const sealed = { subject: channelSubject({ channelId }), secret };
+      return row(event, { action: 'channel.create', by, target: ['channel', channelId], metadata, sealed });
+    },
+    ChannelUpdated(event) {
+      const { channelId, by, isPrivate, joined, left, secret } = event.data;
+      const metadata = { ...(isPrivate !== undefined && { isPrivate }), joined, left };
+      const sealed = { subject: channelSubject({ channelId }), secret };
+      return row(event, { action: 'channel.update', by, target: ['channel', channelId], metadata, sealed });
+    },
+    ChannelDeleted: (event) =>
+      row(event, { action: 'channel.delete', by: event.data.by, target: ['channel', event.data.channelId] }),
+    WebhookCreated(event) {
+      const { webhookId, channelId, createdBy: by, secret } = event.data;
+      const sealed = { subject: channelSubject({ channelId }), secret };
+      const metadata = { channelId };
+      return row(event, { action: 'webhook.create', by, target: ['webhook', webhookId], metadata, sealed });
+    },
+    WebhookDeleted(event) {
+      const { webhookId, channelId, by } = event.data;
+      const metadata = { channelId };
+      return row(event, { action: 'webhook.delete', by, target: ['webhook', webhookId], metadata });
+    },
+    MessageDeleted(event) {
+      const { messageId, channelId, author, by } = event.data;
+      if (by === author) return [];
+      const metadata = { channelId, author };
+      return row(event, { action: 'message.delete', by, target: ['message', messageId], metadata });
+    },
+    ReplyDeleted(event) {
+      const { messageId: threadId, replyId, channelId, author, by } = event.data;
+      if (by === author) return [];
+      const metadata = { channelId, threadId, author };
+      return row(event, { action: 'reply.delete', by, target: ['reply', replyId], metadata });
+    },
+    SignInLimitReached(event) {
+      const { addressId, userId } = event.data;
+      const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);
+      return row(event, { action: 'sign-in.limit', by: NOBODY, target });
+    },
+    Exported: (event) =>
+      row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
+  },
+};

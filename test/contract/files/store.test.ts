@@ -1,0 +1,207 @@
+/** What a file store promises, whichever it is: the directory, and GridFS. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { createDirectoryStore } from '../../../adapters/files/directory-store.js';
+import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
+import { createGridFsStore } from '../../../adapters/mongo/files.js';
+import { type FileStore, NotStored } from '../../../application/files/store.js';
+import { owned } from '../../support/children.js';
+import { temporaryDirectory } from '../../support/engines.js';
+import { type MongoServer, mongoServer } from '../../support/mongo.js';
+
+/** Two that nobody will settle: one in the middle, one that was kept. */
+interface Abandoned {
+  readonly half: string;
+  readonly whole: string;
+}
+
+interface World {
+  readonly store: FileStore;
+  /** Left behind by a process that is gone. */
+  abandon(): Promise<Abandoned>;
+  /** As whoever clears away sees it. */
+  readonly clearing: FileStore;
+  stop(): Promise<void>;
+}
+
+const WRITER = fileURLToPath(new URL('../../support/file-writer.js', import.meta.url));
+let directory: ReturnType<typeof temporaryDirectory>;
+
+async function inDirectory(): Promise<World> {
+  directory = temporaryDirectory();
+  const store = createDirectoryStore(directory.path);
+  return {
+    store,
+    clearing: store,
+    async abandon() {
+      const child = owned(fork(WRITER, [directory.path]));
+      const [abandoned] = (await once(child, 'message')) as [Abandoned];
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      return abandoned;
+    },
+    stop: async () => directory.remove(),
+  };
+}
+
+async function inGridFs(): Promise<World> {
+  const server: MongoServer = await mongoServer();
+  const mongo: Mongo = await connectMongo(server.url, `test_files_${Math.random().toString(36).slice(2, 8)}`);
+  const store = createGridFsStore(mongo.models, 'files', Date.now);
+  return {
+    store,
+    // Long after: what was begun a day before is nobody's any more.
+    clearing: createGridFsStore(mongo.models, 'files', () => Date.now() + 25 * 3_600_000),
+    async abandon() {
+      const [half, whole] = [await store.begin(), await store.begin()];
+      await half.write(Buffer.from('half of it'));
+      await whole.write(Buffer.from('all of it'));
+      await whole.keep('somebody');
+      return { half: half.stored, whole: whole.stored };
+    },
+    async stop() {
+      await mongo.models.dropDatabase();
+      await mongo.close();
+      await server.stop();
+    },
+  };
+}
+
+async function all(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** What reading comes to. */
+const failing = (bytes: AsyncIterable<Uint8Array>): Promise<unknown> =>
+  all(bytes).then(
+    () => 'read',
+    (error: unknown) => error,
+  );
+
+for (const [name, open] of [
+  ['in a directory', inDirectory],
+  ['in GridFS', inGridFs],
+] as const) {
+  describe(`the file store ${name}`, () => {
+    let world: World;
+    let store: FileStore;
+    before(async () => {
+      world = await open();
+      ({ store } = world);
+    });
+    after(() => world.stop());
+
+    async function keep(...pieces: readonly Buffer[]): Promise<string> {
+      const writing = await store.begin();
+      for (const piece of pieces) await writing.write(piece);
+      await writing.keep('me');
+      await store.settle(writing.stored);
+      return writing.stored;
+    }
+
+    it('gives back what it was given, whole and in part', async () => {
+      const bytes = Buffer.from(Array.from({ length: 700_001 }, (_, at) => at * 7 + (at >> 8)));
+      const stored = await keep(bytes.subarray(0, 3), bytes.subarray(3, 300_000), bytes.subarray(300_000));
+      const size = bytes.length;
+      for (const [from, to] of [
+        [0, size],
+        [0, 1],
+        [299_999, 300_001],
+        [size - 1, size],
+        [1000, 600_000],
+      ] as const)
+        expect(
+          (await all(store.read(stored, from, to))).equals(bytes.subarray(from, to)),
+          `${from}`,
+        ).to.equal(true);
+    });
+
+    it('shows nothing that is not kept', async () => {
+      const writing = await store.begin();
+      await writing.write(Buffer.from('x'));
+      expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
+      await writing.drop();
+      await writing.drop();
+      expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
+    });
+
+    it('takes back what was kept for nothing', async () => {
+      const writing = await store.begin();
+      await writing.write(Buffer.from('x'));
+      await writing.keep('me');
+      expect(String(await all(store.read(writing.stored, 0, 1)))).to.equal('x');
+      await writing.drop();
+      expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(NotStored);
+    });
+
+    it('removes for ever, and as often as it is told', async () => {
+      const [gone, other] = [await keep(Buffer.from('x')), await keep(Buffer.from('y'))];
+      await store.remove(gone);
+      await store.remove(gone);
+      expect(await failing(store.read(gone, 0, 1))).to.be.instanceOf(NotStored);
+      expect(String(await all(store.read(other, 0, 1)))).to.equal('y');
+    });
+
+    it('has nothing under a name that it did not give', async () => {
+      for (const stored of ['', '..', '../kept', '/etc/passwd', 'x'.repeat(22), '0'.repeat(24), 'a/b']) {
+        expect(await failing(store.read(stored, 0, 1)), stored).to.be.instanceOf(NotStored);
+        await store.remove(stored);
+        await store.settle(stored);
+      }
+    });
+
+    it('tells of what was begun by those who are gone, until it is settled', async () => {
+      const mine = await store.begin();
+      await keep(Buffer.from('settled'));
+      const { half, whole } = await world.abandon();
+      const left = new Map<string, string | undefined>();
+      for await (const { stored, of } of world.clearing.unsettled()) left.set(stored, of);
+      left.delete(mine.stored);
+      expect([...left].sort()).to.deep.equal(
+        [
+          [half, undefined],
+          [whole, 'somebody'],
+        ].sort(),
+      );
+      expect(String(await all(store.read(whole, 0, 9)))).to.equal('all of it');
+      await world.clearing.remove(half);
+      await world.clearing.settle(half);
+      await world.clearing.settle(whole);
+      const still: string[] = [];
+      for await (const { stored } of world.clearing.unsettled()) still.push(stored);
+      expect(still.filter((each) => each !== mine.stored)).to.deep.equal([]);
+      expect(String(await all(store.read(whole, 0, 9)))).to.equal('all of it');
+      await mine.drop();
+    });
+  });
+}
+
+describe('the directory of files', () => {
+  it('is its owner’s alone, and nothing is left of a process that was killed', async () => {
+    const world = await inDirectory();
+    const { whole } = await world.abandon();
+    for await (const { stored } of world.store.unsettled()) {
+      await world.store.remove(stored);
+      await world.store.settle(stored);
+    }
+    expect(await failing(world.store.read(whole, 0, 1))).to.be.instanceOf(NotStored);
+    const writing = await world.store.begin();
+    await writing.write(Buffer.from('x'));
+    await writing.keep('me');
+    await world.store.settle(writing.stored);
+    const found = readdirSync(directory.path, { recursive: true, encoding: 'utf8' });
+    for (const each of found) {
+      const stats = statSync(join(directory.path, each));
+      expect(stats.mode & 0o777, each).to.equal(stats.isDirectory() ? 0o700 : 0o600);
+    }
+    const files = found.filter((each) => statSync(join(directory.path, each)).isFile());
+    expect(files.map((each) => each.split('/').at(-1)).sort()).to.deep.equal([writing.stored, 'lock'].sort());
+    await world.stop();
+  });
+});

@@ -1,0 +1,164 @@
+/** What files may be called, and what each type begins with. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
+import { fitsType, HEAD_BYTES, imageTypeOf, typeOf } from '../../../domain/chat/file-types.js';
+import { FILE, SAMPLES } from '../../support/chat-files.js';
+
+const FILES = ['pdf', 'txt', 'md', 'markdown', 'csv', 'json', 'zip'].concat([
+  'doc',
+  'docx',
+  'xls',
+  'xlsx',
+  'ppt',
+  'pptx',
+]);
+const IMAGES = ['jpg', 'jpeg', 'png', 'webp', 'svg'];
+/** Whose bytes are told by a signature: what begins otherwise is not of the type. */
+const SIGNED = [...FILES, ...IMAGES].filter(
+  (each) => !['txt', 'md', 'markdown', 'csv', 'json'].includes(each),
+);
+
+const text = (content: string) => Buffer.from(content);
+
+describe('the types of files', () => {
+  it('are those of the contract: files as files, images as images', () => {
+    for (const each of FILES) {
+      expect(typeOf(each, 'file'), each).to.be.a('string');
+      expect(typeOf(each, 'image'), each).to.equal(undefined);
+    }
+    for (const each of IMAGES) {
+      expect(typeOf(each, 'image'), each).to.match(/^image\//);
+      expect(typeOf(each, 'file'), each).to.equal(undefined);
+    }
+    for (const each of ['html', 'htm', 'exe', 'js', 'xhtml', 'gif', 'constructor', '__proto__', ''])
+      for (const purpose of ['file', 'image'] as const)
+        expect(typeOf(each, purpose), each).to.equal(undefined);
+  });
+
+  it('are never HTML', () => {
+    for (const each of [...FILES, ...IMAGES])
+      expect(typeOf(each, 'file') ?? typeOf(each, 'image')).not.to.match(/html|javascript/);
+  });
+
+  it('fit what begins as theirs', () => {
+    for (const [each, bytes] of Object.entries(SAMPLES)) expect(fitsType(each, bytes), each).to.equal(true);
+  });
+
+  it('fit nothing that begins otherwise', () => {
+    const html = text('<!DOCTYPE html><script>alert(1)</script>');
+    for (const each of SIGNED) {
+      expect(fitsType(each, html), each).to.equal(false);
+      expect(fitsType(each, Buffer.alloc(0)), each).to.equal(false);
+      for (const [other, bytes] of Object.entries(SAMPLES))
+        if (
+          typeOf(other, 'file') !== typeOf(each, 'file') ||
+          IMAGES.includes(each) !== IMAGES.includes(other)
+        )
+          if (!bytes.equals(SAMPLES[each]!))
+            expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(sameStart(each, other));
+    }
+  });
+
+  it('do not take what has its signature further on', () => {
+    for (const each of SIGNED)
+      expect(fitsType(each, Buffer.concat([text('x'), SAMPLES[each]!])), each).to.equal(false);
+    expect(fitsType('png', text('GIF89a/*'))).to.equal(false);
+    expect(fitsType('pdf', text('<html>%PDF-1.7'))).to.equal(false);
+  });
+
+  it('do not take for a text what is something else', () => {
+    for (const each of ['txt', 'md', 'csv', 'json']) {
+      for (const other of SIGNED.filter((one) => one !== 'svg'))
+        expect(fitsType(each, SAMPLES[other]!), `${other} as ${each}`).to.equal(false);
+      expect(fitsType(each, Buffer.from('4d5a90000300', 'hex')), 'a program').to.equal(false);
+    }
+    expect(fitsType('txt', text('MZ is where he lives'))).to.equal(true);
+    expect(fitsType('txt', Buffer.from('fffe480069000000', 'hex'))).to.equal(true);
+  });
+
+  it('take an SVG behind what may stand before it, and no other document', () => {
+    const good = [
+      '\ufeff<svg>',
+      '<?xml version="1.0"?>\n<!-- drawn -->\n<svg viewBox="0 0 1 1">',
+      '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg/>',
+      '<svg:svg xmlns:svg="http://www.w3.org/2000/svg">',
+    ];
+    const bad = [
+      '<html><svg/></html>',
+      '<!DOCTYPE html><svg/>',
+      'x<svg/>',
+      '<svgx>',
+      '<!-- <svg> --><p>',
+      '',
+    ];
+    for (const each of good) expect(fitsType('svg', text(each)), each).to.equal(true);
+    for (const each of bad) expect(fitsType('svg', text(each)), each).to.equal(false);
+  });
+
+  it('look at an SVG of nothing but beginnings of comments in no time', () => {
+    for (const each of ['<!--', '<?', '<!DOCTYPE svg [', '<!---->', ' '])
+      expect(fitsType('svg', text(each.repeat(HEAD_BYTES)).subarray(0, HEAD_BYTES)), each).to.equal(false);
+  });
+
+  it('tell a thumbnail by its bytes', () => {
+    expect(['jpg', 'png', 'webp', 'svg', 'pdf'].map((each) => imageTypeOf(SAMPLES[each]!))).to.deep.equal([
+      'image/jpeg',
+      'image/png',
+      'image/webp',
+      'image/svg+xml',
+      undefined,
+    ]);
+  });
+});
+
+/** Archives are archives, and Office's were ever of two kinds. */
+function sameStart(one: string, other: string): boolean {
+  const kinds = [
+    ['zip', 'docx', 'xlsx', 'pptx'],
+    ['doc', 'xls', 'ppt'],
+    ['jpg', 'jpeg'],
+  ];
+  return kinds.some((kind) => kind.includes(one) && kind.includes(other));
+}
+
+describe('the names of files', () => {
+  it('are the last part of a path, as people read it', () => {
+    const tidy = {
+      'plan.pdf': 'plan.pdf',
+      ' Plan für Mai.PDF ': 'Plan für Mai.PDF',
+      '../../etc/passwd.txt': 'passwd.txt',
+      'C:\\temp\\plan.pdf': 'plan.pdf',
+      'plan\u0000.pdf': 'plan.pdf',
+      'a\r\nb.txt': 'ab.txt',
+      'invoice\u202efdp.txt': 'invoicefdp.txt',
+      'half\ud800.txt': 'half.txt',
+    };
+    for (const [name, expected] of Object.entries(tidy)) expect(tidyFileName(name)).to.equal(expected);
+    for (const name of ['', ' ', '/', 'a/', '..\\', `${'x'.repeat(252)}.txt`])
+      expect(tidyFileName(name), name).to.equal(undefined);
+  });
+
+  it('have an extension, in any case, with something before it', () => {
+    expect(['a.PDF', 'a.tar.zip', 'a.b'].map(extensionOf)).to.deep.equal(['pdf', 'zip', 'b']);
+    for (const name of ['pdf', '.pdf', 'a.', 'a.pdf.', 'a.p df', 'a..pdf', 'a.pdf '])
+      expect(extensionOf(name), name).to.equal(undefined);
+  });
+
+  it('say which file is stored by one, and nothing of what was never stored', () => {
+    expect(fileIdOf(storedName(1_767_225_600_000, FILE, 'pdf'))).to.equal(FILE);
+    for (const name of [`1-${FILE}`, `${FILE}.pdf`, `1-${FILE}.pdf/..`, `../1-${FILE}.pdf`, '', '1-x.pdf'])
+      expect(fileIdOf(name), name).to.equal(undefined);
+  });
+
+  it('are tidied once for all, and never a path', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        const tidy = tidyFileName(name);
+        if (tidy === undefined) return;
+        expect(tidyFileName(tidy)).to.equal(tidy);
+        expect(tidy).not.to.match(/[/\\\p{Cc}]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+/** The audit log over HTTP: what admins did, what was done to what is others', and strangers at the limit. */
+import { expect } from 'chai';
+import { type Answered, ask, type Member } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+
+interface Entry {
+  readonly id: string;
+  readonly action: string;
+  readonly actorId: string;
+  readonly targetType: string;
+  readonly targetId: string;
+  readonly createdAt: number;
+  readonly metadata: { readonly [name: string]: unknown };
+}
+
+describe('the audit log of the chat', function () {
+  this.timeout(60_000);
+  const chat = useChat(2);
+  let bob: Member;
+  before(async () => {
+    bob = await chat.join('bob');
+  });
+
+  const as = async (who: Member, method: string, path: string, body?: unknown) => {
+    const done = await ask(chat.base, method, path, { token: who.token, body });
+    if (done.status !== 200)
+      throw new Error(`${method} ${path}: ${done.status} ${JSON.stringify(done.body)}`);
+    return done.body;
+  };
+  const admin = (method: string, path: string, body?: unknown) => as(chat.admin, method, path, body);
+  const query = (text = '', token: string | undefined = chat.admin.token) =>
+    ask(chat.base, 'GET', `/admin/audit-log${text}`, { token });
+  const entries = async (text = ''): Promise<readonly Entry[]> => {
+    const done = await query(text);
+    isSettled(done);
+    return done.body.entries;
+  };
+  const isSettled = ({ headers }: Answered) => expect(headers.get('consistency')).to.equal(null);
+  const last = async () => (await entries('?limit=1'))[0]!;
+  const actions = async (count: number) => (await entries(`?limit=${count}`)).map(({ action }) => action);
+
+  it('tells of each act at once: who, what, of whom, when', async () => {
+    const before = Date.now();
+    await admin('PUT', `/users/${bob.id}/role`, { role: 'admin' });
+    const entry = await last();
+    expect(entry).to.have.keys('id', 'action', 'actorId', 'targetType', 'targetId', 'createdAt', 'metadata');
+    const about = { actorId: chat.admin.id, targetType: 'user', targetId: bob.id };
+    expect(entry).to.include({ action: 'user.change-role', ...about });
+    expect(entry.metadata).to.deep.equal({ role: 'admin' });
+    expect(entry.createdAt).to.be.within(before, Date.now());
+    await admin('PUT', `/users/${bob.id}/role`, { role: 'user' });
+    expect((await last()).metadata).to.deep.equal({ role: 'user' });
+  });
+
+  it('has every act on users, roles, webhooks, settings and channels, the newest first', async () => {
+    const added = await admin('POST', '/users/add', { email: 'added@example.org', role: 'user' });
+    await admin('DELETE', `/users/${added.userId}`);
+    await admin('PUT', '/server/settings', { name: 'Audited' });
+    const { channel } = await as(bob, 'POST', '/channels', { name: 'Audited' });
+    await as(bob, 'PUT', `/channels/${channel.id}`, { isPrivate: true, members: [chat.admin.id] });
+    const { webhook } = await admin('POST', '/webhooks', { name: 'Hook', channelId: channel.id });
+    await admin('DELETE', `/webhooks/${webhook.id}`);
+    const made = await entries('?limit=8');
+    await admin('DELETE', `/channels/${channel.id}`);
+    const leaver = await chat.join('leaver');
+    await as(leaver, 'POST', '/users/exit');
+    expect(await actions(9)).to.deep.equal([
+      'user.exit',
+      'channel.delete',
+      'webhook.delete',
+      'webhook.create',
+      'channel.update',
+      'channel.create',
+      'settings.update',
+      'user.remove',
+      'user.add',
+    ]);
+    const [removed, hook, updated, created, settings] = made;
+    expect(removed).to.include({ targetType: 'webhook', targetId: webhook.id });
+    expect(hook!.metadata).to.deep.equal({ channelId: channel.id, name: 'Hook' });
+    expect(updated).to.include({ actorId: bob.id, targetId: channel.id });
+    expect(updated!.metadata).to.deep.equal({ isPrivate: true, joined: [chat.admin.id], left: [] });
+    expect(created!.metadata).to.deep.equal({ isPrivate: false, members: [bob.id], name: 'Audited' });
+    expect(settings).to.include({ targetType: 'settings', actorId: chat.admin.id });
+    expect(settings!.metadata).to.deep.equal({ name: 'Audited' });
+    // What belonged to the channel is gone with its key.
+    const kept = (await entries()).find(({ id }) => id === created!.id);
+    expect(kept!.metadata).to.deep.equal({ isPrivate: false, members: [bob.id] });
+    expect(JSON.stringify(await entries())).not.to.include('added@example.org');
+  });
+
+  it('has what is removed by others than its author, and no more', async () => {
+    const { channel } = await as(bob, 'POST', '/channels', { name: 'Removals' });
+    const say = async (content: string) =>
+      (await as(bob, 'POST', `/channels/${channel.id}/messages`, { content })).message.id as string;
+    const [own, others, parent] = [await say('own'), await say('others'), await say('parent')];
+    const { reply } = await as(bob, 'POST', `/messages/${parent}/thread`, { content: 'reply' });
+    await as(bob, 'DELETE', `/messages/${own}`);
+    await admin('DELETE', `/messages/${others}`);
+    await admin('DELETE', `/messages/${parent}/thread/${reply.id}`);
+    const [second, first, made] = await entries('?limit=3');
+    expect(made!.action).to.equal('channel.create');
+    expect(first).to.include({ action: 'message.delete', actorId: chat.admin.id, targetId: others });
+    expect(first!.metadata).to.deep.equal({ channelId: channel.id, author: bob.id });
+    expect(second).to.include({ action: 'reply.delete', targetId: reply.id });
+    expect(second!.metadata).to.deep.equal({ channelId: channel.id, threadId: parent, author: bob.id });
+  });
+
+  it('comes by pages, and by action', async () => {
+    const all = await entries();
+    const paged: Entry[] = [];
+    for (let page = await entries('?limit=4'); page.length > 0; ) {
+      paged.push(...page);
+      page = await entries(`?limit=4&before=${page.at(-1)!.id}`);
+    }
+    expect(paged).to.deep.equal(all);
+    const roles = all.filter(({ action }) => action === 'user.change-role');
+    expect(await entries('?action=user.change-role')).to.deep.equal(roles);
+    expect(await entries(`?action=user.change-role&before=${roles[0]!.id}`)).to.deep.equal(roles.slice(1));
+    expect(await entries('?action=nothing')).to.deep.equal([]);
+    const { headers } = await query();
+    const seen = { 'if-position': headers.get('position') ?? '' };
+    const there = { token: chat.admin.token, headers: seen };
+    expect((await ask(chat.bases[1]!, 'GET', '/admin/audit-log', there)).body.entries).to.deep.equal(all);
+  });
+
+  it('refuses what is no page, and everybody who is no admin', async () => {
+    for (const wrong of ['?limit=0', '?limit=x', '?limit=-1', '?limit=1.5', '?before=unknown'])
+      expect((await query(wrong)).status, wrong).to.equal(400);
+    expect((await query('?limit=100000')).status).to.equal(200);
+    expect((await query('', bob.token)).status).to.equal(403);
+    expect((await ask(chat.base, 'GET', '/admin/audit-log')).status).to.equal(401);
+  });
+});
+
+describe('the audit log of a chat with passwords', function () {
+  this.timeout(60_000);
+  const chat = useChat(1, {
+    '--auth-auth-mode': 'password',
+    '--auth-jwt-secret': 'B7mK2v9sQx4tYw8zR3nP6cJ5fHdGaLeU',
+    '--chat-initial-user-password': 'a good password',
+  });
+
+  it('tells of guesses that reached the limit, once, and of passwords that admins set', async () => {
+    const login = (email: string, password: string) =>
+      ask(chat.base, 'POST', '/auth/password-login', { body: { email, password } });
+    const added = await ask(chat.base, 'POST', '/users/add', {
+      token: chat.admin.token,
+      body: { email: 'kim@example.org', role: 'user', password: 'her first password' },
+    });
+    const path = `/users/${added.body.userId}/reset-password`;
+    const body = { password: 'another password' };
+    expect((await ask(chat.base, 'POST', path, { token: chat.admin.token, body })).status).to.equal(200);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 12; guess++)
+      statuses.push((await login('kim@example.org', 'wrong guess')).status);
+    expect(statuses).to.deep.equal([...Array<number>(10).fill(401), 429, 429]);
+    const { entries } = (await ask(chat.base, 'GET', '/admin/audit-log', { token: chat.admin.token })).body;
+    const told = (entries as readonly Entry[]).map(({ action, targetId }) => [action, targetId]);
+    expect(told.slice(0, 2)).to.deep.equal([
+      ['sign-in.limit', added.body.userId],
+      ['user.set-password', added.body.userId],
+    ]);
+    expect(told.filter(([action]) => action === 'sign-in.limit')).to.have.length(1);
+    expect(told.slice(2, 4)).to.deep.equal([
+      ['user.add', added.body.userId],
+      ['user.set-password', added.body.userId],
+    ]);
+    expect(JSON.stringify(entries)).not.to.match(/kim@|127\.0\.0\.1|password"/);
+  });
+});

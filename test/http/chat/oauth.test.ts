@@ -1,0 +1,186 @@
+/** Signing in by way of a provider over HTTP, on two nodes: there and back, and whoever tries another way. */
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { ask } from '../../support/chat-client.js';
+import { type Chats, startChats } from '../../support/chat-installation.js';
+import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth.js';
+
+const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };
+
+describe('signing in by way of a provider', function () {
+  this.timeout(60_000);
+  let one: Provider;
+  let two: Provider;
+  let chats: Chats;
+  let base: string;
+  let other: string;
+
+  before(async () => {
+    [one, two] = await Promise.all([startProvider('one'), startProvider('two')]);
+    chats = await startChats(
+      2,
+      {
+        '--auth-app-url': 'https://chat.example/app',
+        '--auth-is-invite-required': 'false',
+        '--server-trusted-proxies': '127.0.0.1',
+        '--oauth-presets-github-client-id': 'id',
+        '--oauth-presets-github-client-secret': 'secret',
+      },
+      { oauth: { custom: [one.settings, two.settings] } },
+    );
+    [base, other] = chats.urls as [string, string];
+  });
+  after(async () => {
+    await chats?.stop();
+    one?.stop();
+    two?.stop();
+  });
+
+  /** A browser of a network of its own: attempts are counted by it. */
+  let networks = 0;
+  const browser = () => ({ 'x-forwarded-for': `198.51.100.${++networks}` });
+  const failure = (query: URLSearchParams) => query.get('oauth_error');
+
+  it('is offered for what is configured', async () => {
+    const { status, body } = await ask(base, 'GET', '/auth/oauth/providers');
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      providers: [
+        { id: 'github', name: 'GitHub', loginUrl: '/auth/oauth/github' },
+        { id: 'one', name: 'Provider one', loginUrl: '/auth/oauth/one' },
+        { id: 'two', name: 'Provider two', loginUrl: '/auth/oauth/two' },
+      ],
+      count: 3,
+    });
+    expect((await ask(base, 'GET', '/config.json')).body.auth.oauthEnabled).to.equal(true);
+    expect((await ask(base, 'GET', '/auth/oauth/google')).status).to.equal(404);
+    expect((await ask(base, 'GET', '/auth/oauth/google/callback')).status).to.equal(404);
+  });
+
+  it('leads to the provider with a state and a challenge of its own each time', async () => {
+    const [first, second] = [await away(base, 'one', browser()), await away(base, 'one', browser())];
+    const query = Object.fromEntries(first.searchParams);
+    expect(query).to.include({
+      response_type: 'code',
+      client_id: 'annals',
+      redirect_uri: 'https://chat.example/app/auth/oauth/one/callback',
+      scope: 'openid email',
+      code_challenge_method: 'S256',
+      prompt: 'login',
+    });
+    expect(Buffer.from(query.state!.split('.')[0]!, 'base64url')).to.have.length(32);
+    expect(query.state).not.to.equal(second.searchParams.get('state'));
+    expect(query.code_challenge).not.to.equal(second.searchParams.get('code_challenge'));
+    const github = await away(base, 'github', browser());
+    expect(github.origin + github.pathname).to.equal('https://github.com/login/oauth/authorize');
+    expect(github.searchParams.get('scope')).to.equal('user:email read:user');
+  });
+
+  it('signs in on another node than it began on, and makes a user of the profile', async () => {
+    const headers = browser();
+    const answer = await granted(await away(base, 'one', headers), ada);
+    const callback = await ask(other, 'GET', `/auth/oauth/one/callback?${answer}`, { headers });
+    expect(callback.status).to.equal(302);
+    const home = locationOf(callback);
+    expect(home.origin + home.pathname).to.equal('https://chat.example/app/');
+    expect([...home.searchParams.keys()]).to.deep.equal(['access_token', 'refresh_token', 'expires_in']);
+    expect(home.searchParams.get('expires_in')).to.equal('900');
+    const token = home.searchParams.get('access_token')!;
+    const { body } = await ask(base, 'GET', '/auth/me', { token });
+    expect(body.user).to.include({ userName: 'Ada Lovelace', isAdmin: false });
+    const refreshToken = home.searchParams.get('refresh_token');
+    expect((await ask(base, 'POST', '/auth/refresh', { body: { refreshToken } })).status).to.equal(200);
+    // The same email by another provider is the same user.
+    const again = browser();
+    const second = await back(base, 'two', await granted(await away(base, 'two', again), ada), again);
+    const same = await ask(base, 'GET', '/auth/me', { token: second.get('access_token')! });
+    expect(same.body.user.id).to.equal(body.user.id);
+  });
+
+  it('takes a state once, whichever node it comes back to', async () => {
+    const headers = browser();
+    const answer = await granted(await away(base, 'one', headers), ada);
+    const both = await Promise.all([back(base, 'one', answer, headers), back(other, 'one', answer, headers)]);
+    expect(both.map(failure)).to.have.members([null, 'invalid_state']);
+    expect(failure(await back(base, 'one', answer, headers))).to.equal('invalid_state');
+  });
+
+  it('takes a state from the address that it was given to, for its provider, as it is', async () => {
+    const headers = browser();
+    const answer = await granted(await away(base, 'one', headers), ada);
+    const state = answer.get('state')!;
+    const [random, at, mac] = state.split('.');
+    const other_ = String.fromCharCode(random!.charCodeAt(0) ^ 1);
+    const forged = [
+      undefined,
+      '',
+      'x',
+      `${other_}${random!.slice(1)}.${at}.${mac}`,
+      `${random}.${Number(at) + 1}.${mac}`,
+      `${random}.${at}.${'A'.repeat(43)}`,
+    ];
+    for (const each of forged) {
+      const query = new URLSearchParams(answer);
+      query.delete('state');
+      if (each !== undefined) query.set('state', each);
+      expect(failure(await back(base, 'one', query, browser())), each).to.equal('invalid_state');
+    }
+    expect(failure(await back(base, 'one', answer, browser()))).to.equal('invalid_state');
+    expect(failure(await back(base, 'two', answer, headers))).to.equal('invalid_state');
+    // None of these has spent it.
+    expect(failure(await back(base, 'one', answer, headers))).to.equal(null);
+  });
+
+  it('is worth nothing to who steals a code: the verifier stays here', async () => {
+    const [victim, thief] = [browser(), browser()];
+    const stolen = await granted(await away(base, 'one', victim), ada);
+    const own = await granted(await away(base, 'one', thief), { email: 'eve@example.org' });
+    const query = new URLSearchParams({ state: own.get('state')!, code: stolen.get('code')! });
+    expect(failure(await back(base, 'one', query, thief))).to.equal('provider_error');
+    // What can be seen of a sign-in does not give the verifier away.
+    const asked = await away(base, 'one', browser());
+    const challenge = asked.searchParams.get('code_challenge')!;
+    for (const seen of [asked.searchParams.get('state')!, asked.searchParams.get('state')!.split('.')[0]!])
+      expect(createHash('sha256').update(seen).digest('base64url')).not.to.equal(challenge);
+  });
+
+  it('ends with a word for the application where nobody is signed in', async () => {
+    const ended = async (profile: object, change: (query: URLSearchParams) => void = () => {}) => {
+      const headers = browser();
+      const answer = await granted(await away(base, 'one', headers), profile);
+      change(answer);
+      return failure(await back(base, 'one', answer, headers));
+    };
+    expect(await ended(ada, (query) => query.delete('code'))).to.equal('missing_code');
+    expect(await ended(ada, (query) => query.set('code', 'x'))).to.equal('provider_error');
+    expect(await ended(ada, (query) => query.set('error', 'access_denied'))).to.equal('access_denied');
+    expect(await ended({ name: 'Nobody' })).to.equal('no_verified_email');
+    expect(await ended({ email: 'x@example.org', email_verified: false })).to.equal('no_verified_email');
+    expect(await ended({ email: 'no email' })).to.equal('no_verified_email');
+  });
+
+  it('lets nobody in whom nobody has invited, where that is required', async () => {
+    const strict = await chats.more({ '--auth-is-invite-required': 'true' });
+    const at = strict.url('chat');
+    const headers = browser();
+    const answer = await granted(await away(at, 'one', headers), { email: 'stranger@example.org' });
+    expect(failure(await back(at, 'one', answer, headers))).to.equal('user_not_found');
+    const known = browser();
+    const welcome = await back(at, 'one', await granted(await away(at, 'one', known), ada), known);
+    expect(failure(welcome)).to.equal(null);
+  });
+
+  it('may be begun ten times in a quarter of an hour from a network; there and back counts once', async () => {
+    const headers = browser();
+    for (let n = 0; n < 9; n++) await away(base, 'one', headers);
+    const tenth = await granted(await away(base, 'one', headers), ada);
+    const refused = await ask(base, 'GET', '/auth/oauth/one', { headers });
+    expect(refused.status).to.equal(429);
+    expect(refused.body.error).to.be.a('string');
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 900);
+    expect(failure(await back(base, 'one', tenth, headers))).to.equal(null);
+    const forged = new URLSearchParams({ state: 'x', code: 'x' });
+    expect(failure(await back(base, 'one', forged, headers))).to.equal('rate_limit_exceeded');
+    expect((await ask(base, 'GET', '/auth/oauth/one', { headers: browser() })).status).to.equal(302);
+  });
+});
