@@ -98,7 +98,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect(await codeOf(reads().scan!())).to.equal(DAMAGED);
   });
 
-  it('are refused where a damaged key ends a range early', async () => {
+  it('are refused where their key is damaged, and where it ends a range early', async () => {
     const catalog = new Catalog(directory, () => {});
     const { head } = catalog.find('toys.boxes')!;
     await catalog.close();
@@ -108,8 +108,10 @@ describe('the documents of the embedded MongoDB', () => {
       bytes[bytes.lastIndexOf(head, at)] = 0x7f;
     writeFileSync(file, bytes);
     await start();
-    expect(await codeOf(reads().scan!())).to.equal(DAMAGED);
-    expect(await codeOf(reads().index!())).to.equal(DAMAGED);
+    for (const [by, read] of Object.entries(reads())) expect(await codeOf(read()), by).to.equal(DAMAGED);
+    const others = db.collection<{ _id: string }>('boxes');
+    expect(await others.findOne({ _id: 'a' })).to.include({ size: 0 });
+    expect(await others.findOne({ _id: '0' })).to.equal(null);
   });
 
   it('are those of before checksums too, if they are documents', async () => {
