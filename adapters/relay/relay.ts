@@ -33,6 +33,8 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   tell(keys: readonly string[], message: Message): number;
   /** Ends all streams connected under a key, after a last message if there is one. */
   end(key: string, message?: Message): void;
+  /** Forgets all that was told: somebody in it is erased. Who comes back, or reads slowly, is told to read the state. */
+  forget(): void;
   /** The fold just now: who may see what, fresher than any read model. */
   state(): State;
   /** Of the last event published. */
@@ -89,7 +91,7 @@ export function createRelay<State, Event extends DomainEvent>({
       for (const { ends, to, last } of item.deliveries) {
         if (!ends) continue;
         for (const key of to) connections.end(key, last, position);
-        forget(to);
+        letGo(to);
       }
     },
 
@@ -109,6 +111,7 @@ export function createRelay<State, Event extends DomainEvent>({
 
     tell: (keys, message) => connections.tell(keys, frame(message)),
     end: (key, message) => connections.end(key, message && frame(message)),
+    forget: () => ring.clear(connections.latest()),
     state: () => state,
     position: connections.latest,
     kept: () => ring.bytes,
@@ -116,7 +119,7 @@ export function createRelay<State, Event extends DomainEvent>({
   };
 
   /** What has ended is not to be seen again, and its content need not stay in memory. */
-  function forget(keys: readonly string[]) {
+  function letGo(keys: readonly string[]) {
     const ended = new Set(keys);
     const isOver = ({ to }: { readonly to: readonly string[] }) => to.every((key) => ended.has(key));
     ring.revise((item) => {

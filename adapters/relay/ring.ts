@@ -23,6 +23,8 @@ export interface Ring<Item extends RingItem> {
   since(position: Position): readonly Item[];
   /** Lets go of items, or parts of them, before their time. */
   revise(change: (item: Item) => Item | undefined): void;
+  /** Lets go of everything: up to this position there is nothing to come back to. */
+  clear(upTo: Position): void;
 }
 
 export interface RingOptions {
@@ -78,6 +80,10 @@ export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item>
       kept = kept.slice(first).flatMap((item) => change(item) ?? []);
       first = 0;
       bytes = kept.reduce((sum, item) => sum + item.bytes, 0);
+    },
+
+    clear(upTo) {
+      [kept, first, bytes, horizon] = [[], 0, 0, upTo];
     },
   };
 }

@@ -55,9 +55,11 @@ export function createStream<Item extends RingItem>(
 
   /** Sends what is in the ring for as long as the network takes it. */
   function pump() {
+    // What it was full of may all be gone.
+    const isBehind = state === 'full';
     for (state = 'reading'; state === 'reading'; ) {
       const item = ring.after(since);
-      if (item && since < ring.horizon) reset();
+      if (since < ring.horizon && (item || isBehind)) reset();
       else if (!item) state = 'live';
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else {

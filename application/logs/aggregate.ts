@@ -4,14 +4,11 @@ import { HOUR_MS } from '../../domain/logs/instant.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Pace } from './pace.js';
-import type { Among, Block, HourCount, RecordIndex } from './record-index.js';
-import { eachPassing } from './search.js';
+import type { Among, Block, BlockRef, Column, HourCount, RecordIndex, Values } from './record-index.js';
+import { eachPassing, needsOf, type Search, within } from './search.js';
 import { type Bucket, createTally, type KeyBudget, type Tally } from './tally.js';
 
-export type Grouping =
-  | { readonly by: 'level' | 'event' | 'correlation' }
-  | { readonly by: 'field'; readonly path: string }
-  | { readonly by: 'time'; readonly intervalMs: number };
+export type Grouping = Column | { readonly by: 'time'; readonly intervalMs: number };
 
 /** Records by group, as they were counted. */
 export interface Counts {
@@ -100,20 +97,64 @@ function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
   return (grouping.by === 'level' ? level : event) ?? MISSING;
 }
 
-async function countFound(
-  index: RecordIndex,
-  { grouping, pace }: Aggregation,
-  { filter, among }: Left,
-  tally: Tally,
-) {
-  for await (const ref of index.blocks(filter, 'desc', pace, among)) {
-    await ref.read((block) =>
-      eachPassing(block, { filter, order: 'desc', pace }, (at, record) => {
+/** Blocks that are opened at once; or fewer, where they are large. */
+const AT_ONCE = 32;
+const CHARACTERS_AT_ONCE = 16 * 1024 * 1024;
+
+async function countFound(index: RecordIndex, asked: Aggregation, { filter, among }: Left, tally: Tally) {
+  let counting: Promise<unknown>[] = [];
+  let characters = 0;
+  /** Waits for all of them, also where one has failed: none may count on when what they took is given back. */
+  const all = async () => {
+    const counted = await Promise.allSettled(counting);
+    [counting, characters] = [[], 0];
+    for (const each of counted) if (each.status === 'rejected') throw each.reason;
+  };
+  try {
+    for await (const ref of index.blocks(filter, 'desc', asked.pace, among)) {
+      const one = countIn(ref, { ...asked, filter: within(ref, filter) }, tally);
+      // It may fail while the next block is asked for.
+      one.catch(() => {});
+      counting.push(one);
+      characters += ref.size;
+      if (counting.length === AT_ONCE || characters > CHARACTERS_AT_ONCE) await all();
+    }
+    await all();
+  } finally {
+    await Promise.allSettled(counting);
+  }
+}
+
+async function countIn(ref: BlockRef, { filter, grouping, pace }: Aggregation, tally: Tally) {
+  const needs = needsOf(filter);
+  const column = grouping.by === 'time' ? undefined : grouping;
+  await ref.read(
+    async (block) => {
+      const search = { filter, order: 'desc', pace } as const;
+      const values = column && block.values?.(column);
+      if (values) return countValues(block, search, values, tally);
+      return eachPassing(block, search, (at, record) => {
         tally.add(keysOf(grouping, block, at, record), 1);
         return true;
-      }),
-    );
-  }
+      });
+    },
+    {
+      ...needs,
+      instants: needs.instants === true || grouping.by === 'time',
+      columns: column ? [...needs.columns, column] : needs.columns,
+    },
+  );
+}
+
+/** Each different value is counted by its number, and told once. */
+async function countValues(block: Block, search: Search, { at, texts }: Values, tally: Tally) {
+  const counts = new Uint32Array(texts.length);
+  await eachPassing(block, search, (index) => {
+    counts[at[index]!]!++;
+    return true;
+  });
+  for (const [entry, count] of counts.entries())
+    if (count > 0) tally.add(texts[entry]!.length > 0 ? texts[entry]! : [MISSING], count);
 }
 
 /** `record` is parsed only if it is not yet, and if its columns do not suffice. */

@@ -61,14 +61,17 @@ async function fetched(hits: readonly Hit[], pace: Pace): Promise<readonly Shown
   for (const [at, { ref }] of hits.entries()) byBlock.set(ref, [...(byBlock.get(ref) ?? []), at]);
   const shown: (Shown | undefined)[] = [];
   for (const [ref, places] of byBlock) {
-    await ref.read(async (block) => {
-      for (const at of places) {
-        const turn = pace();
-        if (turn) await turn;
-        const { instant, id, index } = hits[at]!;
-        shown[at] = { instant, id, json: Buffer.from(block.entry(index)) };
-      }
-    });
+    await ref.read(
+      async (block) => {
+        for (const at of places) {
+          const turn = pace();
+          if (turn) await turn;
+          const { instant, id, index } = hits[at]!;
+          shown[at] = { instant, id, json: Buffer.from(block.entry(index)) };
+        }
+      },
+      { records: places.map((at) => hits[at]!.index) },
+    );
   }
   return shown.filter((each) => each !== undefined);
 }

@@ -14,23 +14,50 @@ export interface BlockRef {
   readonly size: number;
   /**
    * Looks into the block, which is open only as long as that takes: few can be at once, so one look must never
-   * wait for another. Undefined when the block has gone since, because it expired.
+   * wait for another. Undefined when the block has gone since, because it expired. Without `needs` all of it is open.
    */
-  read<T>(look: (block: Block) => Promise<T>): Promise<T | undefined>;
+  read<T>(look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
+}
+
+/** What is understood of every record, or what stands in it somewhere. */
+export type Column =
+  | { readonly by: 'level' | 'event' | 'correlation' }
+  | { readonly by: 'field'; readonly path: string };
+
+/** What of a block is asked for: all else of it may be closed. */
+export interface Needs {
+  readonly instants?: boolean;
+  /** Ids and sizes. */
+  readonly places?: boolean;
+  readonly columns?: readonly Column[];
+  /** Texts, and what is read from them, of all records or of these. */
+  readonly records?: boolean | readonly number[];
+}
+
+/** What the records of a block have in a column, each different value of which is told once. */
+export interface Values {
+  /** For every record which of `texts` are its own. */
+  readonly at: ArrayLike<number>;
+  /** The values as texts, each once; none where a record has none. */
+  readonly texts: readonly (readonly string[])[];
 }
 
 /** Records of one producer, parsed only where they are asked for. */
 export interface Block {
   readonly producerId: string;
   readonly audit: boolean;
-  /** Index of every record, by instant, then id. */
+  /** Index of every record, by instant, then id; in no order where instants are closed. */
   readonly order: readonly number[];
   instant(index: number): number;
   level(index: number): string;
   id(index: number): string;
+  /** Characters of the record's own JSON text. */
+  size(index: number): number;
   /** The record's own JSON text. */
   line(index: number): string;
   record(index: number): PlacedRecord;
+  /** Undefined where it is not known but by the records themselves: these are open then. */
+  values?(column: Column): Values | undefined;
   /** The record as it is shown, as JSON text. */
   entry(index: number): string;
 }

@@ -3,7 +3,7 @@ import { type Filter, isColumns, matches } from '../../domain/logs/filter.js';
 import { comparePlaces, type Order, type Place } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Pace } from './pace.js';
-import type { Block, BlockRef, RecordIndex } from './record-index.js';
+import type { Block, BlockRef, Column, Needs, RecordIndex, Values } from './record-index.js';
 
 export interface Search {
   readonly filter: Filter;
@@ -38,10 +38,10 @@ export async function* search(
   { filter, order, after, pace }: Search,
   most: number,
 ): AsyncGenerator<Hit, undefined> {
-  const within = after ? narrowed(filter, order, after) : filter;
+  const asked = after ? narrowed(filter, order, after) : filter;
   const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
   const runs: Run[] = [];
-  const refs = index.blocks(within, order, pace)[Symbol.asyncIterator]();
+  const refs = index.blocks(asked, order, pace)[Symbol.asyncIterator]();
   let next = await refs.next();
   let atOnce = 1;
   try {
@@ -53,7 +53,7 @@ export async function* search(
         let left = CHARACTERS_AT_ONCE;
         for (; reading.length < atOnce && left > 0 && !next.done; next = await refs.next()) {
           left -= next.value.size;
-          const hits = hitsIn(next.value, { filter: within, order, pace, ...(after && { after }) }, most);
+          const hits = hitsIn(next.value, { filter: asked, order, pace, ...(after && { after }) }, most);
           // It may fail while the next block is asked for, or be left alone when that fails: told below, or to nobody.
           hits.catch(() => {});
           reading.push(hits);
@@ -90,21 +90,56 @@ function first(runs: readonly Run[], before: (a: Place, b: Place) => number): Ru
 }
 
 async function hitsIn(ref: BlockRef, search: Search, most: number): Promise<readonly Hit[]> {
-  const { filter, order, after, pace } = search;
+  const { order, after, pace } = search;
+  const filter = within(ref, search.filter);
   const hits: Hit[] = [];
-  await ref.read((block) =>
-    eachPassing(block, { filter, order, pace }, (index) => {
-      const place = { instant: block.instant(index), id: block.id(index) };
-      if (!after || isAfter(after, place, order))
-        hits.push({ ...place, ref, index, size: block.line(index).length });
-      return hits.length < most;
-    }),
+  await ref.read(
+    (block) =>
+      eachPassing(block, { filter, order, pace }, (index) => {
+        const place = { instant: block.instant(index), id: block.id(index) };
+        if (!after || isAfter(after, place, order))
+          hits.push({ ...place, ref, index, size: block.size(index) });
+        return hits.length < most;
+      }),
+    { ...needsOf(filter), instants: true, places: true },
   );
   return hits;
 }
 
 const isAfter = (after: Place, place: Place, order: Order) =>
   order === 'desc' ? comparePlaces(place, after) < 0 : comparePlaces(place, after) > 0;
+
+/** What a filter asks of a block: nothing of instants where all of them pass. */
+export function within({ from: first, to: last }: BlockRef, filter: Filter): Filter {
+  const { from, to, ...rest } = filter;
+  return {
+    ...rest,
+    ...(from !== undefined && from > first && { from }),
+    ...(to !== undefined && to < last && { to }),
+  };
+}
+
+/** What of a block must be open to tell which of its records pass. */
+export function needsOf(filter: Filter): Needs & { readonly columns: readonly Column[] } {
+  const { from, to, levels, words } = filter;
+  return {
+    instants: from !== undefined || to !== undefined,
+    columns: [...(levels ? [LEVEL] : []), ...testsOf(filter).map(({ column }) => column)],
+    records: words.length > 0,
+  };
+}
+
+const LEVEL: Column = { by: 'level' };
+
+/** What of a filter asks for one value in a column. */
+const testsOf = ({ event, correlationId, fields }: Filter) => [
+  ...(event === undefined ? [] : [{ column: { by: 'event' } as const, value: event }]),
+  ...(correlationId === undefined ? [] : [{ column: { by: 'correlation' } as const, value: correlationId }]),
+  ...fields.map(({ path, value }) => ({ column: { by: 'field', path } as const, value })),
+];
+
+/** Looking at so many records in columns takes no longer than at one that has to be parsed. */
+const STRIDE = 64;
 
 /**
  * Tells the records of a block that pass, in order, until one is answered with false. `record` is there when it had
@@ -117,21 +152,46 @@ export async function eachPassing(
 ): Promise<void> {
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
-  const whole = !isColumns(filter);
-  const mayPass = lookAtText(filter);
+  const anyInstant = filter.from === undefined && filter.to === undefined;
+  const { passes, rest } = inColumns(block, filter);
+  const whole = !isColumns(rest);
+  const mayPass = lookAtText(rest);
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {
-    const turn = pace();
+    const turn = whole || nth % STRIDE === 0 ? pace() : undefined;
     if (turn) await turn;
     const index = block.order[order === 'desc' ? length - 1 - nth : nth]!;
-    const instant = block.instant(index);
-    if (instant < from || instant > to) continue;
-    if (levels && !levels.includes(block.level(index))) continue;
+    if (!anyInstant) {
+      const instant = block.instant(index);
+      if (instant < from || instant > to) continue;
+    }
+    if (!passes.every(({ at, passing }) => passing[at[index]!])) continue;
+    if (rest.levels && !levels?.includes(block.level(index))) continue;
     if (whole && !mayPass(block.line(index))) continue;
     const record = whole ? block.record(index) : undefined;
-    if (record && !matches(filter, record)) continue;
+    if (record && !matches(rest, record)) continue;
     if (!found(index, record)) return;
   }
+}
+
+/** What the columns of a block tell of a filter, each of their values looked at once; `rest` they do not tell. */
+function inColumns(block: Block, filter: Filter) {
+  const passes: { readonly at: Values['at']; readonly passing: readonly boolean[] }[] = [];
+  const told = (column: Column, test: (text: string) => boolean): boolean => {
+    const values = block.values?.(column);
+    if (values) passes.push({ at: values.at, passing: values.texts.map((texts) => texts.some(test)) });
+    return values !== undefined;
+  };
+  const { levels, event, correlationId, fields, ...rest } = filter;
+  const left: Filter = {
+    ...rest,
+    ...(levels && !told(LEVEL, (level) => levels.includes(level)) && { levels }),
+    ...(event !== undefined && !told({ by: 'event' }, (text) => text === event) && { event }),
+    ...(correlationId !== undefined &&
+      !told({ by: 'correlation' }, (text) => text === correlationId) && { correlationId }),
+    fields: fields.filter(({ path, value }) => !told({ by: 'field', path }, (text) => text === value)),
+  };
+  return { passes, rest: left };
 }
 
 /** Whether a record's JSON text does not rule out that it passes. */

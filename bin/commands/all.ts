@@ -1,5 +1,6 @@
 /** All commands of the program. */
 import type { Listed } from './command.js';
+import { eraseCommands } from './erase/all.js';
 import { logsCommands } from './logs/all.js';
 
 export const commands: readonly Listed[] = [
@@ -37,6 +38,12 @@ export const commands: readonly Listed[] = [
     name: 'keys',
     summary: 'Wrap all keys anew under another secret',
     load: async () => (await import('./keys.js')).keys,
+  },
+  {
+    name: 'erase',
+    summary: 'Make unreadable for ever what is about a person',
+    description: 'Destroys keys: what they sealed is gone, in the log, its backups and everywhere.',
+    commands: eraseCommands,
   },
   {
     name: 'logs',

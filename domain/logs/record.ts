@@ -54,12 +54,11 @@ export function understand(
 
 export const isAudit = (data: JsonObject): boolean => data.audit === true;
 
-const instantIn = (data: JsonObject) =>
-  instantOf(data.timestamp) ??
-  instantOf(data.time) ??
-  instantOf(data['@timestamp']) ??
-  instantOf(data.ts) ??
-  instantOf(data.__REALTIME_TIMESTAMP);
+/** What may tell the instant of a record: the first that can be read does. */
+export const TIMES = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
+
+const instantIn = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>
+  instantOf(timestamp) ?? instantOf(time) ?? instantOf(at) ?? instantOf(ts) ?? instantOf(real);
 
 function levelIn({ level, severity, PRIORITY }: JsonObject): string {
   const given = level ?? severity;

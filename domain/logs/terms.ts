@@ -14,11 +14,12 @@ function hash(text: string, seed = SEED): number {
   return value | 0;
 }
 
-const eventHash = (event: string) => hash(event, SEED ^ 2);
-const correlationHash = (id: string) => hash(id, SEED ^ 3);
+/** The terms of an event and of a correlation id. */
+export const eventTerm = (event: string): number => hash(event, SEED ^ 2);
+export const correlationTerm = (id: string): number => hash(id, SEED ^ 3);
 
 /** A path into records, and the seed for the hashes of what stands there. */
-interface Path {
+export interface Path {
   readonly text: string;
   readonly seed: number;
   readonly below: Map<string, Path>;
@@ -28,13 +29,14 @@ interface Path {
 const CHARACTERS_REMEMBERED = 2_000_000;
 /** What a remembered path takes besides its text and key, as characters. */
 const PATH_CHARACTERS = 100;
-const root: Path = { text: '', seed: 0, below: new Map() };
+export const root: Path = { text: '', seed: 0, below: new Map() };
 let remembered = 0;
 
 /** Array indexes are left out of paths, and so is every step of digits alone: a query's may be an index. */
 const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
-function below(path: Path, key: string): Path {
+/** The path that a key leads to. */
+export function below(path: Path, key: string): Path {
   const known = path.below.get(key);
   if (known) return known;
   const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
@@ -50,21 +52,22 @@ function below(path: Path, key: string): Path {
 
 /** Gives every term of a record, some of them more than once. */
 export function termsOf(record: LogRecord, found: (term: number) => void): void {
-  if (record.event !== undefined) found(eventHash(record.event));
-  if (record.correlationId !== undefined) found(correlationHash(record.correlationId));
-  walk(root, record.data, found);
+  if (record.event !== undefined) found(eventTerm(record.event));
+  if (record.correlationId !== undefined) found(correlationTerm(record.correlationId));
+  termsAt(root, record.data, found);
 }
 
-function walk(path: Path, value: Json, found: (term: number) => void): void {
+/** Gives every term of a value that stands at a path. */
+export function termsAt(path: Path, value: Json, found: (term: number) => void): void {
   if (typeof value === 'string') {
     found(hash(value, path.seed));
     wordTerms(value, found);
   } else if (typeof value !== 'object' || value === null) {
     found(hash(String(value), path.seed));
   } else if (Array.isArray(value)) {
-    for (const member of value) walk(path, member, found);
+    for (const member of value) termsAt(path, member, found);
   } else {
-    for (const key in value) walk(below(path, key), (value as JsonObject)[key]!, found);
+    for (const key in value) termsAt(below(path, key), (value as JsonObject)[key]!, found);
   }
 }
 
@@ -90,8 +93,8 @@ function wordTerms(text: string, found: (term: number) => void): void {
 /** What a record must have to pass the filter: every record that passes has all of these terms. */
 export function termsOfFilter({ event, correlationId, fields, words }: Filter): number[] {
   return [
-    ...(event === undefined ? [] : [eventHash(event)]),
-    ...(correlationId === undefined ? [] : [correlationHash(correlationId)]),
+    ...(event === undefined ? [] : [eventTerm(event)]),
+    ...(correlationId === undefined ? [] : [correlationTerm(correlationId)]),
     ...fields.map(({ path, value }) => hash(value, below(root, path).seed)),
     ...words.map((word) => hash(word)),
   ];

@@ -1,10 +1,11 @@
-/** A run of records as one text: a head with their columns, then one line of JSON a record. */
+/** A run of records as one text: a head with their places, then one line of JSON a record. */
 import { breather } from '../../application/turns.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import { idOf } from '../../domain/logs/place.js';
 import { type LogRecord, type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { termsOf } from '../../domain/logs/terms.js';
+import { buildColumns, type Columns } from './columns.js';
 import { growTermFilter, makeTermFilter } from './term-filter.js';
+import type { TermSet } from './term-set.js';
 
 interface Head {
   readonly producerId: string;
@@ -18,8 +19,18 @@ interface Head {
 }
 
 const COLUMNS = 4;
-/** Where in them the index in `events` stands. */
-const EVENT = 1;
+/** Where in them the index in `events` stands, and the place in the batch. */
+const [EVENT, PLACE] = [1, 2];
+
+/** Where the records stand in the log. */
+export interface Places {
+  /** Positions of the events they came with. */
+  readonly events: readonly string[];
+  /** Of records that follow each other in one batch: index in `events`, place of the first, and how many they are. */
+  readonly runs: readonly number[];
+  /** Characters of every record. */
+  readonly sizes: readonly number[];
+}
 
 /** What the index knows of a block without opening it; what of it is sealed or digested is not its business. */
 export interface BlockSummary {
@@ -32,7 +43,6 @@ export interface BlockSummary {
   /** Sum of the `levelBit` of every level in it. */
   readonly levels: number;
   readonly correlations: readonly string[];
-  readonly terms: Uint8Array;
 }
 
 /** Records on their way into a block, in the order of the log. */
@@ -41,18 +51,26 @@ export interface BlockBuilder {
   readonly count: number;
   /** Characters of its records. */
   readonly size: number;
+  readonly columns: Columns;
+  readonly terms: TermSet;
+  /** The records' own JSON texts. */
+  readonly lines: readonly string[];
+  /** Unix ms, of every record. */
+  readonly instants: readonly number[];
   /** What it takes in memory, about, in bytes. */
   readonly memory: number;
   /** `line` is the record's own JSON text. */
   add(record: LogRecord, line: string, position: bigint, place: number): void;
-  /** `growing`: more will be added, and this be asked again. */
-  summary(growing?: boolean): BlockSummary;
+  summary(): BlockSummary;
+  /** A filter of its terms. `growing`: more will be added, and this be asked again. */
+  filter(growing?: boolean): Uint8Array;
   /** All of it, or the records from an index on. */
   text(from?: number): string;
+  places(): Places;
 }
 
-/** Of a number in a set, and of all that is kept of a record besides its text and terms. */
-const MEMORY = { term: 32, record: 100 };
+/** What is kept of a record besides its text and terms. */
+const RECORD_BYTES = 100;
 
 export function buildBlock(producerId: string): BlockBuilder {
   const events: string[] = [];
@@ -62,6 +80,7 @@ export function buildBlock(producerId: string): BlockBuilder {
   const correlations = new Set<string>();
   const grown = growTermFilter();
   const { terms } = grown;
+  const fields = buildColumns();
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   let [size, bits] = [0, 0];
@@ -69,6 +88,10 @@ export function buildBlock(producerId: string): BlockBuilder {
 
   return {
     producerId,
+    columns: fields,
+    terms,
+    lines,
+    instants,
     get count() {
       return lines.length;
     },
@@ -76,7 +99,7 @@ export function buildBlock(producerId: string): BlockBuilder {
       return size;
     },
     get memory() {
-      return 2 * size + MEMORY.term * terms.size + MEMORY.record * lines.length;
+      return 2 * size + terms.memory + RECORD_BYTES * lines.length + fields.memory;
     },
     add(record, line, position, place) {
       if (position !== event) {
@@ -91,19 +114,19 @@ export function buildBlock(producerId: string): BlockBuilder {
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(record.correlationId);
-      termsOf(record, grown.add);
+      fields.add(record, grown.add);
       lines.push(line);
       size += line.length;
     },
-    summary: (growing = false) => ({
+    summary: () => ({
       from,
       to,
       count: lines.length,
       size,
       levels: bits,
       correlations: [...correlations],
-      terms: growing ? grown.filter() : makeTermFilter(terms),
     }),
+    filter: (growing = false) => (growing ? grown.filter() : makeTermFilter(terms, terms.size)),
     text(from = 0) {
       const own = columns.slice(from * COLUMNS);
       // Of many events before its own a piece need not tell.
@@ -118,6 +141,17 @@ export function buildBlock(producerId: string): BlockBuilder {
       };
       return [JSON.stringify(head), ...lines.slice(from)].join('\n');
     },
+    places() {
+      const runs: number[] = [];
+      let [run, next] = [-1, 0];
+      for (let column = 0; column < columns.length; column += COLUMNS) {
+        const [own, place] = [columns[column + EVENT]!, columns[column + PLACE]!];
+        if (own === runs.at(-3) && place === next) runs[run]!++;
+        else run = runs.push(own, place, 1) - 1;
+        next = place + 1;
+      }
+      return { events, runs, sizes: lines.map(({ length }) => length) };
+    },
   };
 }
 
@@ -129,6 +163,8 @@ export interface OpenBlock {
   instant(index: number): number;
   level(index: number): string;
   id(index: number): string;
+  /** Characters of the record's JSON text. */
+  size(index: number): number;
   /** The record's JSON text. */
   line(index: number): string;
   record(index: number): PlacedRecord;
@@ -168,6 +204,7 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
     instant: (index) => at(index).instant,
     level: (index) => at(index).level,
     id,
+    size: (index) => at(index).end - at(index).start,
     line,
     position: (index) => at(index).position,
     place: (index) => at(index).place,
@@ -192,7 +229,8 @@ function readLines(text: string, lines: Line[]): string {
   return producerId;
 }
 
-const readPosition = (digits: string) =>
+/** What `toString(36)` wrote. */
+export const readPosition = (digits: string) =>
   Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 
 /** The text of the same block built at once, however it was written. */

@@ -45,23 +45,25 @@ export function* ownBlocks(
   position: bigint,
   owner: Owner,
   records: readonly PlacedIn[],
+  apart: boolean,
 ): Generator<Packed, undefined> {
   let nth = 0;
   let block = buildBlock(owner.producerId);
   for (const { record, line, place } of records) {
     if (block.size >= FULL.characters) {
-      yield packed(blockId(position, nth++), position, owner, block);
+      yield packed(blockId(position, nth++), position, owner, block, apart);
       block = buildBlock(owner.producerId);
     }
     block.add(record, line, position, place);
   }
-  yield packed(blockId(position, nth), position, owner, block);
+  yield packed(blockId(position, nth), position, owner, block, apart);
 }
 
-/** Goes on where the rows say the last leader was. */
+/** Goes on where the rows say the last leader was. `apart`: what becomes full is never to be changed. */
 export async function resumeGathering(
   rows: Collection<BlockRow>,
   owner: Owner,
+  apart: boolean,
   open: (row: BlockRow) => Promise<readonly string[]>,
 ): Promise<Gathering> {
   const [last] = await rows
@@ -70,9 +72,10 @@ export async function resumeGathering(
     .limit(1)
     .toArray();
   const at = last?._at.toBigInt() ?? -1n;
-  if (!last?.gathering) return gather(owner, at);
+  if (!last?.gathering) return gather(owner, apart, at);
   const block = await reopenBlock(await open(last), owner.producerId);
-  return gather(owner, at, { id: last._id, block, pieces: [...last.records], packed: block.count });
+  const pieces = [...(last.records ?? [])];
+  return gather(owner, apart, at, { id: last._id, block, pieces, packed: block.count });
 }
 
 interface Current {
@@ -83,7 +86,7 @@ interface Current {
   packed: number;
 }
 
-function gather(owner: Owner, from: bigint, first?: Current): Gathering {
+function gather(owner: Owner, apart: boolean, from: bigint, first?: Current): Gathering {
   let at = from;
   let current = first;
   return {
@@ -93,7 +96,7 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
       for (const { record, line, place } of records) current.block.add(record, line, position, place);
       at = position;
       if (current.block.count < FULL.records && current.block.size < FULL.characters) return undefined;
-      const full = packed(current.id, at, owner, current.block);
+      const full = packed(current.id, at, owner, current.block, apart);
       current = undefined;
       return { ...full, row: { ...full.row, gathered: true } };
     },
@@ -103,14 +106,16 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
       const { id, block } = current;
       if (current.pieces.length >= MOST_PIECES) Object.assign(current, { pieces: [], packed: 0 });
       const { pieces, packed } = current;
-      const { correlations: _, terms, ...row } = rowOf(id, at, owner, block, true);
+      const { correlations: _, ...row } = rowOf(id, at, owner, block);
       current.packed = block.count;
       return {
         row: { ...row, gathered: true, gathering: true },
-        terms,
-        text: block.text(packed),
-        pieces: [...pieces],
-        sealed: (piece) => void pieces.push(piece),
+        content: {
+          terms: block.filter(true),
+          text: block.text(packed),
+          pieces: [...pieces],
+          sealed: (piece) => void pieces.push(piece),
+        },
       };
     },
 
@@ -125,7 +130,7 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
 /** The block of a row, opened, without the records before an instant. */
 export async function later(row: BlockRow, texts: readonly string[], from: number): Promise<Packed> {
   const block = await reopenBlock(texts, row.producerId, from);
-  const { row: rest, correlations = [], ...more } = packed(row._id, row._at.toBigInt(), row, block);
+  const { row: rest, correlations = [], ...more } = packed(row._id, row._at.toBigInt(), row, block, false);
   if (row.gathering) return { ...more, row: { ...rest, gathered: true, gathering: true } };
   return { ...more, correlations, row: { ...rest, ...(row.gathered && { gathered: true }) } };
 }

@@ -8,19 +8,37 @@ import type { Filter } from '../../domain/logs/filter.js';
 import { levelBit } from '../../domain/logs/levels.js';
 import type { Order } from '../../domain/logs/place.js';
 import { termsOfFilter } from '../../domain/logs/terms.js';
+import type { Header, Located } from './located.js';
 import { merged } from './merged.js';
-import type { Header, Located, Opened } from './opened.js';
+import type { Opened } from './opened.js';
 import { KEEPINGS, type Part, readPart } from './parts.js';
 import type { BlockRow, KeepingRow } from './rows.js';
 import { correlationDigester } from './sealing.js';
-import { mayHold } from './term-filter.js';
 
-const HEADERS_AT_ONCE = 64;
+/** So many blocks first, and twice as many each time, whatever their day: what is rare is looked for in many. */
+const AT_ONCE = { first: 64, most: 512 };
+
+interface Growing {
+  size: number;
+}
+
+function next(growing: Growing): number {
+  const { size } = growing;
+  growing.size = Math.min(size * 2, AT_ONCE.most);
+  return size;
+}
 /** What is remembered of the rows while they do not change, in bytes, and what one of them takes. */
 const ANSWERS_KEPT = 4 * 1024 * 1024;
 const ROW_BYTES = 500;
 
 const PROJECTION = { records: 0, terms: 0, correlations: 0 };
+
+interface Asked {
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly pace: Pace;
+  readonly paging: { readonly headers: Growing; readonly screened: Growing };
+}
 
 export interface HeadersPorts {
   readonly db: Db;
@@ -68,7 +86,8 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
    * Blocks that still gather come from one look, the others in order from later ones: a block that fills up in
    * between is in the first, and one that moves on while the others are read is not missed.
    */
-  async function* headers(name: string, part: Part, filter: Filter, order: Order, pace: Pace) {
+  async function* headers(name: string, part: Part, asking: Asked) {
+    const { filter, order, pace, paging } = asking;
     const rows = db.collection<BlockRow>(`${name}.${part.name}`);
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
     const any = conditionOf(part, filter);
@@ -90,24 +109,24 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     const seen = new Set(gathering.map(({ _id }) => _id));
     async function* others() {
       let last: number | undefined;
-      for (let limit = HEADERS_AT_ONCE; ; ) {
+      for (let limit = next(paging.headers); ; ) {
         await pace();
         const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
         const page = await find(indexed, last === undefined ? {} : beyond, limit);
         const fresh = page.filter(({ _id }) => !seen.has(_id));
         for (const header of fresh) seen.add(header._id);
-        yield* screened(name, part, fresh, filter, pace);
+        yield* screened(name, part, fresh, asking);
         if (page.length < limit) return;
         const end = boundOf(page.at(-1)!);
-        // All of one bound: the next page must be longer to get beyond it.
-        limit = end === last ? limit * 2 : HEADERS_AT_ONCE;
+        // Where all are of one bound, only a longer page gets beyond it.
+        limit = end === last ? limit * 2 : next(paging.headers);
         last = end;
       }
     }
     const sources = [
       {
         bound: gathering[0] ? boundOf(gathering[0]) : part.from,
-        items: screened(name, part, gathering, filter, pace),
+        items: screened(name, part, gathering, asking),
       },
       { bound: order === 'desc' ? part.to : part.from, items: others() },
     ];
@@ -115,25 +134,33 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   }
 
   /** Without those that their levels or their terms rule out. */
-  async function* screened(name: string, part: Part, all: readonly Header[], filter: Filter, pace: Pace) {
+  async function* screened(
+    name: string,
+    part: Part,
+    all: readonly Header[],
+    { filter, pace, paging }: Asked,
+  ) {
     const terms = termsOfFilter(filter);
     const wanted = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
     const some = wanted === undefined ? all : all.filter(({ levels }) => levels & wanted);
-    for (let from = 0; from < some.length; from += HEADERS_AT_ONCE) {
-      const page = some.slice(from, from + HEADERS_AT_ONCE);
-      const held = terms.length > 0 ? await opened.filters(name, part, page) : undefined;
+    for (let from = 0, to = 0; from < some.length; from = to) {
+      to = from + next(paging.screened);
+      const page = some.slice(from, to);
+      const held = terms.length > 0 ? await opened.mayHold(name, part, page, terms) : undefined;
       for (const [at, header] of page.entries()) {
         await pace();
-        if (!held || maybeIn(held[at], terms)) yield header;
+        if (!held || held[at]) yield header;
       }
     }
   }
 
   async function* blocks(name: string, filter: Filter, order: Order, pace: Pace, among?: Among) {
+    const paging = { headers: { size: AT_ONCE.first }, screened: { size: AT_ONCE.first } };
+    const asking = { filter, order, pace, paging };
     const boundOf = ({ header }: Located) => (order === 'desc' ? header.to : header.from);
     const sources = (await parts(name, filter, order, among)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
-      items: headers(name, part, filter, order, pace),
+      items: headers(name, part, asking),
     }));
     const rare = filter.correlationId !== undefined;
     yield* merged(sources, order, boundOf, rare);
@@ -141,9 +168,6 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
 
   return { blocks, cache: asked.cache };
 }
-
-const maybeIn = (filter: Uint8Array | undefined, terms: readonly number[]) =>
-  filter !== undefined && terms.every((term) => mayHold(filter, term));
 
 function conditionOf(part: Part, { from, to, producerId }: Filter): MongoFilter<BlockRow> {
   return {

@@ -1,5 +1,5 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
-
+import { Binary } from 'mongodb';
 import { textsIn } from '../../application/logs/batches.js';
 import type { RecordedEvent } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
@@ -9,10 +9,21 @@ import { type LogRecord, readRecord } from '../../domain/logs/record.js';
 import type { Build, RowWrite } from '../projection.js';
 import { type Gathering, isGathered, ownBlocks, type PlacedIn, resumeGathering } from './gathering.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hours.js';
-import { type Owner, type Packed, sealBlock } from './packing.js';
-import { countedHours, HOURS, hourOf, KEEPINGS, partOf, REQUESTS, SOURCES } from './parts.js';
+import { type Owner, type Packed, type SealedBlock, sealBlock } from './packing.js';
+import {
+  countedHours,
+  HOURS,
+  hourOf,
+  isSections,
+  KEEPINGS,
+  partOf,
+  REQUESTS,
+  SCATTERED_PARTS,
+  SOURCES,
+  sectionsIn,
+} from './parts.js';
 import { keepingWrite, receiptWrite, requestWrites, sourceWrites } from './requests.js';
-import { BLOCK_INDEXES, type BlockRow, type HourRow } from './rows.js';
+import { BLOCK_INDEXES, type BlockRow, type HourRow, type SectionsRow } from './rows.js';
 import { openTexts } from './sealing.js';
 
 /** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
@@ -111,14 +122,16 @@ export function startIndexing(build: Build): Indexing {
   }
 
   async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
+    // Of a day whose blocks go all at once none is ever changed when it is full.
+    const apart = !SCATTERED_PARTS.includes(part);
     if (!isGathered(some)) {
-      for (const block of ownBlocks(position, owner, some)) write(part, [await rowWrite(block)]);
+      for (const block of ownBlocks(position, owner, some, apart)) await put(part, block);
       return;
     }
     const key = `${part} ${owner.subject}`;
     const known = gatherings.get(key) ?? {
       part,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) =>
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, apart, (row) =>
         openTexts(vault, row),
       ),
     };
@@ -127,7 +140,7 @@ export function startIndexing(build: Build): Indexing {
     gatherings.set(key, known);
     changed.gatherings.add(key);
     const full = known.gathering.add(position, some);
-    if (full) write(part, [await rowWrite(full)]);
+    if (full) await put(part, full);
   }
 
   /** So that all of them are remembered. */
@@ -145,19 +158,21 @@ export function startIndexing(build: Build): Indexing {
   }
 
   /** Without the key the row goes. */
-  async function rowWrite(block: Packed): Promise<RowWrite> {
-    const row = await sealBlock(vault, block);
-    if (!row) return { deleteOne: { filter: { _id: block.row._id } } };
-    bytes += row.terms.length() + row.records.reduce((sum, each) => sum + each.length(), 0);
+  async function put(part: string, block: Packed) {
+    const sealed = await sealBlock(vault, block);
+    if (sealed) {
+      write(sectionsIn(part), sealed.sections.map(replacing));
+      write(part, [replacing(sealed.row)]);
+      bytes += sizeOf(sealed);
+    } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
     await breathe();
-    return replacing(row);
   }
 
   async function flush() {
     for (const key of changed.gatherings) {
       const { part, gathering } = gatherings.get(key)!;
       const rest = gathering.pack();
-      if (rest) write(part, [await rowWrite(rest)]);
+      if (rest) await put(part, rest);
       if (bytes > FLUSH_BYTES) await writeAll();
     }
     changed.gatherings.clear();
@@ -184,7 +199,11 @@ export function startIndexing(build: Build): Indexing {
     const all = writes;
     writes = new Map();
     bytes = 0;
-    for (const parts of chunks([...all], PARTS_AT_ONCE))
+    // Who sees a block finds what it is made of.
+    const [sections, rows] = [true, false].map((first) =>
+      [...all].filter(([part]) => isSections(part) === first),
+    );
+    for (const parts of [...chunks(sections!, PARTS_AT_ONCE), ...chunks(rows!, PARTS_AT_ONCE)])
       await Promise.all(parts.map(([part, some]) => build.write(part, some)));
   }
 
@@ -197,7 +216,17 @@ export function startIndexing(build: Build): Indexing {
   return { take, flush };
 }
 
-const replacing = (row: BlockRow | HourRow): RowWrite => ({
+/** About, in bytes. */
+function sizeOf({ row, sections }: SealedBlock): number {
+  const all = [
+    row.terms,
+    ...(row.records ?? []),
+    ...sections.flatMap((each) => Object.values(each.sections)),
+  ];
+  return all.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
+}
+
+const replacing = (row: BlockRow | HourRow | SectionsRow): RowWrite => ({
   replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
 });
 

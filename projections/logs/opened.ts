@@ -2,40 +2,38 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { entryText } from '../../application/logs/queries.js';
-import type { Block } from '../../application/logs/record-index.js';
+import type { Block, Needs } from '../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../application/ports.js';
+import { createApart } from './apart.js';
 import { type OpenBlock, openBlock } from './block.js';
+import { createFetching } from './fetching.js';
+import type { Header, Located } from './located.js';
 import type { Part } from './parts.js';
 import type { BlockRow } from './rows.js';
 import { openPacked } from './sealing.js';
+import { termSection } from './sections.js';
 import { createSemaphore } from './semaphore.js';
+import { mayHold } from './term-filter.js';
 
 /** In bytes. Entries that were shown are kept with their block. */
-const BLOCKS_KEPT = 24 * 1024 * 1024;
+const BLOCKS_KEPT = 8 * 1024 * 1024;
 const FILTERS_KEPT = 16 * 1024 * 1024;
 /** What blocks that are being looked into may take at once, kept or not. */
 const LOOKED_INTO = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
-
-/** What the index tells of a block in clear. */
-export type Header = Pick<
-  BlockRow,
-  '_id' | '_at' | 'subject' | 'producerId' | 'from' | 'to' | 'count' | 'size' | 'levels'
->;
-
-/** A block in its collection. */
-export interface Located {
-  /** Name of the build. */
-  readonly name: string;
-  readonly part: Part;
-  readonly header: Header;
-}
+/** What columns take that are open, in bytes, of a block and of each of its records. */
+const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
 export interface Opened {
   /** Undefined when the block has gone since. */
-  read<T>(block: Located, look: (block: Block) => Promise<T>): Promise<T | undefined>;
-  /** Their term filters, in their order; undefined for what has gone. */
-  filters(name: string, part: Part, headers: readonly Header[]): Promise<readonly (Uint8Array | undefined)[]>;
+  read<T>(block: Located, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
+  /** Of these blocks, in their order, whether each may hold all of the terms. */
+  mayHold(
+    name: string,
+    part: Part,
+    headers: readonly Header[],
+    terms: readonly number[],
+  ): Promise<readonly boolean[]>;
   readonly caches: readonly Cache[];
 }
 
@@ -44,15 +42,26 @@ export function createOpened(db: Db, vault: Vault): Opened {
   const opening = new Map<string, Promise<Block | undefined>>();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTERS_KEPT });
   const semaphore = createSemaphore(LOOKED_INTO);
+  const fetching = createFetching((name) => db.collection(name), vault);
+  const apart = createApart(vault, fetching);
 
   const rowsOf = (name: string, part: Part) => db.collection<BlockRow>(`${name}.${part.name}`);
   /** Its count too: a block of scattered records loses some when they expire. */
   const keyOf = (name: string, part: Part, { _id, _at, count }: Header) =>
     `${name} ${part.name} ${_id} ${_at} ${count}`;
 
+  async function whole(located: Located): Promise<Block | undefined> {
+    const key = keyOf(located.name, located.part, located.header);
+    const known = kept.get(key);
+    if (known) return known;
+    const one = opening.get(key) ?? open(key, located).finally(() => opening.delete(key));
+    opening.set(key, one);
+    return one;
+  }
+
   async function open(key: string, { name, part, header }: Located): Promise<Block | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });
-    if (!row) return undefined;
+    if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => openPacked(vault, header.subject, each)));
     const readable = pieces.filter((piece) => piece !== undefined);
     const texts = readable.map((piece) => piece.toString());
@@ -65,52 +74,61 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return block;
   }
 
-  async function fetchFilters(name: string, part: Part, headers: readonly Header[]) {
-    const ids = headers.map(({ _id }) => _id);
-    const rows = await rowsOf(name, part)
-      .find({ _id: { $in: ids } }, { projection: { terms: 1 } })
-      .toArray();
-    const sealed = new Map(rows.map(({ _id, terms }) => [_id, terms]));
-    return Promise.all(
-      headers.map(async (header) => {
-        const terms = sealed.get(header._id);
-        // Perhaps of a later time: a block that gathers only ever gets more.
-        const filter = terms && (await vault.openBytes(header.subject, terms.buffer));
-        if (filter) filters.set(keyOf(name, part, header), filter, { size: filter.length + RECORD_BYTES });
-        return filter;
-      }),
-    );
+  /** Terms of a block that still changes are all together. */
+  async function filterInRow({ name, part, header }: Located): Promise<Uint8Array | undefined> {
+    const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { terms: 1 } });
+    // Perhaps of a later time: a block that gathers only ever gets more.
+    return row?.terms && vault.openBytes(header.subject, row.terms.buffer);
+  }
+
+  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
+    const { name, part, header } = located;
+    const key = `${keyOf(name, part, header)} ${header.chunks ? section : ''}`;
+    const known = filters.get(key);
+    if (known) return known;
+    const found = header.chunks
+      ? (await fetching.sections(located, 'terms', [section]))?.get(section)
+      : await filterInRow(located);
+    const filter = found instanceof Uint8Array ? found : undefined;
+    if (filter) filters.set(key, filter, { size: filter.length + RECORD_BYTES });
+    return filter;
   }
 
   return {
     caches: [
       { name: 'logs.blocks', limitBytes: BLOCKS_KEPT, bytes: () => kept.calculatedSize },
       { name: 'logs.filters', limitBytes: FILTERS_KEPT, bytes: () => filters.calculatedSize },
+      apart.cache,
     ],
 
-    read(located, look) {
-      const { name, part, header } = located;
-      return semaphore.within(2 * header.size + 1, async () => {
-        const key = keyOf(name, part, header);
-        let block = kept.get(key);
-        if (!block) {
-          const one = opening.get(key) ?? open(key, located).finally(() => opening.delete(key));
-          opening.set(key, one);
-          block = await one;
-        }
+    read(located, look, needs) {
+      return semaphore.within(costOf(located.header, needs), async () => {
+        const block = located.header.chunks ? await apart.open(located, needs) : await whole(located);
         return block && look(block);
       });
     },
 
-    async filters(name, part, headers) {
-      const known = headers.map((header) => filters.get(keyOf(name, part, header)));
-      const missing = headers.filter((_, at) => !known[at]);
-      if (missing.length === 0) return known;
-      const fetched = await fetchFilters(name, part, missing);
-      const found = new Map(missing.map((header, at) => [header, fetched[at]]));
-      return headers.map((header, at) => known[at] ?? found.get(header));
+    async mayHold(name, part, headers, terms) {
+      const sections = new Set(terms.map(termSection));
+      return Promise.all(
+        headers.map(async (header) => {
+          for (const section of sections) {
+            const filter = await filterOf({ name, part, header }, section);
+            const own = terms.filter((term) => termSection(term) === section);
+            if (!filter || !own.every((term) => mayHold(filter, term))) return false;
+          }
+          return true;
+        }),
+      );
     },
   };
+}
+
+/** What it takes to look into a block, or into columns of it alone. */
+function costOf({ size, count, chunks }: Header, needs?: Needs): number {
+  const whole = 2 * size + 1;
+  if (!chunks || !needs || needs.records) return whole;
+  return Math.min(whole, OPEN_COLUMN.block + OPEN_COLUMN.record * count);
 }
 
 function shown(block: OpenBlock, producerId: string, audit: boolean): Block {

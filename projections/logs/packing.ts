@@ -1,19 +1,27 @@
-/** A block on its way into its row: packed, sealed and digested under the key of its subject. */
+/** A block on its way into its rows: packed, sealed and digested under the key of its subject. */
 import type { Binary } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
+import { breather } from '../../application/turns.js';
 import { longOf } from '../projection.js';
 import type { BlockBuilder } from './block.js';
-import type { BlockRow } from './rows.js';
+import type { BlockRow, SectionsRow } from './rows.js';
 import { correlationDigester, sealed, sealPacked } from './sealing.js';
+import { namesOf } from './section-names.js';
+import { chunksOf, KINDS, type Kind, type Section, type Sections, sectionsOf } from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 
 export interface Packed {
   readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
-  /** To be sealed. */
-  readonly terms: Uint8Array;
   /** To be digested. */
   readonly correlations?: readonly string[];
+  /** In the row itself, or in rows of its own. */
+  readonly content: Whole | { readonly apart: BlockBuilder };
+}
+
+export interface Whole {
+  /** To be sealed. */
+  readonly terms: Uint8Array;
   /** What is to be packed, sealed and put behind the pieces that are. */
   readonly text: string;
   readonly pieces: readonly Binary[];
@@ -21,36 +29,83 @@ export interface Packed {
   readonly sealed?: (piece: Binary) => void;
 }
 
-/** All of a block that takes no more; `at`: the last event in it. */
-export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
-  const { terms, correlations, ...row } = rowOf(id, at, owner, block);
-  return { row, terms, correlations, text: block.text(), pieces: [] };
+/** The rows of a block. */
+export interface SealedBlock {
+  readonly row: BlockRow;
+  /** They are there before `row` is. */
+  readonly sections: readonly SectionsRow[];
 }
 
-/** What a block says of itself, for its row; `growing` while it takes more. */
+/** All of a block that takes no more; `at`: the last event in it. `apart`: it is never to be changed. */
+export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder, apart: boolean): Packed {
+  const { correlations, ...row } = rowOf(id, at, owner, block);
+  if (!apart)
+    return { row, correlations, content: { terms: block.filter(), text: block.text(), pieces: [] } };
+  return { row: { ...row, chunks: chunksOf(block.lines) }, correlations, content: { apart: block } };
+}
+
+/** What a block says of itself, for its row. */
 export const rowOf = (
   id: string,
   at: bigint,
   { subject, producerId, received }: Owner,
   block: BlockBuilder,
-  growing = false,
 ) => ({
   _id: id,
   _at: longOf(at),
   subject,
   producerId,
   received,
-  ...block.summary(growing),
+  ...block.summary(),
 });
 
 /** Undefined when the key is destroyed: nobody could read it. */
-export async function sealBlock(vault: Vault, block: Packed): Promise<BlockRow | undefined> {
-  const { subject } = block.row;
-  const piece = await sealPacked(vault, subject, block.text);
-  const terms = await sealed(vault, subject, block.terms);
-  const digest = block.correlations && (await correlationDigester(vault, subject));
-  if (!piece || !terms || (block.correlations && !digest)) return undefined;
-  block.sealed?.(piece);
-  const correlations = digest && [...new Set(block.correlations?.map(digest))];
-  return { ...block.row, ...(correlations && { correlations }), terms, records: [...block.pieces, piece] };
+export async function sealBlock(vault: Vault, block: Packed): Promise<SealedBlock | undefined> {
+  const { row, content, correlations } = block;
+  const digest = correlations && (await correlationDigester(vault, row.subject));
+  if (correlations && !digest) return undefined;
+  const digests = digest && { correlations: [...new Set(correlations.map(digest))] };
+  if ('apart' in content) {
+    const sections = await sealSections(vault, row, content.apart);
+    return sections && { row: { ...row, ...digests }, sections };
+  }
+  const piece = await sealPacked(vault, row.subject, content.text);
+  const terms = await sealed(vault, row.subject, content.terms);
+  if (!piece || !terms) return undefined;
+  content.sealed?.(piece);
+  return { row: { ...row, ...digests, terms, records: [...content.pieces, piece] }, sections: [] };
+}
+
+async function sealSections(
+  vault: Vault,
+  { _id, _at, subject, received, chunks = [] }: Packed['row'],
+  block: BlockBuilder,
+): Promise<readonly SectionsRow[] | undefined> {
+  const names = await namesOf(vault, subject);
+  if (!names) return undefined;
+  const plain: Sections = sectionsOf(block, chunks, names);
+  const rows: SectionsRow[] = [];
+  const breathe = breather();
+  for (const kind of KINDS) {
+    const sections: Record<string, Binary | string | true> = {};
+    for (const [name, section] of plain[kind]) {
+      const one = await sealSection(vault, subject, kind, section);
+      if (one === undefined) return undefined;
+      sections[name] = one;
+      await breathe();
+    }
+    rows.push({ _id: sectionsId(_id, kind), _at, received, sections });
+  }
+  return rows;
+}
+
+export const sectionsId = (block: string, kind: Kind): string => `${block}.${kind}`;
+
+/** Terms are noise: there is nothing to pack. */
+async function sealSection(vault: Vault, subject: string, kind: Kind, section: Section) {
+  if (section === true) return section;
+  if (typeof section === 'object' && 'as' in section) return section.as;
+  return kind === 'terms'
+    ? sealed(vault, subject, section as Uint8Array)
+    : sealPacked(vault, subject, section);
 }

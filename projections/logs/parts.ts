@@ -37,6 +37,11 @@ export function partOf(instant: number, counted: ReadonlySet<number>, audit: boo
   return (audit ? 'a' : 'd') + (counted.has(hourOf(instant)) ? dayName(instant) : SCATTERED);
 }
 
+/** The collection that holds what the blocks of a part are made of. */
+export const sectionsIn = (part: string): string => part + SECTIONS;
+export const isSections = (name: string): boolean => name.endsWith(SECTIONS);
+const SECTIONS = '.sections';
+
 export interface Part {
   readonly name: string;
   readonly audit: boolean;

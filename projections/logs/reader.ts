@@ -55,7 +55,7 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       if (!name) return;
       for await (const located of headers.blocks(name, filter, order, pace, among)) {
         const { from, to, count, size } = located.header;
-        yield { from, to, count, size, read: (look) => opened.read(located, look) };
+        yield { from, to, count, size, read: (look, needs) => opened.read(located, look, needs) };
       }
     },
 

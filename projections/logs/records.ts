@@ -1,18 +1,17 @@
 /** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
-import type { RecordedEvent, Vault } from '../../application/ports.js';
+import type { RecordedEvent } from '../../application/ports.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import type { Apply, Build, OwnProjection, Row } from '../projection.js';
-import { wholeText } from './block.js';
 import { expire } from './expiry.js';
 import { readableHour } from './hours.js';
 import { startIndexing } from './indexing.js';
-import { HOURS, REQUESTS, readPart } from './parts.js';
+import { HOURS, isSections, REQUESTS, readPart, sectionsIn } from './parts.js';
+import { readableBlock } from './readable.js';
 import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
-import { openTexts } from './sealing.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 4, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 5, atOnce: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
@@ -48,7 +47,7 @@ async function open(build: Build): Promise<Apply> {
 async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
     // Requests are forgotten by the clock, not by the log.
-    if (part === REQUESTS) continue;
+    if (part === REQUESTS || isSections(part)) continue;
     const rows = <Stored extends HourRow | BlockRow | Row>() =>
       collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
     const placed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
@@ -56,17 +55,7 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
       for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
     else if (readPart(part))
       for await (const row of rows<BlockRow>())
-        yield { ...(await readableBlock(vault, row)), ...placed(row) };
+        yield { ...(await readableBlock(vault, collection(sectionsIn(part)), row)), ...placed(row) };
     else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
-}
-
-async function readableBlock(vault: Vault, row: BlockRow): Promise<object> {
-  const { subject, producerId } = row;
-  const terms = await vault.openBytes(subject, row.terms.buffer);
-  return {
-    ...row,
-    terms: terms && Buffer.from(terms).toString('base64'),
-    records: await wholeText(await openTexts(vault, row), producerId),
-  };
 }

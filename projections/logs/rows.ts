@@ -28,12 +28,24 @@ export interface BlockRow {
    */
   readonly correlations?: readonly number[];
   /** Bloom filter of words, `path=value` pairs, events and correlation ids, sealed: it rules out most blocks unopened. */
-  readonly terms: Binary;
+  readonly terms?: Binary;
   /** The block's text, packed and sealed: whole, or the pieces that were gathered so far. */
-  readonly records: readonly Binary[];
+  readonly records?: readonly Binary[];
+  /** In the place of both: the content is in rows of its own, and this is where its pieces of records begin. */
+  readonly chunks?: readonly number[];
   /** Small batches are gathered in it; once it is full, `gathering` goes. */
   readonly gathered?: true;
   readonly gathering?: true;
+}
+
+/** What a block that takes no more is made of, of one kind. */
+export interface SectionsRow {
+  /** Of `sectionsId`. */
+  readonly _id: string;
+  readonly _at: Long;
+  readonly received: string;
+  /** By name: packed and sealed; or the name of another that says the same; or true, that only the records tell. */
+  readonly sections: { readonly [name: string]: Binary | string | true };
 }
 
 export const BLOCK_INDEXES: IndexDescription[] = [

@@ -11,22 +11,27 @@ const deflate = promisify(deflateRaw);
 const inflate = isMainThread ? promisify(inflateRaw) : inflateRawSync;
 /** What is as short as this takes several times longer on its way there and back: this much, one ms or two. */
 const SHORT_CHARACTERS = 64 * 1024;
-const SHORT_BYTES = 1024;
+const SHORT_BYTES = 1280;
 /** Unpacked, what is short may be a thousand times as long, but here it holds little else than counts. */
 const PACKED_TIGHTLY = 16;
 const LEVEL = { level: 1 };
 /** With no more memory than it needs: to get that and to clear it takes longer than to pack what is short. */
 const SMALL = { ...LEVEL, windowBits: 10, memLevel: 2, chunkSize: SHORT_BYTES };
+const MIDDLE = { ...LEVEL, windowBits: 13, memLevel: 6, chunkSize: 4096 };
 
 /** Undefined when the key is destroyed. */
-export async function sealPacked(vault: Vault, subject: string, text: string): Promise<Binary | undefined> {
+export async function sealPacked(
+  vault: Vault,
+  subject: string,
+  text: string | Uint8Array,
+): Promise<Binary | undefined> {
   return sealed(vault, subject, packedSync(text) ?? (await deflate(text, LEVEL)));
 }
 
 /** Undefined for what is not short. */
-function packedSync(text: string): Buffer | undefined {
+function packedSync(text: string | Uint8Array): Buffer | undefined {
   if (text.length > SHORT_CHARACTERS) return undefined;
-  return deflateRawSync(text, text.length > SHORT_BYTES ? LEVEL : SMALL);
+  return deflateRawSync(text, text.length > SHORT_BYTES ? MIDDLE : SMALL);
 }
 
 /** Undefined when the key is destroyed. */
@@ -37,7 +42,10 @@ export async function openPacked(vault: Vault, subject: string, from: Binary): P
 }
 
 /** The texts of a block's pieces, without those whose key is destroyed. */
-export async function openTexts(vault: Vault, { subject, records }: SealedTexts): Promise<readonly string[]> {
+export async function openTexts(
+  vault: Vault,
+  { subject, records = [] }: SealedTexts,
+): Promise<readonly string[]> {
   const texts = await Promise.all(records.map((each) => openPacked(vault, subject, each)));
   return texts.flatMap((text) => (text ? [text.toString()] : []));
 }

@@ -19,7 +19,8 @@ describe('queries of records over HTTP', () => {
 
   const settled: Settled = {
     wait: async (_, wanted) => shown >= wanted,
-    latest: () => 0n, latestOf: () => 0n,
+    latest: () => 0n,
+    latestOf: () => 0n,
     position: () => shown,
   };
   const queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'> = {

@@ -18,8 +18,10 @@ import { createFailures } from '../../../adapters/system/failures.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
 import { createAudit } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
+import { erasureReaction } from '../../../application/chat/erasing.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/inviting.js';
+import { createEndLinkKeys, LINK_KEYS_EVERY_MS } from '../../../application/chat/link-keys.js';
 import { createLinks } from '../../../application/chat/links.js';
 import { mailReaction } from '../../../application/chat/mail.js';
 import { createOAuth } from '../../../application/chat/oauth.js';
@@ -98,7 +100,7 @@ export function connectIdentity(context: IdentityContext) {
     registrationEnabled: takesPasswords && !isInviteRequired,
   };
   const addUser = createAddUser(withPeople);
-  const reactions: AnyReaction[] = [departureReaction(ports)];
+  const reactions: AnyReaction[] = [departureReaction(ports), erasureReaction(ports)];
   if (hasEmail) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });
@@ -115,6 +117,14 @@ export function connectIdentity(context: IdentityContext) {
     sessions,
     come,
     reactions,
+    periodic: [
+      {
+        name: 'chat.link-keys',
+        everyMs: LINK_KEYS_EVERY_MS,
+        run: createEndLinkKeys(ports),
+        mayRun: clock.agrees,
+      },
+    ],
     routes: [
       ...auth,
       ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),

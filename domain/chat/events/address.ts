@@ -9,7 +9,10 @@ const DAY_MS = 86_400_000;
 
 /** Whose key seals the addresses of those who are no users yet: a day's, and it goes when all its links are over. */
 export const linksSubject = ({ expiresAt }: { readonly expiresAt: number }): string =>
-  `chat.links-${Math.floor(expiresAt / DAY_MS)}`;
+  linksSubjectOf(Math.floor(expiresAt / DAY_MS));
+
+/** By the day, counted from 1970. */
+export const linksSubjectOf = (day: number): string => `chat.links-${day}`;
 
 const link = {
   /** A keyed digest of the email. */

@@ -44,6 +44,7 @@ describe('a query of the records', () => {
     level: fail,
     id: fail,
     line: () => '',
+    size: () => 0,
     record: fail,
     entry: fail,
   };
@@ -226,7 +227,7 @@ describe('a query of the records', () => {
     const order = Array.from({ length: 300 }, (_, n) => n);
     const id = (n: number) => n.toString(36).padStart(17, '0');
     const entry = (n: number) => JSON.stringify({ n, text: 'y'.repeat(64_000) });
-    const index = blockOf({ ...nothing, order, id, entry, line: () => 'y'.repeat(64_000) });
+    const index = blockOf({ ...nothing, order, id, entry, size: () => 64_000 });
     const asked = queriesOf({ ...common, index });
     const seen: number[] = [];
     let pages = 0;

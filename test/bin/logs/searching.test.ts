@@ -67,7 +67,7 @@ describe('the thread that searches', function () {
 
   it('tells what its caches hold', async () => {
     await page(searcher, ['7']);
-    await eventually(() => caches.some(({ name, bytes }) => name === 'logs.blocks' && bytes() > 0));
+    await eventually(() => caches.some(({ name, bytes }) => name === 'logs.sections' && bytes() > 0));
     expect(new Set(caches.map(({ name }) => name)).size).to.equal(caches.length);
   });
 

@@ -1,15 +1,15 @@
-/** The record index against the naive truth: whatever batches come, however cut and redelivered. */
+/** The record index against the naive truth, however batches are cut; long, because all of it needs one store and its log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { aggregate } from '../../../application/logs/aggregate.js';
+import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
-import { matches } from '../../../domain/logs/filter.js';
+import { type Filter, matches } from '../../../domain/logs/filter.js';
 import { DAY_MS, HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { keepingSubject } from '../../../domain/logs/keeping.js';
@@ -83,10 +83,11 @@ describe('the index of log records', function () {
     await servers?.stop();
   });
 
-  async function ingested(all: readonly Request[]): Promise<RecordedEvent[]> {
+  /** `bytes`: as large as records are counted, so that batches have fewer or more of them. */
+  async function ingested(all: readonly Request[], bytes = 2000): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (const request of all) {
-      const given = request.records.map((data) => ({ ...recordText(data), bytes: 2000 }));
+      const given = request.records.map((data) => ({ ...recordText(data), bytes }));
       for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
         await kernel.vault.create(keepingSubject(data));
         events.push(
@@ -134,6 +135,9 @@ describe('the index of log records', function () {
     for await (const row of kernel.builds.scan(records, name)) rows.push(row);
     return rows;
   };
+
+  const sectionsIn = (name: string) =>
+    kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
 
   const indexOf = (name: string): RecordIndex =>
     createRecordIndex({
@@ -203,6 +207,79 @@ describe('the index of log records', function () {
     );
   });
 
+  it('tells by columns alone what a look at every record of a full block tells', async () => {
+    const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
+    // Of one day and no audit records: all of a request make one block.
+    const full = many.map((some) =>
+      Array.from({ length: Math.ceil(1200 / some.length) }, () => some)
+        .flat()
+        .map((data, n) => ({ ...data, timestamp: NOON - (n % 500) * 1000, audit: false })),
+    );
+    await fc.assert(
+      fc.asyncProperty(full, pairs, async (some, asked) => {
+        const events = await ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
+        const truth = await placedRecords(events);
+        const name = await build(events);
+        expect(await sectionsIn(name).countDocuments()).to.equal(3);
+        for (const [some, by] of asked) {
+          const passed = truth.filter((each) => matches(some, each));
+          expect(await foundIn(indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
+          const counts = new Map<string, number>();
+          for (const key of passed.flatMap((each) => keysOf(by, each)))
+            counts.set(key, (counts.get(key) ?? 0) + 1);
+          const asking = { filter: some, grouping: by, ...leisurely };
+          const { buckets, total } = await aggregate(indexOf(name), asking, 5000);
+          expect(total).to.equal(passed.length);
+          expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
+        }
+        await kernel.builds.drop(name);
+      }),
+      { numRuns: 3 },
+    );
+  });
+
+  it('opens of a full block only what is asked for', async () => {
+    const some = Array.from({ length: 900 }, (_, n) => ({
+      timestamp: NOON + n,
+      n,
+      status: n % 3,
+      event: 'e',
+      message: `word${n} ${'x'.repeat(200)}`,
+    }));
+    const name = await build(await ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10));
+    const sections = sectionsIn(name);
+    const rows = await sections.find().toArray();
+    const without = async (kind: string) => {
+      const gone = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));
+      expect(gone).not.to.deep.equal([]);
+      await sections.deleteMany({ _id: { $in: gone.map(({ _id }) => _id) } });
+    };
+    const count = async (filter: Partial<Filter>, by: Grouping) => {
+      const asking = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
+      return (await aggregate(indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
+    };
+    const byStatus = { by: 'field', path: 'status' } as const;
+    const words = { words: ['word7'] };
+    expect(await foundIn(indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
+    // Too long for columns: the records tell.
+    const seventh = { path: 'message', value: some[7]!.message };
+    expect(await count({ fields: [seventh] }, byStatus)).to.deep.equal(['1 1']);
+    expect(await count({ ...words }, { by: 'field', path: 'message' })).to.deep.equal([`${seventh.value} 1`]);
+    await without('records');
+    expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
+    const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };
+    expect(await count(one, byStatus)).to.deep.equal(['1 30']);
+    expect(await count({ levels: ['INFO'], event: 'e', from: NOON + 890 }, { by: 'event' })).to.deep.equal([
+      'e 10',
+    ]);
+    // Who needs the records sees that they are gone.
+    expect(await count(words, byStatus)).to.deep.equal([]);
+    await without('terms');
+    expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
+    expect(await count(one, byStatus)).to.deep.equal([]);
+    await kernel.builds.drop(name);
+  });
+
   it('gathers a long trickle of records into few blocks, and loses none of them on the way', async () => {
     const trickle = Array.from({ length: 260 }, (_, n) => ({
       producerId: 'api',
@@ -257,6 +334,55 @@ describe('the index of log records', function () {
       }),
       { numRuns: 4 },
     );
+  });
+
+  it('loses with a block what it is made of, and with a day all of it', async () => {
+    const ofTomorrow = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + DAY_MS + n, n }));
+    const received = async (receivedAt: number) =>
+      ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
+    const [early, late] = [await received(NOON), await received(NOON + DAY_MS)];
+    const midnight = NOON - (NOON % DAY_MS);
+    const before = (days: number) =>
+      recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const [receipt, day] = [before(1), before(2)];
+    const collectionsOf = async (name: string) => {
+      const all = await kernel.mongo.models.listCollections().toArray();
+      return all.map((each) => each.name).filter((each) => each.startsWith(`${name}.d`));
+    };
+    const name = await build(early, late);
+    const sections = kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
+    const blocks = async () => [
+      ...new Set((await sections.find().toArray()).map(({ _id }) => _id.split('.')[0])),
+    ];
+    expect(await blocks()).to.have.length(2);
+    const apply = await kernel.builds.open(records, name, held);
+    await apply([receipt]);
+    const [left] = await kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
+    expect(await blocks()).to.deep.equal([String(left?._id)]);
+    expect(await collectionsOf(name)).to.have.length(2);
+    await apply([day]);
+    expect(await collectionsOf(name)).to.deep.equal([]);
+    await kernel.builds.drop(name);
+  });
+
+  it('shows no block before what it is made of is there', async () => {
+    const some = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON, n }));
+    const events = await ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
+    const name = `logs_records_v${records.version}_order`;
+    const written: string[] = [];
+    const apply = await records.open({
+      vault: kernel.vault,
+      collection: (part) => kernel.mongo.models.collection(`${name}.${part}`),
+      async write(part) {
+        written.push(`${part} begun`);
+        await new Promise(setImmediate);
+        written.push(`${part} done`);
+      },
+      parts: async () => [],
+      drop: async () => {},
+    });
+    await apply(events);
+    expect(written.indexOf('d20261121.sections done')).to.be.within(0, written.indexOf('d20261121 begun'));
   });
 
   it('lets scattered records go one by one, and gathers on where they were', async () => {
