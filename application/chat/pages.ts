@@ -140,6 +140,13 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     return { found: await opened(channelId, found), ...showing(reflected, found) };
   }
 
+  /** The newest of them; the whole list where it is no longer. */
+  async function newest(channelId: string, limit: number, seen?: Position): Promise<Page> {
+    const page = await messages(channelId, { limit }, seen);
+    if ('rejected' in page) throw new Error(page.rejected);
+    return page;
+  }
+
   /** The newest pin first. */
   async function pins(channelId: string, seen?: Position): Promise<Page> {
     const reflected = await owed('chat.messages', channelId, seen);
@@ -229,5 +236,5 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     return row && replyIn(row);
   }
 
-  return { messages, pins, replies, reply };
+  return { messages, newest, pins, replies, reply };
 }

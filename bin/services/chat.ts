@@ -7,6 +7,7 @@ import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
+import { fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
@@ -19,12 +20,14 @@ export const chat: Service<typeof catalog> = {
   projections: [...talkProjections, ...administrationProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
-    const { kernel, values, release, logger } = context;
+    const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, audit, doors, signIn, reactions } = identity;
-    const talk = createTalk({ kernel, admission, doors });
+    const fileStore = fileStoreOf(kernel, values);
+    const talk = createTalk({ ...context, admission, doors, fileStore });
+    for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const routes = [
       ...identity.routes,
@@ -39,6 +42,7 @@ export const chat: Service<typeof catalog> = {
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
       publish(event) {
+        if (event.type !== 'ProjectionSwitched') talk.hear(event);
         relay.publish(event);
         const ended = endedBy(event);
         if (ended !== undefined) relay.end(ended);
@@ -53,7 +57,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [...reactions, ...talk.reactions],
-      periodic: [...identity.periodic, ...administration.periodic],
+      periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],
     };
   },
 };
