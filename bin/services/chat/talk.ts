@@ -2,6 +2,7 @@
 import type { Doors } from '../../../adapters/http/chat/admit.js';
 import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
+import { fileRoutes } from '../../../adapters/http/chat/files.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
 import type { Metrics } from '../../../adapters/system/metrics.js';
@@ -18,16 +19,18 @@ import { createReading } from '../../../application/chat/reading.js';
 import { createReplies } from '../../../application/chat/replies.js';
 import { createSaying } from '../../../application/chat/said.js';
 import { createAcknowledged } from '../../../application/chat/told.js';
-import { noUploads } from '../../../application/chat/uploads.js';
+import type { FileStore } from '../../../application/files/store.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
 import { replies as replyRows } from '../../../projections/chat/replies.js';
 import type { Kernel } from '../../node/kernel.js';
+import { createFileParts, fileProjections } from './files.js';
 
-export const talkProjections = [messageRows, replyRows, conversationRows];
+export const talkProjections = [messageRows, replyRows, conversationRows, ...fileProjections];
 
 export interface TalkContext {
   readonly kernel: Kernel;
+  readonly fileStore: FileStore;
   readonly admission: ChatAdmission;
   readonly doors: Doors;
   readonly metrics?: Pick<Metrics, 'cache'>;
@@ -35,13 +38,19 @@ export interface TalkContext {
 
 export type Talk = ReturnType<typeof createTalk>;
 
-export function createTalk({ kernel, admission, doors, metrics }: TalkContext) {
+export function createTalk({ kernel, admission, doors, fileStore, metrics }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
-  const worded = createSaying({ admission, places, uploads: noUploads });
+  const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
+    kernel,
+    fileStore,
+    admission,
+    places,
+  });
+  const worded = createSaying({ admission, places, uploads });
   const acknowledged = createAcknowledged();
   const hot = createHotPages();
   metrics?.cache(hot.cache);
-  const ports = { ...kernel, admission, places, worded, acknowledged };
+  const ports = { ...kernel, admission, places, worded, uploads, acknowledged };
   const channels = createChannels(ports);
   const pages = createPages(ports);
   const reading = createReading({ admission, pages, hot, acknowledged });
@@ -54,15 +63,19 @@ export function createTalk({ kernel, admission, doors, metrics }: TalkContext) {
     /** Every event of the service, in log order. */
     hear: hot.hear,
     channels,
+    pages,
     messages,
     replies,
     conversations,
     reading,
-    reactions: [forgetMessages(ports), eraseChannels(ports)],
+    reactions: [forgetMessages(ports), eraseChannels(ports), ...tending.reactions],
+    periodic: tending.periodic,
+    budgets: Object.values(budgets),
     routes: [
       ...channelRoutes({ doors, channels }),
       ...messageRoutes({ doors, places, messages, reading, history }),
       ...threadRoutes({ doors, replies, reading }),
+      ...fileRoutes({ doors, files, places, replies, sealedFiles, ...budgets }),
       ...conversationRoutes({ doors, places, conversations, messages, reading }),
     ],
   };

@@ -1,5 +1,6 @@
 /** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
 import { randomUUID } from 'node:crypto';
+import { createGridFsStore } from '../../../adapters/mongo/files.js';
 import { type Caller, createChatAdmission } from '../../../application/chat/admission.js';
 import { createPeople } from '../../../application/chat/people.js';
 import { runReaction } from '../../../application/follow/reactions.js';
@@ -43,7 +44,13 @@ export async function startChatNode(
     finds++;
     return kernel.rows.find(...asked);
   };
-  const talk = createTalk({ kernel: { ...kernel, rows: { find } }, admission, doors: {} as never });
+  const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
+  const talk = createTalk({
+    kernel: { ...kernel, rows: { find } },
+    admission,
+    doors: {} as never,
+    fileStore,
+  });
   const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };
   const begun = await kernel.head();
   const reacting = react ? talk.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
