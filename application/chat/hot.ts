@@ -194,12 +194,14 @@ function changedBy(
     }
     case 'ReactionAdded': {
       const { userId, secret } = event.data;
-      const { [secret.reaction]: before = [], ...others } = message.reactions ?? {};
-      return { ...message, reactions: { ...others, [secret.reaction]: [...before, userId] } };
+      const reactions = { ...message.reactions };
+      const before = entryOf(reactions, secret.reaction) ?? [];
+      return { ...message, reactions: { ...reactions, [secret.reaction]: [...before, userId] } };
     }
     case 'ReactionRemoved': {
       const { userId, secret } = event.data;
-      const { [secret.reaction]: before = [], ...others } = message.reactions ?? {};
+      const { [secret.reaction]: _, ...others } = message.reactions ?? {};
+      const before = entryOf(message.reactions ?? {}, secret.reaction) ?? [];
       const left = before.filter((each) => each !== userId);
       return { ...message, reactions: left.length > 0 ? { ...others, [secret.reaction]: left } : others };
     }
