@@ -1,0 +1,45 @@
+/** Naming the members of a channel: however many nobody knows, the log is asked about them once. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { context } from '../../support/toys.js';
+import { accepted, type ChatNode, startChatNode } from './node.js';
+
+describe('the members that a channel is to have', function () {
+  this.timeout(60_000);
+  let servers: Servers;
+  let node: ChatNode;
+  let reads = 0;
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`, {
+      between: (log) => ({
+        read: (...asked) => {
+          reads++;
+          return log.read(...asked);
+        },
+      }),
+    });
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  it('are looked for together, whether they are made or changed', async () => {
+    const ada = await node.join('ada');
+    const { id } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body.channel;
+    const members = Array.from({ length: 1000 }, (_, n) => `nobody${n}`);
+    for (const refused of [
+      () => node.channels.create(ada, { name: 'two', members }, context()),
+      () => node.channels.update(ada, id, { members }, context()),
+    ]) {
+      reads = 0;
+      const outcome = await refused();
+      expect(isRejection(outcome) && outcome.rejected).to.equal('chat/unknown-member');
+      expect(reads).to.be.at.most(5);
+    }
+  });
+});
