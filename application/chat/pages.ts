@@ -23,11 +23,11 @@ export interface Range {
   readonly before?: string;
 }
 
-interface Placed {
+export interface Placed {
   readonly posted: { toBigInt(): bigint };
 }
 
-interface MessageRow extends Touched, Placed {
+export interface MessageRow extends Touched, Placed {
   readonly _id: string;
   readonly channel: string;
   readonly author: string;
@@ -54,7 +54,7 @@ interface ReactionsRow extends Touched {
   readonly reactions?: readonly ReactionEntry[];
 }
 
-interface ReplyRow extends Touched, Placed {
+export interface ReplyRow extends Touched, Placed {
   readonly _id: string;
   readonly thread: string;
   readonly channel: string;
@@ -236,5 +236,5 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     return row && replyIn(row);
   }
 
-  return { messages, newest, pins, replies, reply };
+  return { messages, newest, pins, replies, reply, opened, replyIn };
 }

@@ -9,6 +9,7 @@ import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
+import { createSearching, searchProjections } from './chat/searching.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
@@ -17,7 +18,7 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [...talkProjections, ...administrationProjections],
+  projections: [...talkProjections, ...administrationProjections, ...searchProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;
@@ -33,6 +34,7 @@ export const chat: Service<typeof catalog> = {
       ...identity.routes,
       ...talk.routes,
       ...administration.routes,
+      ...createSearching({ kernel, admission, doors, metrics }).routes,
       eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);

@@ -23,7 +23,8 @@ export interface Reply extends Partial<Reflected> {
 }
 
 export interface Bytes {
-  readonly length: number;
+  /** Where it is known before. */
+  readonly length?: number;
   /** Not begun where only the headers are asked for. */
   content(): AsyncIterable<Uint8Array>;
 }
@@ -114,7 +115,7 @@ function writeBytes(ctx: Context, { length, content }: Bytes): void {
   body.once('error', () => res.destroy());
   req.socket.setTimeout(STALLED_MS);
   ctx.body = body;
-  ctx.length = length;
+  if (length !== undefined) ctx.length = length;
 }
 
 /** Whole seconds, rounded up: a client that waits that long is not refused again. */

@@ -63,6 +63,7 @@ export function createTalk({ kernel, admission, doors, fileStore, metrics }: Tal
     /** Every event of the service, in log order. */
     hear: hot.hear,
     channels,
+    pages,
     messages,
     replies,
     conversations,
