@@ -1,6 +1,6 @@
 /**
- * Ranges of keys, to their true end: lmdb just ends where a page makes no sense, and half of what was asked for would
- * pass for all of it.
+ * Ranges of keys, in their order and to their true end: lmdb takes a page for the one that should stand in its place,
+ * and just ends where one makes no sense; half of what was asked for would pass for all of it.
  */
 import type { RangeOptions } from 'lmdb';
 
@@ -12,9 +12,9 @@ interface Table {
 }
 
 /**
- * What was found in the range; throws as lmdb does of a damaged page when it ended early. That is seen from the other
- * side: nothing may lie between the range's end and what was found last; and where a damaged key leads that search
- * astray too, it stands next to the end, out of order.
+ * What was found in the range; throws as lmdb does of a damaged page when it is out of order, or ended early. That is
+ * seen from the other side: nothing may lie between the range's end and what was found last; and where a damaged key
+ * leads that search astray too, it stands next to the end, out of order.
  */
 export function* wholeRange<Entry>(
   table: Table,
@@ -22,26 +22,30 @@ export function* wholeRange<Entry>(
   found: Iterable<Entry>,
   keyOf: (entry: Entry) => Buffer,
 ): Generator<Entry> {
+  const { end, reverse = false, inclusiveEnd = false } = range;
   let count = 0;
-  let last: Entry | undefined;
+  let last: Buffer | undefined;
   for (const entry of found) {
+    const key = keyOf(entry);
+    if (last && (reverse ? Buffer.compare(key, last) : Buffer.compare(last, key)) >= 0)
+      throw damaged('is out of order');
     count++;
-    last = entry;
+    last = key;
     yield entry;
   }
   if (count >= (range.limit ?? Number.POSITIVE_INFINITY)) return;
-  const { end, reverse = false, inclusiveEnd = false } = range;
   const back = {
     start: end,
-    end: last === undefined ? range.start : keyOf(last),
+    end: last ?? range.start,
     exclusiveStart: !inclusiveEnd,
     inclusiveEnd: last === undefined && range.exclusiveStart !== true,
     reverse: !reverse,
     limit: 1,
   };
-  for (const _ of table.getKeys(back)) throw endsEarly();
+  for (const _ of table.getKeys(back)) throw damaged('ends in its middle');
   const [next, following] = table.getKeys({ start: end, exclusiveStart: inclusiveEnd, reverse, limit: 2 });
-  if (next && following && Buffer.compare(next, following) > 0 !== reverse) throw endsEarly();
+  if (next && following && Buffer.compare(next, following) > 0 !== reverse)
+    throw damaged('ends in its middle');
 }
 
-const endsEarly = () => new Error('MDB_CORRUPTED: a range of keys ends in its middle');
+const damaged = (how: string) => new Error(`MDB_CORRUPTED: a range of keys ${how}`);

@@ -7,9 +7,23 @@ import { createHotPages, KEPT } from '../../../application/chat/hot.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createAcknowledged } from '../../../application/chat/told.js';
 import { messageView } from '../../../application/chat/views.js';
+import { roster } from '../../../domain/chat/roster.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
+
+const plain = (id: string, content = '') => ({
+  id,
+  channelId: 'c',
+  author: 'ada',
+  createdAt: 0,
+  updatedAt: null,
+  pinnedAt: null,
+  quotedMessageId: null,
+  said: { content, attachments: [], images: [], mentions: [] },
+  reactions: {},
+  thread: null,
+});
 
 describe('the newest messages of a channel', function () {
   this.timeout(120_000);
@@ -120,20 +134,52 @@ describe('the newest messages of a channel', function () {
     expect(messages.json).not.to.include('hello');
   });
 
+  it('are read from the rows by who was told more than the feed has brought', async () => {
+    const deaf = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    try {
+      const ada = await deaf.join(`ada${randomUUID().slice(0, 4)}`);
+      const { body } = accepted(await deaf.channels.create(ada, { name: randomUUID() }, context()));
+      const { id } = body.channel;
+      const read = async () =>
+        JSON.parse(accepted(await deaf.reading.messages(id, { limit: 50 })).json).messages;
+      expect(await read()).to.deep.equal([]);
+      accepted(await deaf.messages.post(ada, id, { content: 'hello' }, context()));
+      expect(await read()).to.have.length(1);
+    } finally {
+      await deaf.kernel.mongo.models.dropDatabase();
+      await deaf.stop();
+    }
+  });
+
+  it('take once what the rows and the feed both tell', async () => {
+    const hot = createHotPages();
+    const event = (position: bigint, userId: string) =>
+      ({
+        type: 'ReactionAdded',
+        data: {
+          messageId: 'm',
+          channelId: 'c',
+          userId,
+          place: 0,
+          sign: 0,
+          addedAt: 0,
+          secret: { reaction: '+1' },
+        },
+        position,
+        erased: false,
+      }) as unknown as Parameters<typeof hot.hear>[0];
+    const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
+    await hot.fill('c', async () => {
+      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.hear(event(BigInt(at + 1), who));
+      return { found: [{ message, at: 2n }], position: 2n };
+    });
+    const [shownThen] = JSON.parse(hot.show('c', 50, roster.initialState) ?? '').messages;
+    expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
+  });
+
   it('stay within their bound', async () => {
     const small = createHotPages(60_000);
-    const message = (n: number) => ({
-      id: `m${n}`,
-      channelId: 'c',
-      author: 'ada',
-      createdAt: 0,
-      updatedAt: null,
-      pinnedAt: null,
-      quotedMessageId: null,
-      said: { content: 'x'.repeat(1000), attachments: [], images: [], mentions: [] },
-      reactions: {},
-      thread: null,
-    });
+    const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
       await small.fill(`c${n}`, async () => ({ found, position: 1n }));

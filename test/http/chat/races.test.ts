@@ -1,5 +1,7 @@
 /** Many at once, on one node and on two: one has the name, and what one node answered the other shows who asks for it. */
+
 import { expect } from 'chai';
+import { later } from '../../../application/reflecting.js';
 import { ask } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
@@ -102,9 +104,7 @@ describe('the chat on two nodes', function () {
     expect(counts).to.deep.equal(many.map((n) => n + 1));
     const { history } = (await ask(urls[1], 'GET', `${path}/history`, { token })).body;
     expect(history).to.have.length(1);
-    const position = replies
-      .map(({ headers }) => BigInt(headers.get('position')!))
-      .reduce((a, b) => (a > b ? a : b));
+    const position = replies.map(({ headers }) => BigInt(headers.get('position')!)).reduce(later);
     const headers = { 'if-position': String(position) };
     const { messages } = (await ask(urls[1], 'GET', `/channels/${channel.id}/messages`, { token, headers }))
       .body;
