@@ -10,8 +10,8 @@ import { type Doc, openDocs, ROWS, type SearchRow, sealDocs, threadOf } from './
 const PER_RUN = 16;
 const RUNS = 16;
 /** Characters after which they are full, however few they are: none is to outgrow a document. */
-const RUN_SIZE = 64 * 1024;
-const PACKED_SIZE = 512 * 1024;
+const RUN_SIZE = 32 * 1024;
+const PACKED_SIZE = 128 * 1024;
 /** Docs of places that are remembered: those that nothing came to for longest are read again when needed. */
 const MOST_REMEMBERED = 20_000;
 
@@ -64,7 +64,7 @@ export function startIndexing(build: Build): Indexing {
     string,
     { readonly channel: string; readonly run: Run; readonly isPacked: boolean }
   >();
-  let removed: string[] = [];
+  const removed = new Set<string>();
 
   async function placeOf(channel: string): Promise<Place> {
     const known = places.get(channel) ?? (await resumed(channel));
@@ -83,7 +83,7 @@ export function startIndexing(build: Build): Indexing {
     const runs: Run[] = [];
     for (const row of small) {
       // It was packed, and was to go when a crash came.
-      if (row.first.toBigInt() <= end) removed.push(row._id);
+      if (row.first.toBigInt() <= end) removed.add(row._id);
       else runs.push(await runOf(row));
     }
     return { channel, runs, last: runs.at(-1)?.last ?? end };
@@ -99,8 +99,11 @@ export function startIndexing(build: Build): Indexing {
     docs: [...((await openDocs(vault, row)) ?? [])],
   });
 
-  const touched = (channel: string, run: Run, isPacked: boolean) =>
+  function touched(channel: string, run: Run, isPacked: boolean) {
     dirty.set(run.id, { channel, run, isPacked });
+    // The second half of what was packed may be called as a small run was.
+    removed.delete(run.id);
+  }
 
   async function add(channel: string, doc: Doc, position: Position) {
     const place = await placeOf(channel);
@@ -128,7 +131,7 @@ export function startIndexing(build: Build): Indexing {
     const sums = { added: sumOf(all, 'added'), size: sumOf(all, 'size') };
     for (const { id } of all.slice(1)) {
       dirty.delete(id);
-      removed.push(id);
+      removed.add(id);
     }
     const { id, first } = all[0]!;
     touched(channel, { id, first, last: at, at, ...sums, docs }, true);
@@ -144,10 +147,13 @@ export function startIndexing(build: Build): Indexing {
       for (const each of isPacked ? split(channel, run) : [run]) touched(channel, each, isPacked);
     };
     for (const run of (await placeOf(channel)).runs) changeIn(run, false);
-    // What was packed just now must be found as well.
-    if ([...dirty.values()].some(({ isPacked }) => isPacked)) await flush();
+    // Rows of what is to be written are of before that.
+    const waiting = [...dirty.values()].filter((each) => each.isPacked && each.channel === channel);
+    for (const { run } of waiting) changeIn(run, true);
+    const isWaiting = new Set(dirty.keys());
     const asked = thread ? { $or: [{ ids: id }, { threads: id }] } : { ids: id };
-    for await (const row of rows.find({ ...asked, packed: true })) changeIn(await runOf(row), true);
+    for await (const row of rows.find({ ...asked, packed: true }))
+      if (!isWaiting.has(row._id)) changeIn(await runOf(row), true);
   };
 
   async function flush() {
@@ -163,7 +169,7 @@ export function startIndexing(build: Build): Indexing {
     // What they were packed into stands by then.
     for (const _id of removed) writes.push({ deleteOne: { filter: { _id } } });
     dirty.clear();
-    removed = [];
+    removed.clear();
     await build.write(ROWS, writes);
     let held = 0;
     for (const { runs } of places.values()) held += runs.length * PER_RUN;
@@ -196,7 +202,7 @@ const sizeOf = (docs: readonly Doc[]): number => JSON.stringify(docs).length;
 /** Edited to be much longer than they were, they would outgrow the row: two, and so on. */
 function split(channel: string, run: Run): readonly Run[] {
   const { docs } = run;
-  if (docs.length < 2 || sizeOf(docs) < 4 * PACKED_SIZE) return [run];
+  if (docs.length < 2 || sizeOf(docs) < 2 * PACKED_SIZE) return [run];
   const [here, there] = [docs.slice(0, docs.length / 2), docs.slice(docs.length / 2)];
   const first = BigInt(there[0]!.posted);
   const half = { ...run, id: idOf(channel, first), first, docs: there };

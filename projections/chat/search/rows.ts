@@ -1,6 +1,7 @@
 /** What stands in the index of what was said: runs of messages of one place, sealed under its key. */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports.js';
+import { breather } from '../../../application/turns.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { filterOf, foldText, piecesOf } from '../../../domain/chat/search.js';
@@ -82,7 +83,7 @@ export async function sealDocs(
 ): Promise<Pick<SearchRow, 'ids' | 'threads' | 'authors' | 'docs' | 'filter' | 'packed'> | undefined> {
   const subject = subjectOf(channel);
   const sealed = await vault.sealBytes(subject, Buffer.from(JSON.stringify(docs)));
-  const filter = isPacked ? await vault.sealBytes(subject, filterFor(docs)) : undefined;
+  const filter = isPacked ? await vault.sealBytes(subject, await filterFor(docs)) : undefined;
   if (!sealed || (isPacked && !filter)) return undefined;
   return {
     ids: docs.map(({ id }) => id),
@@ -95,8 +96,12 @@ export async function sealDocs(
 
 const unique = (texts: readonly string[]) => [...new Set(texts)];
 
-function filterFor(docs: readonly Doc[]): Uint8Array {
+async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
   const pieces = new Set<number>();
-  for (const doc of docs) piecesOf(textOf(doc), (piece) => pieces.add(piece));
+  const breathe = breather();
+  for (const doc of docs) {
+    piecesOf(textOf(doc), (piece) => pieces.add(piece));
+    await breathe();
+  }
   return filterOf(pieces);
 }
