@@ -104,7 +104,7 @@ describe('large members of JSON', () => {
   });
 
   it('are no base64 where they have characters that it has not, however they are written', async () => {
-    for (const each of ['\\"', '\\\\', '\\t', '\\u0000', '\\u00e9', '\\u0022', '\\uD83D', '\\x', '\\u00zz'])
+    for (const each of ['\\"', '\\\\', '\\t', '\\u0000', '\\u00e9', '\\uD83D', '\\x', '\\u00zz'])
       expect((await scanned(`{"file":"AA${each}AA"}`)).found).to.deep.equal([['file', 'AA!AA']]);
     expect((await scanned('{"file":"AA\\r\\n\\u000AAA"}')).found).to.deep.equal([['file', 'AAAA']]);
   });

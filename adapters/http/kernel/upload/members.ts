@@ -26,13 +26,15 @@ export class RestTooLarge extends Error {
 const [QUOTE, BACKSLASH, COLON, U] = [0x22, 0x5c, 0x3a, 0x75];
 const [OPENING, CLOSING] = [new Set([0x7b, 0x5b]), new Set([0x7d, 0x5d])];
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** What an escape stands for; of what a large text does not need, something that it can't be. */
-const ESCAPED = new Map([
-  [0x2f, '/'],
-  [0x6e, ''],
-  [0x72, ''],
-]);
-const NOT_BASE64 = '!';
+/** What an escape stands for that is written in base64: an end of a line for nothing, all else for what it can't have. */
+const [SLASH, N, R] = [0x2f, 0x6e, 0x72];
+const NOTHING = -1;
+const NOT_BASE64 = 0x21;
+/** Of an escape: what follows its backslash, or so many digits of it. */
+const KIND = 5;
+const DIGITS = 4;
+/** By byte. */
+const DIGIT_OF = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16));
 
 /** `mostRest`: of the JSON without its large members, in bytes. */
 export function createMemberScanner(
@@ -51,8 +53,9 @@ export function createMemberScanner(
   /** The named member whose value comes next. */
   let awaited: string | undefined;
   let isLarge = false;
-  /** Of an escape that is not whole yet, what came of it. */
-  let part = '';
+  /** Of an escape that is not whole yet, what is missing; and of what its digits say. */
+  let missing = 0;
+  let code = 0;
 
   function keep(bytes: Buffer) {
     keptBytes += bytes.length;
@@ -102,41 +105,52 @@ export function createMemberScanner(
 
   /** Passes on a large text from `from`; answers where it ends: at its quote, or behind all that came. */
   async function pass(bytes: Buffer, from: number): Promise<number> {
-    const plain: Buffer[] = [];
+    // Where nothing is escaped, it is passed on as it came.
+    let plain: Buffer | undefined;
+    let length = 0;
     let at = from;
     let quote = -1;
     let backslash = -1;
     while (at < bytes.length) {
-      if (part !== '') {
-        at = takeEscape(bytes, at, plain);
+      if (missing > 0) {
+        plain ??= Buffer.allocUnsafe(bytes.length - from);
+        const meant = escaped(bytes[at++]!);
+        if (meant !== undefined && meant !== NOTHING) plain[length++] = meant;
         continue;
       }
       // Each is looked for once for all that lies before it.
       if (quote < at) quote = placeOf(bytes, QUOTE, at);
-      if (backslash < at) backslash = placeOf(bytes, BACKSLASH, at);
+      // Escapes mostly follow each other where there are many.
+      if (backslash < at) backslash = bytes[at] === BACKSLASH ? at : placeOf(bytes, BACKSLASH, at);
       const end = Math.min(quote, backslash);
-      if (end > at) plain.push(bytes.subarray(at, end));
+      if (end === backslash && end < bytes.length) plain ??= Buffer.allocUnsafe(bytes.length - from);
+      if (plain && end > at) bytes.copy(plain, length, at, end);
+      length += end - at;
       at = end;
       if (end === quote) break;
-      part = '\\';
+      missing = KIND;
       at++;
     }
-    // Joined: a text of nothing but escapes would go on in single bytes.
-    const [only] = plain;
-    if (only) await sink.text(plain.length === 1 ? only : Buffer.concat(plain));
+    if (length > 0) await sink.text(plain ? plain.subarray(0, length) : bytes.subarray(from, from + length));
     return at;
   }
 
-  /** Takes one more byte of an escape. */
-  function takeEscape(bytes: Buffer, at: number, plain: Buffer[]): number {
-    const byte = bytes[at]!;
-    part += String.fromCharCode(byte);
-    if (part.length === 2 && byte === U) return at + 1;
-    if (part.length > 2 && part.length < 6) return at + 1;
-    const meant = part.length === 2 ? (ESCAPED.get(byte) ?? NOT_BASE64) : byCode(part.slice(2));
-    part = '';
-    plain.push(Buffer.from(meant, 'latin1'));
-    return at + 1;
+  /** Takes one more byte of an escape; undefined while it is not whole. */
+  function escaped(byte: number): number | undefined {
+    if (missing === KIND) {
+      code = 0;
+      missing = byte === U ? DIGITS : 0;
+      return missing > 0
+        ? undefined
+        : byte === SLASH
+          ? SLASH
+          : byte === N || byte === R
+            ? NOTHING
+            : NOT_BASE64;
+    }
+    code = code * 16 + (DIGIT_OF[byte] ?? Number.NaN);
+    missing--;
+    return missing > 0 ? undefined : meantBy(code);
   }
 
   return {
@@ -175,8 +189,8 @@ function nameOf(bytes: readonly number[]): string | undefined {
   }
 }
 
-function byCode(hex: string): string {
-  const code = /^[\da-f]{4}$/i.test(hex) ? Number.parseInt(hex, 16) : 0;
-  if (code === 0x0a || code === 0x0d) return '';
-  return code > 0x20 && code < 0x7f && code !== QUOTE ? String.fromCharCode(code) : NOT_BASE64;
+/** Not a number, where a digit was none. */
+function meantBy(code: number): number {
+  if (code === 0x0a || code === 0x0d) return NOTHING;
+  return code > 0x20 && code < 0x7f ? code : NOT_BASE64;
 }
