@@ -11,7 +11,7 @@ import { type Doc, openDocs, ROWS, type SearchRow, subjectOf } from './rows.js';
 
 /** Filters of a million messages take about so much. */
 const FILTER_BYTES = 48 * 1024 * 1024;
-const OPENED_BYTES = 24 * 1024 * 1024;
+const OPENED_BYTES = 40 * 1024 * 1024;
 /** What is asked of the store at once. */
 const AT_ONCE = 64;
 /** A run that was packed meanwhile is no more where it was. */
@@ -99,7 +99,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
       return known;
     };
     const visible = all.filter(({ channel }) => sees(channel));
-    const found = new Map<string, Found>();
+    let found: readonly Found[] = [];
     for (let from = 0; from < visible.length; from += AT_ONCE) {
       const some = visible.slice(from, from + AT_ONCE);
       if (isEnough(found, query.limit, some[0]!)) break;
@@ -111,10 +111,11 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
         if (isEnough(found, query.limit, head)) break;
         const run = await runOf(rows, head);
         if (!run) return head;
-        for (const doc of foundIn(run, query)) found.set(doc.id, { doc, channel: head.channel });
+        const more = Array.from(foundIn(run, query), (doc) => foundOf(doc, head.channel));
+        if (more.length > 0) found = newest([...found, ...more], query.limit);
       }
     }
-    return newest(found, query.limit).map(hitOf);
+    return found.map(hitOf);
   }
 
   return {
@@ -139,18 +140,22 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
 interface Found {
   readonly doc: Doc;
   readonly channel: string;
+  readonly posted: Position;
 }
 
 const keyOf = ({ _id, _at }: Pick<SearchRow, '_id' | '_at'>): string => `${_id} ${_at}`;
 
-const newest = (found: ReadonlyMap<string, Found>, limit: number): readonly Found[] =>
-  [...found.values()].sort((a, b) => (BigInt(a.doc.posted) > BigInt(b.doc.posted) ? -1 : 1)).slice(0, limit);
+const foundOf = (doc: Doc, channel: string): Found => ({ doc, channel, posted: BigInt(doc.posted) });
+
+/** Each once, though it may be met where it was and where it was packed into. */
+function newest(found: readonly Found[], limit: number): readonly Found[] {
+  const sorted = found.toSorted((a, b) => (a.posted > b.posted ? -1 : 1));
+  return sorted.filter(({ posted }, index) => posted !== sorted[index - 1]?.posted).slice(0, limit);
+}
 
 /** Whether nothing in this run, or in those behind it, comes before what is found already. */
-function isEnough(found: ReadonlyMap<string, Found>, limit: number, { last }: Head): boolean {
-  if (found.size < limit) return false;
-  return BigInt(newest(found, limit).at(-1)!.doc.posted) >= last;
-}
+const isEnough = (found: readonly Found[], limit: number, { last }: Head): boolean =>
+  found.length >= limit && found.at(-1)!.posted >= last;
 
 const hitOf = ({ doc: { id, author, createdAt, content, botName }, channel: channelId }: Found): Hit => ({
   id,

@@ -150,7 +150,8 @@ describe('the index of what was said', function () {
       if (isNew) apply = await index.open(run);
       const from = Math.max(0, at - back);
       await apply(events.slice(from, from + take));
-      at = Math.max(at, Math.min(events.length, from + take));
+      // Who goes back goes on from there: nothing is left out.
+      at = Math.min(events.length, from + take);
     }
     await apply(events.slice(at));
     return run;
