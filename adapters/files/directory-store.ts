@@ -17,7 +17,7 @@ const DIRECTORY = 0o700;
 /** Of one that waits to be settled: what it is called, and who is to know of it. */
 const MARK = '~';
 const NAME = /^[\w-]{22}$/;
-const READ = 256 * 1024;
+const READ = 128 * 1024;
 
 /** `directory` is this store's own; no two processes need another. */
 export function createDirectoryStore(directory: string): FileStore {

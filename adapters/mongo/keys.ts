@@ -1,5 +1,6 @@
 /** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
 import type { Collection, Db } from 'mongodb';
+import { gathering } from '../../application/gathering.js';
 import { type Logger, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
 import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
@@ -100,6 +101,12 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
     return key;
   }
 
+  /** Those that are asked for in one moment by one question: a page of events may be of as many subjects. */
+  const found = gathering(async (subjects) => {
+    const all = await rows.find({ _id: { $in: [...subjects] } }).toArray();
+    return new Map(all.map((row) => [row._id, row]));
+  });
+
   return {
     async create(subject, fresh) {
       const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
@@ -111,7 +118,7 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
       return keyIn(row);
     },
     async read(subject) {
-      const row = await assured(() => rows.findOne({ _id: subject }));
+      const row = await assured(() => found(subject));
       return row && !row.wrapped && !row.key ? 'destroyed' : keyIn(row);
     },
     async destroy(subject) {

@@ -56,6 +56,8 @@ export interface Delivery {
   readonly except?: readonly string[];
   /** What it tells of, where a stream may lose sight of that: for `entitled`. */
   readonly about?: string;
+  /** What it is about is erased by the event: what was told of it before is kept for nobody. */
+  readonly erases?: boolean;
   readonly message: Message;
   /** The streams that receive it end with it. */
   readonly ends?: boolean;

@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { ProjectionSwitched } from '../../domain/shared/served.js';
 import { type Audience, type Delivery, hear, type Message } from './audience.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { inSequence, keep, type Told, told } from './kept.js';
+import { inSequence, type Kept, keep, type Told, told } from './kept.js';
 import { createRing, RING_BYTES } from './ring.js';
 import { frame, type Sink } from './sink.js';
 
@@ -88,10 +88,12 @@ export function createRelay<State, Event extends DomainEvent>({
         item,
         deliveries.flatMap(({ to }) => to),
       );
-      for (const { ends, to, last } of item.deliveries) {
+      for (const { delivery, ends, to, last } of item.deliveries) {
+        if (delivery.erases) letGo((each) => each.delivery.about === delivery.about && !each.delivery.erases);
         if (!ends) continue;
         for (const key of to) connections.end(key, last, position);
-        letGo(to);
+        const ended = new Set(to);
+        letGo((each) => each.to.every((key) => ended.has(key)));
       }
     },
 
@@ -119,9 +121,7 @@ export function createRelay<State, Event extends DomainEvent>({
   };
 
   /** What has ended is not to be seen again, and its content need not stay in memory. */
-  function letGo(keys: readonly string[]) {
-    const ended = new Set(keys);
-    const isOver = ({ to }: { readonly to: readonly string[] }) => to.every((key) => ended.has(key));
+  function letGo(isOver: (kept: Kept) => boolean) {
     ring.revise((item) => {
       if (!item.deliveries.some(isOver)) return item;
       const left = item.deliveries.filter((each) => !isOver(each));

@@ -34,6 +34,8 @@ export interface ChatAdmission {
   lives(caller: Pick<Caller, 'userId' | 'sessionId'>): boolean;
   /** Somebody who is there, by id or tidy email. */
   user(whose: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
+  /** Whether all of these are there; the log is asked once, however many are not known. */
+  areUsers(ids: readonly string[]): Promise<boolean>;
   /** Everybody, at least as the log was at `seen`. */
   roster(seen?: Position): Promise<Loaded<RosterState>>;
   /** A stream as this process knows it, at least as the log was at `seen`. */
@@ -81,6 +83,12 @@ export function createChatAdmission({ streams, tokens, clock, heard }: Admission
       found(rosterKind, ROSTER, 0n, (state) =>
         'id' in whose ? userWith(state, whose.id) : userOf(state, whose.email),
       ),
+    async areUsers(ids) {
+      if (ids.length === 0) return true;
+      const areThere = (state: RosterState) =>
+        ids.every((id) => userWith(state, id) !== undefined) ? true : undefined;
+      return (await found(rosterKind, ROSTER, 0n, areThere)) ?? false;
+    },
     async admit(token, seen = 0n) {
       const whose = await bearer(token);
       if (!whose) return unauthorized;

@@ -51,18 +51,12 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   const viewed = async (channel: Channel): Promise<ChannelView> =>
     channelView((await admission.roster()).state, channel);
 
-  /** Whether all of these are users now. */
-  const areUsers = async (ids: readonly string[] = []): Promise<boolean> => {
-    const found = await Promise.all(ids.map((id) => admission.user({ id })));
-    return found.every((each) => each !== undefined);
-  };
-
   async function create(
     caller: Caller,
     { name, topic, isPrivate = false, members = [] }: ChannelWishes & { readonly name: string },
     context: CommandContext,
   ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
-    if (!(await areUsers(members))) return unknownMember;
+    if (!(await admission.areUsers(members))) return unknownMember;
     const wishes = { name, topic, isPrivate, members };
     const made = await make({ by: caller.userId, ...wishes }, context);
     if (isRejection(made)) return made;
@@ -111,7 +105,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
     const isTheirs = caller.isAdmin || place.createdBy === caller.userId;
-    if (isTheirs && !(await areUsers(members))) return unknownMember;
+    if (isTheirs && !(await admission.areUsers(members ?? []))) return unknownMember;
     const wishes = { name, topic, isPrivate, members };
     const about = { channelId, by: caller, now: clock.now() };
     const command = { type: 'UpdateChannel' as const, ...about, ...wishes };

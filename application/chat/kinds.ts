@@ -20,6 +20,13 @@ import {
   type StartConversation,
 } from '../../domain/chat/conversation.js';
 import {
+  type FileCommand,
+  type FileEvent,
+  type FileState,
+  file,
+  fileNotFound,
+} from '../../domain/chat/file.js';
+import {
   type MessageCommand,
   type MessageEvent,
   type MessageState,
@@ -95,6 +102,14 @@ export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> 
 export const conversationKind: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
   catalog,
   decider: conversation,
+};
+
+/** Born of its upload, whose id it has. */
+export const fileKind: Aggregate<FileState, FileCommand, FileEvent> = {
+  catalog,
+  decider: file,
+  begins: ({ type }) => type === 'UploadFile',
+  ends: { told: fileNotFound, byEvent: ({ status }) => status === 'discarded' },
 };
 
 export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEvent> = {

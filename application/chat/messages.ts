@@ -20,6 +20,7 @@ import { isMessageId, type Places } from './places.js';
 import type { Saying, Worded, Wording } from './said.js';
 import type { Done } from './sessions.js';
 import type { Acknowledged } from './told.js';
+import type { Uploads } from './uploads.js';
 import { type MessageView, messageView } from './views.js';
 
 export interface MessagePorts {
@@ -30,6 +31,7 @@ export interface MessagePorts {
   readonly admission: ChatAdmission;
   readonly places: Places;
   readonly worded: Saying;
+  readonly uploads: Pick<Uploads, 'hang'>;
   readonly acknowledged: Acknowledged;
 }
 
@@ -47,7 +49,7 @@ export const standingOf = (id: string, state: MessageState) => {
 };
 
 export function createMessages(ports: MessagePorts) {
-  const { handle, repetition, derivation, clock, admission, places, worded, acknowledged } = ports;
+  const { handle, repetition, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
 
   /** Into a channel or a conversation that the caller is known to see. */
   async function post(
@@ -75,7 +77,8 @@ export function createMessages(ports: MessagePorts) {
       said: { ...NOTHING_SAID, ...said },
       quotedMessageId,
     };
-    const done = await run(messageId, command, context);
+    const holding = { messageId, holderId: messageId, channelId };
+    const done = await run(messageId, command, context, () => uploads.hang(author, holding, said, context));
     if (isRejection(done)) return done;
     return { body: { message: await viewed(messageId, done.state) }, position: done.position };
   }
@@ -84,8 +87,13 @@ export function createMessages(ports: MessagePorts) {
     messageView((await admission.roster()).state, standingOf(messageId, state));
 
   /** Answers the message as it is by the command. */
-  async function run(messageId: string, command: MessageCommand, context: CommandContext) {
-    const outcome = await handle(messageKind, messageStream(messageId), command, context);
+  async function run(
+    messageId: string,
+    command: MessageCommand,
+    context: CommandContext,
+    before?: () => Promise<Rejection | undefined>,
+  ) {
+    const outcome = await handle(messageKind, messageStream(messageId), command, context, before);
     if (isRejection(outcome)) return outcome;
     const state = await outcome.state();
     acknowledged.note(state.channelId, outcome.position);
@@ -108,7 +116,9 @@ export function createMessages(ports: MessagePorts) {
     if ('rejected' in ready) return ready;
     const about = { messageId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditMessage' as const, ...about, ...ready };
-    const done = await run(messageId, command, context);
+    const holding = { messageId, holderId: messageId, channelId: found.state.channelId };
+    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const done = await run(messageId, command, context, hang);
     if (isRejection(done)) return done;
     return { body: { message: await viewed(messageId, done.state) }, position: done.position };
   }

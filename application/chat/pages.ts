@@ -23,11 +23,11 @@ export interface Range {
   readonly before?: string;
 }
 
-interface Placed {
+export interface Placed {
   readonly posted: { toBigInt(): bigint };
 }
 
-interface MessageRow extends Touched, Placed {
+export interface MessageRow extends Touched, Placed {
   readonly _id: string;
   readonly channel: string;
   readonly author: string;
@@ -54,7 +54,7 @@ interface ReactionsRow extends Touched {
   readonly reactions?: readonly ReactionEntry[];
 }
 
-interface ReplyRow extends Touched, Placed {
+export interface ReplyRow extends Touched, Placed {
   readonly _id: string;
   readonly thread: string;
   readonly channel: string;
@@ -138,6 +138,13 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     const found = await pageOf<MessageRow>('chat.messages', { channel: channelId }, range);
     if ('rejected' in found) return found;
     return { found: await opened(channelId, found), ...showing(reflected, found) };
+  }
+
+  /** The newest of them; the whole list where it is no longer. */
+  async function newest(channelId: string, limit: number, seen?: Position): Promise<Page> {
+    const page = await messages(channelId, { limit }, seen);
+    if ('rejected' in page) throw new Error(page.rejected);
+    return page;
   }
 
   /** The newest pin first. */
@@ -229,5 +236,5 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     return row && replyIn(row);
   }
 
-  return { messages, pins, replies, reply };
+  return { messages, newest, pins, replies, reply, opened, replyIn };
 }

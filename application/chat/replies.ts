@@ -40,7 +40,7 @@ const ofReply: Rejection = {
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, places, worded, acknowledged, pages } = ports;
+  const { handle, derivation, clock, admission, places, worded, uploads, acknowledged, pages } = ports;
 
   /** The message of a thread that the caller sees. */
   async function parent(caller: Caller, messageId: string, seen?: bigint) {
@@ -51,8 +51,13 @@ export function createReplies(ports: ReplyPorts) {
     return isDirect(found.state.channelId) ? notInDirect('have no threads') : found;
   }
 
-  async function run(command: MessageCommand, channelId: string, context: CommandContext) {
-    const outcome = await handle(messageKind, messageStream(command.messageId), command, context);
+  async function run(
+    command: MessageCommand,
+    channelId: string,
+    context: CommandContext,
+    before?: () => Promise<Rejection | undefined>,
+  ) {
+    const outcome = await handle(messageKind, messageStream(command.messageId), command, context, before);
     if (!isRejection(outcome)) acknowledged.note(channelId, outcome.position);
     return outcome;
   }
@@ -73,7 +78,9 @@ export function createReplies(ports: ReplyPorts) {
     const about = { messageId, replyId, author: caller.userId, now: clock.now() };
     const { quotedMessageId = null } = ready;
     const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };
-    const outcome = await run(command, channelId, context);
+    const holding = { messageId, holderId: replyId, channelId };
+    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const outcome = await run(command, channelId, context, hang);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
     if (!posted) throw new Error('a reply was posted without an event');
@@ -107,7 +114,9 @@ export function createReplies(ports: ReplyPorts) {
       said: { ...before.said, ...ready.said },
       quotedMessageId,
     };
-    const outcome = await run(command, channelId, context);
+    const holding = { messageId, holderId: replyId, channelId };
+    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const outcome = await run(command, channelId, context, hang);
     if (isRejection(outcome)) return outcome;
     const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
     if (!edited) throw new Error('a reply was edited without an event');

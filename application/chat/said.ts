@@ -10,7 +10,7 @@ import type { Uploads } from './uploads.js';
 export interface SayingPorts {
   readonly admission: ChatAdmission;
   readonly places: Places;
-  readonly uploads: Uploads;
+  readonly uploads: Pick<Uploads, 'check'>;
 }
 
 /** As a client sends it. What is not said of an edited message stays as it is. */
@@ -49,7 +49,10 @@ export function createSaying({ admission, places, uploads }: SayingPorts) {
     const { content, quotedMessageId, attachments, images } = wording;
     let said: Partial<Said> = {};
     if (attachments || images) {
-      const hanging = await uploads(by, channelId, { attachments: attachments ?? [], images: images ?? [] });
+      const hanging = await uploads.check(by, channelId, {
+        attachments: attachments ?? [],
+        images: images ?? [],
+      });
       if ('rejected' in hanging) return hanging;
       said = {
         ...(attachments && { attachments: hanging.attachments }),

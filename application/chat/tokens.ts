@@ -56,9 +56,9 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
   async function verify(token: string) {
     const claims = await signed.read(token);
     if (!claims) return undefined;
-    const { sub, sid, aud, exp } = claims;
-    // A link is signed with the same key, for another audience.
-    if (typeof sub !== 'string' || typeof sid !== 'string' || aud !== undefined) return undefined;
+    const { sub, sid, exp } = claims;
+    // A link is signed with the same key, and has no session.
+    if (typeof sub !== 'string' || typeof sid !== 'string') return undefined;
     const bearer = { userId: sub, sessionId: sid, exp };
     verified.set(token, bearer);
     return bearer;

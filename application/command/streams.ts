@@ -1,13 +1,12 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
-import { LRUCache } from 'lru-cache';
 
 import type { Catalog, EventSpec, Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
-import { heldBytes } from '../held-bytes.js';
 import { pagesOf } from '../pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
 import { takenFor } from '../recorded.js';
 import { unopened } from '../reveal.js';
+import { createRemembering, type RememberedOptions } from './remembered.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
@@ -105,10 +104,9 @@ export interface Streams {
   observe(event: RecordedEvent): void;
   /** Drops what is remembered of a stream: what it was folded from has been erased. */
   forget(stream: string): void;
-  readonly cache: Cache;
+  readonly caches: readonly [Cache, Cache];
 }
 
-const REMEMBERED_BYTES = 16 * 1024 * 1024;
 /** What the live feed has shown of a stream while it is being read: nothing remembers it yet. */
 interface News {
   readonly stream: string;
@@ -117,31 +115,34 @@ interface News {
   forgotten: boolean;
 }
 
+/** What an event, once it is opened, makes of a state. */
+type Folding<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
+
 interface Remembered {
   loaded: Loaded<unknown>;
   /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
   newest: number;
 }
 
-export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMBERED_BYTES): Streams {
-  const remembered = new LRUCache<string, Remembered>({
-    maxSize: limitBytes,
-    sizeCalculation: ({ loaded }, stream) => heldBytes(stream) + heldBytes(loaded),
-  });
+export function createStreams(log: EventLog, reveal: Reveal, bounds?: RememberedOptions): Streams {
+  const remembered = createRemembering<Remembered>(({ loaded }) => loaded, bounds);
 
   const reading = new Map<string, Set<News>>();
 
-  function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>) {
+  /** How events of a kind are opened, and what each makes of the state. */
+  function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>): Folding<S> {
     if (kind.blind) {
       const evolve = evolveOf(kind.decider);
-      return (state: S, event: RecordedEvent) => evolve(state, takenFor<E>(event));
+      return async (event) => (state) => evolve(state, takenFor<E>(event));
     }
     const { catalog, decider, unread } = kind;
     const evolve = evolveOf(decider);
-    return (state: S, event: RecordedEvent) =>
-      unread?.includes(event.type)
-        ? evolve(state, unopened<E>(catalog, event))
-        : reveal(catalog, takenFor<E>(event)).then((revealed) => evolve(state, revealed));
+    return async (event) => {
+      const opened = unread?.includes(event.type)
+        ? unopened<E>(catalog, event)
+        : await reveal(catalog, takenFor<E>(event));
+      return (state) => evolve(state, opened);
+    };
   }
 
   async function fold<S, C, E extends DomainEvent>(
@@ -150,9 +151,10 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
     events: readonly RecordedEvent[],
   ): Promise<Loaded<S>> {
     let { state, revision, position } = base;
-    const evolve = folding(kind);
-    for (const event of events) {
-      state = await evolve(state, event);
+    // Keys come from another server: they are asked for together, and the events folded in their order.
+    const steps = await Promise.all(events.map(folding(kind)));
+    for (const [index, event] of events.entries()) {
+      state = steps[index]!(state);
       ({ revision, position } = event);
       noteCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
     }
@@ -221,7 +223,7 @@ export function createStreams(log: EventLog, reveal: Reveal, limitBytes = REMEMB
       remembered.delete(stream);
       for (const news of reading.get(stream) ?? []) news.forgotten = true;
     },
-    cache: { name: 'streams', limitBytes, bytes: () => remembered.calculatedSize },
+    caches: remembered.caches,
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
       return known(kind, stream) ?? refresh(kind, stream);

@@ -30,6 +30,8 @@ export interface Received extends Kept {
   readonly head: Uint8Array;
   /** Resolves when all is flushed; see `Writing`. */
   keep(of: string): Promise<void>;
+  /** The log may know of it: from here on `drop` does nothing. */
+  release(): void;
   drop(): Promise<void>;
 }
 
@@ -103,9 +105,23 @@ function receiving(writing: Writing, cipher: Bytes, headBytes: number): Receivin
     },
     async end() {
       if (filled > 0) await flush();
-      const { stored, keep, drop } = writing;
+      const { stored, keep } = writing;
       const begun = head.subarray(0, Math.min(size, headBytes));
-      return { stored, size, key, sha256: digest.digest('hex'), head: begun, keep, drop };
+      let isReleased = false;
+      return {
+        stored,
+        size,
+        key,
+        sha256: digest.digest('hex'),
+        head: begun,
+        keep,
+        release() {
+          isReleased = true;
+        },
+        drop: async () => {
+          if (!isReleased) await writing.drop();
+        },
+      };
     },
     drop: writing.drop,
   };

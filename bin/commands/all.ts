@@ -1,4 +1,6 @@
 /** All commands of the program. */
+
+import { chatCommands } from './chat/all.js';
 import type { Listed } from './command.js';
 import { eraseCommands } from './erase/all.js';
 import { logsCommands } from './logs/all.js';
@@ -44,6 +46,12 @@ export const commands: readonly Listed[] = [
     summary: 'Make unreadable for ever what is about a person',
     description: 'Destroys keys: what they sealed is gone, in the log, its backups and everywhere.',
     commands: eraseCommands,
+  },
+  {
+    name: 'chat',
+    summary: 'Take all out that the chat holds',
+    description: 'Talks to the stores, beside a running server or without one.',
+    commands: chatCommands,
   },
   {
     name: 'logs',

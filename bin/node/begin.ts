@@ -65,7 +65,7 @@ export async function begin(
   });
   opened('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
-  for (const cache of [kernel.streams.cache, ...kernel.vault.caches]) metrics.cache(cache);
+  for (const cache of [...kernel.streams.caches, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
   // Everything in the background waits on it at once: more than Node takes for a leak.

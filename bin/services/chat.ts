@@ -7,7 +7,9 @@ import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
+import { fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
+import { createSearching, searchProjections } from './chat/searching.js';
 import { createTalk, talkProjections } from './chat/talk.js';
 
 /** Promised to clients of its stream. */
@@ -16,20 +18,23 @@ const BEAT_MS = 25_000;
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [...talkProjections, ...administrationProjections],
+  projections: [...talkProjections, ...administrationProjections, ...searchProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
-    const { kernel, values, release, logger } = context;
+    const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
     const identity = connectIdentity({ ...context, heard: relay.position });
     const { admission, audit, doors, signIn, reactions } = identity;
-    const talk = createTalk({ kernel, admission, doors });
+    const fileStore = fileStoreOf(kernel, values);
+    const talk = createTalk({ ...context, admission, doors, fileStore });
+    for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const routes = [
       ...identity.routes,
       ...talk.routes,
       ...administration.routes,
+      ...createSearching({ kernel, admission, doors, metrics }).routes,
       eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
@@ -39,6 +44,7 @@ export const chat: Service<typeof catalog> = {
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
       publish(event) {
+        if (event.type !== 'ProjectionSwitched') talk.hear(event);
         relay.publish(event);
         const ended = endedBy(event);
         if (ended !== undefined) relay.end(ended);
@@ -53,7 +59,7 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
       },
       reactions: [...reactions, ...talk.reactions],
-      periodic: [...identity.periodic, ...administration.periodic],
+      periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],
     };
   },
 };

@@ -3,10 +3,12 @@
 /** What is uploaded by itself, or as an image of a channel or conversation. */
 export type Purpose = 'file' | 'image';
 
+const FILE_BYTES = 25 * 1024 * 1024;
+const IMAGE_BYTES = 10 * 1024 * 1024;
 /** In bytes, decoded. */
 export const MOST_BYTES: { readonly [purpose in Purpose]: number } = {
-  file: 25 * 1024 * 1024,
-  image: 10 * 1024 * 1024,
+  file: FILE_BYTES,
+  image: IMAGE_BYTES,
 };
 
 /** So many bytes of the beginning tell what it is. */

@@ -2,13 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Handled } from '../../application/command/repetition.js';
-import { createStreams } from '../../application/command/streams.js';
+import { createStreams, type Streams } from '../../application/command/streams.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
 const LIMIT = 20_000;
+
+const held = ({ caches }: Pick<Streams, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
 
 export function rememberingStreams(start: StartRoads) {
   let kernel: Road;
@@ -22,7 +24,7 @@ export function rememberingStreams(start: StartRoads) {
   after(() => stop?.());
 
   const fresh = () => {
-    const streams = createStreams(kernel.log, kernel.reveal, LIMIT);
+    const streams = createStreams(kernel.log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
     return { streams, ...commandsOf({ log: kernel.log, streams }) };
   };
 
@@ -59,9 +61,9 @@ export function rememberingStreams(start: StartRoads) {
           context(`command-${id}`, 'same'),
         ) as Promise<Handled<unknown>>;
       commands.push({ put, first: await put() });
-      expect(streams.cache.bytes()).to.be.at.most(streams.cache.limitBytes);
+      expect(held(streams)).to.be.at.most(LIMIT);
     }
-    expect(streams.cache.bytes()).to.be.greaterThan(LIMIT / 2);
+    expect(held(streams)).to.be.greaterThan(LIMIT / 2);
     for (const { put, first } of commands) {
       const again = await put();
       expect(again).to.include({ repeated: true, position: first.position });
@@ -83,7 +85,7 @@ export function rememberingStreams(start: StartRoads) {
         return found;
       },
     };
-    const streams = createStreams(log, kernel.reveal, LIMIT);
+    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
     return { streams, goOn, full: fullBox(toys) };
   }
 
@@ -108,7 +110,7 @@ export function rememberingStreams(start: StartRoads) {
     streams.forget(stream);
     goOn();
     expect((await first).revision).to.equal(99);
-    expect(streams.cache.bytes()).to.equal(0);
+    expect(held(streams)).to.equal(0);
   });
 
   async function lastOf(stream: string) {
@@ -121,8 +123,32 @@ export function rememberingStreams(start: StartRoads) {
     const { streams } = fresh();
     const stream = await fullBox(1000);
     expect((await streams.load(box, stream)).state.toys).to.have.length(1000);
-    expect(streams.cache.bytes()).to.equal(0);
+    expect(held(streams)).to.equal(0);
     expect((await streams.load(box, stream)).revision).to.equal(999);
+  });
+
+  it('that are large are remembered apart, and push out no small ones', async () => {
+    let reads = 0;
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      read(...asked) {
+        reads++;
+        return kernel.log.read(...asked);
+      },
+    };
+    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: 1_000_000 });
+    const small = await fullBox(0);
+    await kernel.vault.create(small);
+    await commandsOf({ log, streams }).handle(box, small, { box: small.slice(9), toy: 'bear' }, context());
+    const large = await fullBox(1000);
+    const loaded = await streams.load(box, large);
+    const before = reads;
+    expect((await streams.load(box, large)).state).to.equal(loaded.state);
+    expect(streams.known(box, small)?.state.toys).to.deep.equal(['bear']);
+    expect(reads).to.equal(before);
+    expect(streams.caches.map(({ bytes }) => bytes() > 0)).to.deep.equal([true, true]);
+    streams.forget(large);
+    expect(streams.caches[1].bytes()).to.equal(0);
   });
 
   it('are read to their end, and no further than to a revision that is asked for', async () => {

@@ -14,7 +14,47 @@ const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
   },
 };
 
+/** Notes about two things, of which one is erased. */
+const erasing: Audience<
+  null,
+  DomainEvent<'Note', { about: string }> | DomainEvent<'Erased', { about: string }>
+> = {
+  initialState: null,
+  on: {
+    Note: {
+      deliver: ({ type, data }) => [{ to: ['room'], about: data.about, message: { type, payload: data } }],
+    },
+    Erased: {
+      deliver: ({ type, data }) => [
+        { to: ['room'], except: ['deaf'], about: data.about, erases: true, message: { type, payload: data } },
+      ],
+    },
+  },
+};
+
 describe('the relay', () => {
+  it('keeps nothing of what is erased, and tells those who are left out nothing', () => {
+    const relay = createRelay({ audience: erasing, head });
+    const [bob, deaf] = [record(), record()];
+    relay.connect({ keys: ['room', 'deaf'] }, deaf);
+    const events = [
+      ['Note', 'one'],
+      ['Note', 'two'],
+      ['Erased', 'one'],
+    ] as const;
+    for (const [n, [type, about]] of events.entries()) {
+      const recorded = at(n + 1, said(about));
+      relay.publish({ ...recorded, type, data: { about } } as Parameters<typeof relay.publish>[0]);
+    }
+    relay.connect({ keys: ['room'], after: 0n }, bob);
+    expect(bob.sent.map(({ message: { type, payload } }) => [type, payload])).to.deep.equal([
+      ['Note', { about: 'two' }],
+      ['Erased', { about: 'one' }],
+    ]);
+    expect(types(deaf)).to.deep.equal(['Note', 'Note']);
+    relay.close();
+  });
+
   it('gives each stream what is delivered to its keys, in log order', () => {
     const { relay, publish } = relayWith([entered('ann'), entered('bob')]);
     const [ann, bob, eve] = [record(), record(), record()];

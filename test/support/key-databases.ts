@@ -130,6 +130,7 @@ export function deposable(db: Db) {
     new Proxy(db.collection(name), {
       get(target, member) {
         if (isDeposed && member === 'findOne') return async () => null;
+        if (isDeposed && member === 'find') return () => ({ toArray: async () => [] });
         if (isDeposed && member === 'updateOne')
           return async () => Promise.reject(new Unavailable('deposed'));
         const value: unknown = Reflect.get(target, member, target);

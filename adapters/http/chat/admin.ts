@@ -1,15 +1,18 @@
-/** The routes of administration: the audit log. */
+/** The routes of administration: the audit log, and all that there is. */
 import type { Audit } from '../../../application/chat/audit.js';
+import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
+import { JSON_TYPE } from '../kernel/answer.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
-import type { Doors } from './admit.js';
+import { by, type Doors } from './admit.js';
 import { text, time } from './schemas.js';
 
 export interface AdminDeps {
   readonly doors: Doors;
   readonly audit: Audit;
+  readonly exported: Export;
 }
 
 export const auditEntry = object({
@@ -22,9 +25,25 @@ export const auditEntry = object({
   metadata: { type: 'object' },
 });
 
+const objects = { type: 'array', items: { type: 'object' } } as const;
+const exportedAll = object({
+  exportedAt: time,
+  users: objects,
+  channels: objects,
+  messages: objects,
+  conversations: objects,
+  serverSettings: object({ name: text }),
+  webhooks: objects,
+  auditLog: { type: 'array', items: auditEntry },
+});
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.from(piece);
+}
+
 const tags = ['administration'];
 
-export const adminRoutes = ({ doors, audit }: AdminDeps): readonly Route[] => [
+export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/admin/audit-log',
@@ -48,6 +67,29 @@ export const adminRoutes = ({ doors, audit }: AdminDeps): readonly Route[] => [
     async handle({ query, ifPosition }) {
       const found = await audit.list(query, ifPosition);
       return isRejection(found) ? found : { status: 200, ...found };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/admin/export',
+    summary: 'All that there is, direct messages included',
+    description:
+      'Streamed. No token, and no password in any form, is in it. It is itself noted in the audit log.',
+    tags,
+    security: 'access',
+    answers: {
+      200: { description: 'Everything', schema: exportedAll },
+      403: { description: 'The caller is no admin' },
+    },
+    admit: doors.admin,
+    async handle(request, caller) {
+      const { position, isPending, pieces } = await exported(caller.userId, by(caller, request));
+      const headers = {
+        'Content-Type': JSON_TYPE,
+        'Content-Disposition': 'attachment; filename="export.json"',
+      };
+      const reply = { status: 200, headers, position, bytes: { content: () => encoded(pieces()) } };
+      return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),
 ];

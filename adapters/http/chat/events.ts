@@ -33,9 +33,12 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
     path: '/events',
     summary: 'What happens in the chat, as server-sent events',
     description:
-      'Each is `{type, payload}`: `CONNECTED` first, then `NEW_USER`, `REMOVE_USER`, `USER_EXIT`, `UPDATE_USER`. ' +
-      'Resume with `Last-Event-ID`; after too long a pause one `RESET` says to read the state again. The stream ' +
-      'ends with its session.',
+      'Each is `{type, payload}`: `CONNECTED` first, then what happens to people (`NEW_USER`, `REMOVE_USER`, `USER_EXIT`, ' +
+      '`UPDATE_USER`), channels (`NEW_`, `UPDATE_`, `DELETE_CHANNEL`: also where the caller is taken in, or out), messages ' +
+      '(`NEW_`, `UPDATE_`, `DELETE_MESSAGE`, `NEW_`, `DELETE_REACTION`, `NEW_`, `UPDATE_`, `DELETE_THREAD_REPLY`) and, for ' +
+      'the two alone, conversations (`NEW_CONVERSATION`, `NEW_`, `UPDATE_`, `DELETE_DM_MESSAGE`). A payload is the whole ' +
+      'thing, but that more than 1000 reactions to a message are left out. Resume with `Last-Event-ID`; after too long a ' +
+      'pause one `RESET` says to read the state again. The stream ends with its session.',
     security: 'access',
     query: {
       type: 'object',

@@ -15,8 +15,8 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
   service: 'chat',
   title: 'Team chat',
   description:
-    'Sign-in, users and sessions. Times are Unix milliseconds. Most routes need the access token of a sign-in as a ' +
-    'bearer token; it ends with its session, and `POST /auth/refresh` gives another one.',
+    'Sign-in, users, channels with messages and threads, direct messages. Times are Unix milliseconds. Most routes need ' +
+    'the access token of a sign-in as a bearer token; it ends with its session, and `POST /auth/refresh` gives another one.',
   version,
   cors: cors({
     origins: allowedOrigins,

@@ -1,4 +1,5 @@
 /** What routes answer, and how it is written as an HTTP response. */
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Reflected } from '../../../application/reflecting.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -16,7 +17,16 @@ export interface Reply extends Partial<Reflected> {
   readonly body?: unknown;
   /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
   readonly text?: string | Uint8Array;
+  /** Instead of both: bytes that are written as the client reads them. `headers` say what they are. */
+  readonly bytes?: Bytes;
   readonly headers?: { readonly [name: string]: string | readonly string[] };
+}
+
+export interface Bytes {
+  /** Where it is known before. */
+  readonly length?: number;
+  /** Not begun where only the headers are asked for. */
+  content(): AsyncIterable<Uint8Array>;
 }
 
 /** A stream of server-sent events; the sink is the connection, its headers already on their way. */
@@ -77,11 +87,13 @@ export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): obj
   ...problem.extra,
 });
 
-function writeReply(ctx: Context, { status, body, text, headers, position, consistency }: Reply): void {
+function writeReply(ctx: Context, reply: Reply): void {
+  const { status, body, text, bytes, headers, position, consistency } = reply;
   if (position !== undefined) ctx.set('Position', String(position));
   if (consistency) ctx.set('Consistency', consistency);
   ctx.status = status;
-  if (text !== undefined) {
+  if (bytes) writeBytes(ctx, bytes);
+  else if (text !== undefined) {
     ctx.type = 'text/plain; charset=utf-8';
     ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   } else {
@@ -91,6 +103,19 @@ function writeReply(ctx: Context, { status, body, text, headers, position, consi
     else ctx.status = status;
   }
   for (const name in headers) ctx.set(name, headers[name] as string | string[]);
+}
+
+/** Who takes nothing of what is written for so long is cut. */
+const STALLED_MS = 15_000;
+
+function writeBytes(ctx: Context, { length, content }: Bytes): void {
+  const { req, res } = ctx;
+  const body = Readable.from(ctx.method === 'HEAD' ? [] : content(), { objectMode: false });
+  // It is told already that all went well: that it did not can be told only so.
+  body.once('error', () => res.destroy());
+  req.socket.setTimeout(STALLED_MS);
+  ctx.body = body;
+  if (length !== undefined) ctx.length = length;
 }
 
 /** Whole seconds, rounded up: a client that waits that long is not refused again. */

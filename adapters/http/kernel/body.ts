@@ -23,23 +23,32 @@ type Take = (held: Held, bytes: number) => Problem | undefined;
 
 const DEFAULT_LIMIT = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
-const JSON_TYPE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
+/** A content type of JSON. */
+export const JSON_LIKE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 
-const tooLarge = problem(413, 'The body is too large');
+export const tooLarge = problem(413, 'The body is too large');
 const notJson = problem(400, 'The body is not valid JSON');
 /** The rest is not waited for. */
-const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
-const inCrumbs = problem(400, 'The body comes in too many pieces');
+export const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
+export const inCrumbs = problem(400, 'The body comes in too many pieces');
+export const notGzip = problem(400, 'The body is not valid gzip');
+export const notPacked = problem(415, 'Send the body plain or with gzip');
+export const notTyped = problem(415, 'Send the body as application/json');
+export const incomplete = problem(400, 'The body is incomplete');
 /** Of what is unpacked at once. */
 const CHUNK_BYTES = 64 * 1024;
+export const GZIP = /^(x-)?gzip$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** In bytes, unpacked. */
+export const bodyLimitOf = ({ bodyLimit }: Pick<Route, 'bodyLimit'>): number => bodyLimit ?? DEFAULT_LIMIT;
 
 /** A reader for the bodies of one route; `after` is the time that they have to come in. */
 export function createBodyReader(
   route: Pick<Route, 'body' | 'anyContentType' | 'bodyLimit' | 'budget'>,
   after?: After,
 ): ReadBody {
-  const limit = route.bodyLimit ?? DEFAULT_LIMIT;
+  const limit = bodyLimitOf(route);
   const raw = route.body === 'bytes';
   const anyType = raw || route.anyContentType;
   const take: Take = (held, bytes) => {
@@ -55,8 +64,8 @@ export function createBodyReader(
       return { bytes: NOTHING, json: raw ? undefined : {} };
     }
     const type = headers['content-type'];
-    if (!anyType && type !== undefined && !JSON_TYPE.test(type)) {
-      return problem(415, 'Send the body as application/json');
+    if (!anyType && type !== undefined && !JSON_LIKE.test(type)) {
+      return notTyped;
     }
     // What comes without its length may be as long as it can.
     const expected = Math.min(limit, Number(headers['content-length'] ?? limit));
@@ -128,7 +137,7 @@ function createByteReader(limit: number, take: Take, after?: After) {
 function unread(error: unknown): Problem {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413) return tooLarge;
-  if (status === 400) return problem(400, 'The body is incomplete');
+  if (status === 400) return incomplete;
   throw error;
 }
 
@@ -139,7 +148,7 @@ async function unpack(
   take: (bytes: number) => Problem | undefined,
 ): Promise<Buffer | Problem> {
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return packed;
-  if (!/^(x-)?gzip$/i.test(encoding)) return problem(415, 'Send the body plain or with gzip');
+  if (!GZIP.test(encoding)) return notPacked;
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   gunzip.end(packed);
   const pieces: Buffer[] = [];
@@ -153,12 +162,13 @@ async function unpack(
       pieces.push(piece);
     }
   } catch {
-    return problem(400, 'The body is not valid gzip');
+    return notGzip;
   }
   return Buffer.concat(pieces);
 }
 
-function parse(bytes: Buffer): ReadResult | Problem {
+/** JSON from its bytes. */
+export function parse(bytes: Buffer): ReadResult | Problem {
   if (bytes.length === 0) return { bytes, json: {} };
   try {
     return { bytes, json: JSON.parse(utf8.decode(bytes)) };

@@ -9,13 +9,14 @@ import { upgradeProblem } from '../../socket/upgrade.js';
 import { createReader } from '../../socket/vocabulary.js';
 import { networkOf } from '../../system/client-address.js';
 import type { Given } from './answer.js';
-import { createBodyReader } from './body.js';
+import { bodyLimitOf, createBodyReader } from './body.js';
 import { overBudget } from './budgets.js';
 import type { FieldError } from './invalid.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
 import type { Route } from './route.js';
+import { createUploadReader, type ReadUpload } from './upload/read.js';
 import { bodyValidator, queryValidator } from './validate.js';
 
 export type Endpoint = (
@@ -29,7 +30,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const { requests, bodies, streams } = deps.budgets;
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
-  const readBody = route.body ? createBodyReader(route, deps.after) : undefined;
+  const readBody = route.body && !route.uploads ? createBodyReader(route, deps.after) : undefined;
+  const upload = route.uploads && createUploadReader(route.uploads, bodyLimitOf(route), deps.after);
   const conversation = route.socket && {
     perSecond: route.socket.perSecond,
     read: createReader(route.socket.says),
@@ -49,6 +51,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const lack = place.take(1);
     if (lack) return overBudget(lack);
     let body: Held | undefined;
+    let uploading: ReadUpload | undefined;
     let working: unknown;
     const started = performance.now();
     const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
@@ -71,14 +74,16 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       const wrong = checkQuery?.(request.query);
       if (wrong) return refusal ?? refuse(wrong);
 
-      if (readBody) {
+      if (readBody || upload) {
         const name = refusal ? undefined : route.nameOf?.(caller);
         body = (route.budget ?? bodies).hold(name === undefined ? network : `${network} ${name}`);
-        const read = await readBody(ctx, body);
+        uploading = upload?.(ctx, body);
+        const read = await (uploading ? uploading.read() : readBody!(ctx, body));
         if (isProblem(read)) return refusal ?? read;
         const invalid = checkBody?.(read.json);
         if (invalid) return refusal ?? refuse(invalid);
         request.bytes = read.bytes;
+        if (uploading) request.received = uploading.received;
         request.body = route.body === 'bytes' ? read.bytes : read.json;
       }
       const answering = refusal
@@ -101,6 +106,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       const over = () => {
         place.release();
         body?.release();
+        uploading?.drop().catch((err) => request.logger.warn({ err }, 'an upload was not taken back'));
       };
       // Whoever is answered in its stead has gone: the work has not, nor what it holds.
       Promise.resolve(working).then(over, over);

@@ -9,6 +9,7 @@ import { quotaOf, type RouteQuota } from './limit.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
 import type { Request } from './route.js';
+import type { ReceivedMembers } from './upload/uploads.js';
 
 export interface RequestDeps {
   readonly service: string;
@@ -30,8 +31,9 @@ type Query = { readonly [name: string]: unknown };
 export interface PendingRequest extends Request<unknown, Query> {
   query: Query;
   body: unknown;
-  /** The body as it came, for telling a repeated request from another one. */
+  /** The body as it came, or a digest of it, for telling a repeated request from another one. */
   bytes: Buffer;
+  received: ReceivedMembers;
   /** Aborts the signal: another answer is given than the one that is still worked on. */
   giveUp(): void;
 }
@@ -64,6 +66,7 @@ export function createRequest(
     requestId,
     body: undefined,
     bytes: NO_BYTES,
+    received: NONE_RECEIVED,
     ...defined({ idempotencyKey, ifPosition }),
     get address() {
       return clientAddress(req.socket.remoteAddress ?? '', headers['x-forwarded-for']);
@@ -105,6 +108,7 @@ export function createRequest(
 }
 
 const NO_BYTES = Buffer.alloc(0);
+const NONE_RECEIVED: ReceivedMembers = new Map();
 
 /** No body and an empty object are the same request. */
 const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));

@@ -9,6 +9,7 @@ import type { Vocabulary } from '../../socket/vocabulary.js';
 import type { Answer, Lasting } from './answer.js';
 import type { RouteQuota } from './limit.js';
 import type { Problem } from './problem.js';
+import type { ReceivedMembers, Uploads } from './upload/uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -82,6 +83,11 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly budget?: Budget;
   /** Tells callers of one network apart who share that budget. */
   readonly nameOf?: (caller: Caller) => string;
+  /**
+   * Large base64 members of the JSON, which `body` names as texts: they are stored as they come, and are found in
+   * `Request.received`. The route's `budget` counts how many bodies come at a time.
+   */
+  readonly uploads?: Uploads;
   /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
   readonly answerMs?: number;
   /** Makes the route a WebSocket: it answers with `Conversing`. */
@@ -131,6 +137,8 @@ export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
   readonly query: Query;
   /** Validated; there is none yet in `admit`. */
   readonly body: Body;
+  /** What was uploaded with the body, by member; whatever the handler does not release is dropped. */
+  readonly received: ReceivedMembers;
   /** Lower-case names, as node gives them. */
   readonly headers: { readonly [name: string]: string | undefined };
   /** The client's address: the socket's, or what a trusted proxy says. */

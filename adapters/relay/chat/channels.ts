@@ -53,7 +53,7 @@ function changed(
     if (was) told.push({ ...both(saw, see), about, message: shown(after, 'UPDATE_CHANNEL', is) });
     told.push({ ...only(see, saw), about, message: shown(after, 'NEW_CHANNEL', is) });
   }
-  if (was) told.push({ ...only(saw, see), about, message: gone(was) });
+  if (was) told.push({ ...only(saw, see), about, message: gone(was), erases: !is });
   return told.filter(({ to }) => to.length > 0);
 }
 

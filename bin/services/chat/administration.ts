@@ -6,6 +6,7 @@ import { serverRoutes } from '../../../adapters/http/chat/server.js';
 import { webhookRoutes } from '../../../adapters/http/chat/webhooks.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
 import type { Audit } from '../../../application/chat/audit.js';
+import { createExport } from '../../../application/chat/export.js';
 import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../../application/chat/presence.js';
 import { createServer } from '../../../application/chat/server.js';
 import { createWebhooks } from '../../../application/chat/webhooks.js';
@@ -23,7 +24,7 @@ export interface AdministrationContext {
   readonly doors: Doors;
   readonly audit: Audit;
   readonly logger: Logger;
-  readonly talk: Pick<Talk, 'messages'>;
+  readonly talk: Pick<Talk, 'messages' | 'pages'>;
 }
 
 export function createAdministration({
@@ -34,7 +35,7 @@ export function createAdministration({
   logger,
   talk,
 }: AdministrationContext) {
-  const ports = { ...kernel, ...talk, admission, logger };
+  const ports = { ...kernel, ...talk, admission, audit, logger };
   const presence = createPresence(ports);
   return {
     presence,
@@ -43,7 +44,7 @@ export function createAdministration({
       ...serverRoutes({ doors, server: createServer(ports) }),
       ...webhookRoutes({ doors, webhooks: createWebhooks(ports) }),
       ...presenceRoutes({ doors, presence }),
-      ...adminRoutes({ doors, audit }),
+      ...adminRoutes({ doors, audit, exported: createExport(ports) }),
     ],
   };
 }

@@ -2,12 +2,15 @@
 import type { Doors } from '../../../adapters/http/chat/admit.js';
 import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
+import { fileRoutes } from '../../../adapters/http/chat/files.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
+import type { Metrics } from '../../../adapters/system/metrics.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
 import { createChannels } from '../../../application/chat/channels.js';
 import { createConversations } from '../../../application/chat/conversations.js';
 import { createHistory } from '../../../application/chat/history.js';
+import { createHotPages } from '../../../application/chat/hot.js';
 import { createMessages } from '../../../application/chat/messages.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createPlaces } from '../../../application/chat/places.js';
@@ -16,45 +19,66 @@ import { createReading } from '../../../application/chat/reading.js';
 import { createReplies } from '../../../application/chat/replies.js';
 import { createSaying } from '../../../application/chat/said.js';
 import { createAcknowledged } from '../../../application/chat/told.js';
-import { noUploads } from '../../../application/chat/uploads.js';
+import type { FileStore } from '../../../application/files/store.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
 import { replies as replyRows } from '../../../projections/chat/replies.js';
 import type { Kernel } from '../../node/kernel.js';
+import { createFileParts, fileProjections } from './files.js';
 
-export const talkProjections = [messageRows, replyRows, conversationRows];
+export const talkProjections = [messageRows, replyRows, conversationRows, ...fileProjections];
 
 export interface TalkContext {
   readonly kernel: Kernel;
+  readonly fileStore: FileStore;
   readonly admission: ChatAdmission;
   readonly doors: Doors;
+  readonly metrics?: Pick<Metrics, 'cache'>;
 }
 
 export type Talk = ReturnType<typeof createTalk>;
 
-export function createTalk({ kernel, admission, doors }: TalkContext) {
+export function createTalk({ kernel, admission, doors, fileStore, metrics }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
-  const worded = createSaying({ admission, places, uploads: noUploads });
-  const ports = { ...kernel, admission, places, worded, acknowledged: createAcknowledged() };
+  const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
+    kernel,
+    fileStore,
+    admission,
+    places,
+  });
+  const worded = createSaying({ admission, places, uploads });
+  const acknowledged = createAcknowledged();
+  const hot = createHotPages();
+  metrics?.cache(hot.cache);
+  const ports = { ...kernel, admission, places, worded, uploads, acknowledged };
   const channels = createChannels(ports);
   const pages = createPages(ports);
-  const reading = createReading({ admission, pages });
+  const reading = createReading({ admission, pages, hot, acknowledged });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory(ports);
   return {
     places,
+    /** Every event of the service, in log order. */
+    hear: hot.hear,
     channels,
+    pages,
     messages,
     replies,
     conversations,
     reading,
-    reactions: [forgetMessages(ports), eraseChannels(ports)],
+    files,
+    sealedFiles,
+    uploads,
+    reactions: [forgetMessages(ports), eraseChannels(ports), ...tending.reactions],
+    periodic: tending.periodic,
+    budgets: Object.values(budgets),
     routes: [
       ...channelRoutes({ doors, channels }),
       ...messageRoutes({ doors, places, messages, reading, history }),
       ...threadRoutes({ doors, replies, reading }),
+      ...fileRoutes({ doors, files, places, replies, sealedFiles, ...budgets }),
       ...conversationRoutes({ doors, places, conversations, messages, reading }),
     ],
   };

@@ -98,6 +98,22 @@ describe('the documents of the embedded MongoDB', () => {
     expect(await codeOf(reads().scan!())).to.equal(DAMAGED);
   });
 
+  it('are refused where their key is damaged, and where it ends a range early', async () => {
+    const catalog = new Catalog(directory, () => {});
+    const { head } = catalog.find('toys.boxes')!;
+    await catalog.close();
+    const file = join(directory, 'data.mdb');
+    const bytes = readFileSync(file);
+    for (let at = bytes.indexOf('text of b'); at >= 0; at = bytes.indexOf('text of b', at + 1))
+      bytes[bytes.lastIndexOf(head, at)] = 0x7f;
+    writeFileSync(file, bytes);
+    await start();
+    for (const [by, read] of Object.entries(reads())) expect(await codeOf(read()), by).to.equal(DAMAGED);
+    const others = db.collection<{ _id: string }>('boxes');
+    expect(await others.findOne({ _id: 'a' })).to.include({ size: 0 });
+    expect(await others.findOne({ _id: '0' })).to.equal(null);
+  });
+
   it('are those of before checksums too, if they are documents', async () => {
     const old = (value: Buffer) => Buffer.from(value.subarray(0, -4));
     await alter((catalog, key, value) => catalog.store.put(key, old(value)));

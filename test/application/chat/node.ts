@@ -1,12 +1,13 @@
 /** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
 import { randomUUID } from 'node:crypto';
+import { createGridFsStore } from '../../../adapters/mongo/files.js';
 import { type Caller, createChatAdmission } from '../../../application/chat/admission.js';
 import { createPeople } from '../../../application/chat/people.js';
 import { runReaction } from '../../../application/follow/reactions.js';
-import type { EventLog } from '../../../application/ports.js';
+import type { EventLog, RecordedEvent } from '../../../application/ports.js';
 import { createKernel } from '../../../bin/node/kernel.js';
 import { createTalk, talkProjections } from '../../../bin/services/chat/talk.js';
-import { catalog } from '../../../domain/chat/catalog.js';
+import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/commands.js';
 import { quiet, type Servers } from '../../support/engines.js';
@@ -38,7 +39,18 @@ export async function startChatNode(
   await kernel.lifecycle.open(talkProjections, kernel.served, { signal });
   const projector = project(kernel, talkProjections, signal);
   const admission = createChatAdmission({ streams, tokens: {} as never, clock, heard: () => 0n });
-  const talk = createTalk({ kernel, admission, doors: {} as never });
+  let finds = 0;
+  const find: typeof kernel.rows.find = (...asked) => {
+    finds++;
+    return kernel.rows.find(...asked);
+  };
+  const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
+  const talk = createTalk({
+    kernel: { ...kernel, rows: { find } },
+    admission,
+    doors: {} as never,
+    fileStore,
+  });
   const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };
   const begun = await kernel.head();
   const reacting = react ? talk.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
@@ -48,6 +60,18 @@ export async function startChatNode(
     ...talk,
     kernel,
     admission,
+    /** How often rows were asked for. */
+    finds: () => finds,
+    /** What the live feed tells, from the beginning, until it is stopped. */
+    async feed() {
+      for await (const { events } of kernel.follow({ prefixes: ['chat.'], from: 'start', signal })) {
+        for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
+          if (!(event.type in catalog.events)) continue;
+          streams.observe(event);
+          talk.hear(await kernel.reveal(catalog, event));
+        }
+      }
+    },
     /** Somebody new. */
     async join(name: string, isAdmin = false): Promise<Caller> {
       const intention = { type: 'AdmitUser' as const, isAdmin, how: 'sign-in' as const };

@@ -101,3 +101,94 @@ describe('a damaged page', () => {
     expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
   });
 });
+
+describe('a damaged index', () => {
+  const PAGE = 8192;
+  let server: Awaited<ReturnType<typeof embeddedEventStore>>;
+  let client: EventStoreDBClient;
+  let positions: readonly bigint[];
+
+  const said = (text: string) => jsonEvent({ type: 'Said', data: { text } });
+  const u48 = (number: number | bigint) => Buffer.from(BigInt(number).toString(16).padStart(12, '0'), 'hex');
+
+  /** Changes each place where the bytes stand in a page with `mark`, or with none where they are to be in no event. */
+  async function damage(bytes: Buffer, inEvents: boolean, change: (file: Buffer, at: number) => void) {
+    await server.embedded.restart('SIGTERM', () => {
+      const path = join(server.embedded.directory, 'log', 'data.mdb');
+      const file = readFileSync(path);
+      let hits = 0;
+      for (let at = file.indexOf(bytes); at >= 0; at = file.indexOf(bytes, at + 1)) {
+        const page = file.subarray(at - (at % PAGE), at - (at % PAGE) + PAGE);
+        if (page.includes(MARK) !== inEvents) continue;
+        change(file, at);
+        hits++;
+      }
+      expect(hits).to.be.at.least(1);
+      writeFileSync(path, file);
+    });
+  }
+  const refusedBy = async (call: Promise<unknown>) => String(await rejection(call));
+
+  beforeEach(async () => {
+    server = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-damaged-')));
+    client = EventStoreDBClient.connectionString(server.url);
+    const appended = [];
+    for (let n = 0; n < 3; n++) appended.push(await client.appendToStream('toys.hurt', said(MARK)));
+    positions = appended.map(({ position }) => position!.commit);
+    for (const name of ['toys.h', 'toys.z']) await client.appendToStream(name, said(MARK));
+  });
+  afterEach(async () => {
+    await client?.dispose();
+    await server?.stop();
+  });
+
+  it('makes no stream one that never was, to begin anew', async () => {
+    // Of a name between others, which leads who looks for it astray.
+    await damage(Buffer.from('toys.hurt'), false, (file, at) => {
+      file[at + 6]! ^= 8;
+    });
+    expect(await refusedBy(all(client.readStream('toys.hurt')))).to.match(/index of the store is damaged/);
+    await rejection(client.appendToStream('toys.hurt', said('again'), { expectedRevision: 'no_stream' }));
+    for (const name of ['toys.h', 'toys.z']) expect(await all(client.readStream(name))).to.have.length(1);
+    const fresh = await rejection(all(client.readStream('toys.a')));
+    expect(fresh).to.have.property('type', 'stream-not-found');
+  });
+
+  it('leaves out no event of a stream, and none that follows it of all, without a word', async () => {
+    const at = u48(positions[1]!);
+    await damage(at, true, (file, place) => {
+      file[place + 5]! ^= 1;
+    });
+    const told = `position ${positions[1]} is damaged`;
+    expect(await refusedBy(all(client.readStream('toys.hurt')))).to.include(told);
+    const filter = streamNameFilter({ prefixes: ['toys.'] });
+    const followed = await take(client.subscribeToAll({ filter }), 4);
+    expect(followed.map(({ event }) => event?.streamId)).to.deep.equal([
+      'toys.hurt',
+      'toys.hurt',
+      'toys.h',
+      'toys.z',
+    ]);
+  });
+
+  it('tells nobody that all was told where a category ends in its middle', async () => {
+    const first = Buffer.from('00000001', 'hex');
+    await damage(Buffer.concat([first, u48(positions[1]!)]), false, (file, at) => {
+      file[at] = 0x80;
+    });
+    const filter = streamNameFilter({ prefixes: ['toys.'] });
+    const refusal = await rejection(take(client.subscribeToAll({ filter }), 5));
+    expect(String(refusal)).to.match(/damaged, restore it from a backup/);
+  });
+
+  for (const [which, revision] of [
+    ['first', 0],
+    ['middle', 1],
+  ] as const)
+    it(`shows no stream without its ${which} event`, async () => {
+      await damage(Buffer.concat([u48(revision), u48(positions[revision]!)]), false, (file, at) => {
+        file[at + 3]! = 0xff;
+      });
+      expect(await refusedBy(all(client.readStream('toys.hurt')))).to.match(/damaged/);
+    });
+});

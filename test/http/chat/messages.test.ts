@@ -1,7 +1,8 @@
 /** Messages over HTTP, by the contract's tables: pages, edits, pins, reactions, quotes, mentions, versions. */
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
+import { Listening, type Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { eventually } from '../../support/condition.js';
 
 describe('the messages of the chat', function () {
   this.timeout(60_000);
@@ -199,6 +200,28 @@ describe('the messages of the chat', function () {
         expect(
           (await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status,
         ).to.equal(400);
+  });
+
+  it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
+    const { id } = await post(world.ada, 'hello');
+    await page();
+    const stream = await Listening.to(world.base, { token: world.bob.token });
+    try {
+      const reactions = ['constructor', '__proto__', 'toString', '+1'];
+      for (const reaction of reactions)
+        await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
+      await eventually(() => stream.told.some(({ payload }) => payload.reaction === '+1'));
+      const told = await stream.heard(1, 'NEW_REACTION');
+      expect(told.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);
+      const reacted = new Map(Object.entries((await page())[0].reactions));
+      expect([...reacted]).to.deep.equal(reactions.map((each) => [each, [world.ada.id]]));
+      for (const reaction of reactions)
+        await world.done(world.ada, 'DELETE', `/messages/${id}/reactions`, { reaction });
+      await eventually(() => stream.told.filter(({ type }) => type === 'DELETE_REACTION').length === 4);
+      expect(Object.entries((await page())[0].reactions)).to.deep.equal([]);
+    } finally {
+      stream.close();
+    }
   });
 
   it('have all their reactions also where they are many', async () => {

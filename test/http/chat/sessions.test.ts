@@ -132,7 +132,10 @@ describe('the sessions of the chat', function () {
     const { refreshToken } = await devLogin(base, email('forged'));
     const parts = refreshToken.split('.');
     const ahead = [...parts.slice(0, 2), '1', parts[3]].join('.');
-    for (const each of ['', 'x', ahead, `${refreshToken}x`, refreshToken.slice(0, -1)])
+    const forged = [...parts.slice(0, 3), `${parts[3]?.slice(1)}${parts[3]?.[0] === 'A' ? 'B' : 'A'}`].join(
+      '.',
+    );
+    for (const each of ['', 'x', ahead, forged, `${refreshToken}x`, refreshToken.slice(0, -1)])
       expect((await refresh(each)).status, each).to.equal(401);
     for (const body of [{}, { refreshToken: 1 }])
       expect((await ask(base, 'POST', '/auth/refresh', { body })).status).to.equal(400);

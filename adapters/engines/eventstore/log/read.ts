@@ -1,8 +1,9 @@
 /** Pages of a stream and of the whole log, never past the last flush. */
+import { wholeRange } from '../../whole-range.js';
 import type { EventLog } from './event-log.js';
-import { createdOf, isIntact } from './record.js';
+import { createdOf, isIntact, revisionOf, streamNumberOf } from './record.js';
 import { Refused } from './refused.js';
-import { pairKey, placeOfPair, positionKey, readPosition } from './store.js';
+import { ownerOfPair, pairKey, placeOfPair, positionKey, readPosition } from './store.js';
 import type { StreamState } from './streams.js';
 
 /** Records to send, and where to go on; `next` is undefined when there is no more in that direction. */
@@ -23,8 +24,15 @@ export const floorOf = (stream: StreamState): number =>
   );
 
 /** Events of a stream from revision `from` upwards, at most `limit` looked at. */
-export const readForwards = (log: EventLog, stream: StreamState, from: number, limit: number): Page =>
-  readWritten(log, stream, Math.max(from, floorOf(stream)), limit, oldestOf(stream));
+export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
+  const first = Math.max(from, floorOf(stream));
+  const read = readWritten(log, stream, first, limit, oldestOf(stream));
+  // Where the metadata hides nothing, a scavenge has taken nothing away.
+  const [record] = read.records;
+  if (stream.truncateBefore === 0 && first <= stream.lastRevision)
+    requireNext(stream, first, record ? revisionOf(record) : -1);
+  return read;
+}
 
 /** The same, with those that the stream's metadata hides: who listens is told of every event that is written. */
 export function readWritten(
@@ -37,7 +45,7 @@ export function readWritten(
   if (from > stream.lastRevision) return { records: [], next: undefined };
   const start = pairKey(stream.number, from);
   const end = pairKey(stream.number, stream.lastRevision + 1);
-  return page(log, log.store.revisions.getRange({ start, end, limit }), limit, 1, oldest);
+  return page(log, stream, entriesOf(log.store.revisions, { start, end, limit }), limit, 1, oldest);
 }
 
 /** Unix ms: events from before it are not shown. */
@@ -51,14 +59,22 @@ export function readBackwards(log: EventLog, stream: StreamState, from: number, 
   // lmdb leaves the end of a range out, and there is nothing below revision 0 of the stream.
   const end = floor === 0 ? pairKey(stream.number - 1, MAX_PLACE) : pairKey(stream.number, floor - 1);
   const start = pairKey(stream.number, first);
-  const entries = log.store.revisions.getRange({ start, end, limit, reverse: true });
-  return page(log, entries, limit, -1, oldestOf(stream));
+  const entries = entriesOf(log.store.revisions, { start, end, limit, reverse: true });
+  return page(log, stream, entries, limit, -1, oldestOf(stream));
 }
 
 const MAX_PLACE = 2 ** 48 - 1;
 
+type Table = EventLog['store']['log'];
+
+const entriesOf = (table: Table, range: { start: Buffer; end: Buffer; limit: number; reverse?: boolean }) =>
+  wholeRange(table, range, table.getRange(range), ({ key }) => key);
+
+const itself = (key: Buffer): Buffer => key;
+
 function page(
   log: EventLog,
+  stream: StreamState,
   entries: Iterable<{ key: Buffer; value: Buffer }>,
   limit: number,
   step: 1 | -1,
@@ -69,16 +85,36 @@ function page(
   let bytes = 0;
   let last = 0;
   for (const { key, value } of entries) {
+    const revision = placeOfPair(key);
+    if (looked > 0) requireNext(stream, last + step, revision);
     looked++;
-    last = placeOfPair(key);
-    const record = log.store.log.get(value);
-    if (record && !isIntact(record)) throw new Refused({ kind: 'damaged', position: readPosition(value) });
-    if (!record || createdOf(record) < oldest) continue;
+    last = revision;
+    const record = indexed(log, key, value);
+    if (createdOf(record) < oldest) continue;
     records.push(record);
     bytes += record.length;
     if (bytes > PAGE_BYTES) break;
   }
-  return { records, next: looked < limit && bytes <= PAGE_BYTES ? undefined : last + step };
+  const next = looked < limit && bytes <= PAGE_BYTES ? undefined : last + step;
+  if (step === 1 && looked > 0 && next === undefined) requireNext(stream, stream.lastRevision, last);
+  return { records, next };
+}
+
+/** The event that an entry of the index leads to: a scavenge takes both away at once. */
+function indexed(log: EventLog, key: Buffer, value: Buffer): Buffer {
+  const record = log.store.log.get(value);
+  const is =
+    record &&
+    isIntact(record) &&
+    streamNumberOf(record) === ownerOfPair(key) &&
+    revisionOf(record) === placeOfPair(key);
+  if (!is) throw new Refused({ kind: 'damaged', position: readPosition(value) });
+  return record;
+}
+
+/** What may be read of a stream has no gaps, but where events end by their age: clocks are set back. */
+function requireNext({ name, maxAge }: StreamState, expected: number, found: number): void {
+  if (found !== expected && maxAge === undefined) throw new Refused({ kind: 'index-damaged', stream: name });
 }
 
 /** Events of the whole log from position `from` upwards, with their positions; damaged ones too. */
@@ -86,31 +122,33 @@ export function* scanForwards(log: EventLog, from: number, limit: number): Gener
   const { position } = log.head();
   if (from > position) return;
   const range = { start: positionKey(from), end: positionKey(position + 1), limit };
-  for (const { key, value } of log.store.log.getRange(range)) yield [readPosition(key), value];
+  for (const { key, value } of entriesOf(log.store.log, range)) yield [readPosition(key), value];
 }
 
 /** Events of the whole log below position `before`, downwards. */
 export function* scanBackwards(log: EventLog, before: number, limit: number): Generator<[number, Buffer]> {
   const first = Math.min(before - 1, log.head().position);
   if (first < 0) return;
-  for (const { key, value } of log.store.log.getRange({ start: positionKey(first), limit, reverse: true })) {
-    yield [readPosition(key), value];
-  }
+  const range = { start: positionKey(first), end: positionKey(0), limit, reverse: true };
+  for (const { key, value } of entriesOf(log.store.log, range)) yield [readPosition(key), value];
 }
 
-/** Events of one category from position `from` upwards; other services' events are not touched. */
+/**
+ * Events of one category from position `from` upwards; other services' events are not touched. Undefined stands for
+ * one that the index leads to and that is not there.
+ */
 export function* scanCategory(
   log: EventLog,
   category: number,
   from: number,
   limit: number,
-): Generator<[number, Buffer]> {
+): Generator<[number, Buffer | undefined]> {
   const { position } = log.head();
   if (from > position) return;
   const range = { start: pairKey(category, from), end: pairKey(category, position + 1), limit };
-  for (const key of log.store.categoryPositions.getKeys(range)) {
+  const { categoryPositions } = log.store;
+  for (const key of wholeRange(categoryPositions, range, categoryPositions.getKeys(range), itself)) {
     const at = placeOfPair(key);
-    const record = log.store.log.get(positionKey(at));
-    if (record) yield [at, record];
+    yield [at, log.store.log.get(positionKey(at))];
   }
 }

@@ -13,6 +13,8 @@ export type Reason =
   | { readonly kind: 'append-too-large'; readonly limit: number }
   /** What stands at the position is not what was written there. */
   | { readonly kind: 'damaged'; readonly position: number }
+  /** What leads to events is not what was written. */
+  | { readonly kind: 'index-damaged'; readonly stream: string }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'bad-request'; readonly detail: string }
   | { readonly kind: 'missing-event-metadata'; readonly names: readonly string[] }

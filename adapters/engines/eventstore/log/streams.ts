@@ -3,8 +3,11 @@
  * readers may see (flushed). A bounded cache in front of the `streams` table serves both.
  */
 import { LRUCache } from 'lru-cache';
+import { RESTORE, StoreDamaged } from '../../store-file.js';
+import { checked, isChecked } from './checked.js';
 import { describedBy, initialRetention, isMetastream, type Retention } from './metadata.js';
 import { TOMBSTONE } from './record.js';
+import { Refused } from './refused.js';
 import { ownerOfPair, pairKey, placeOfPair, type Store } from './store.js';
 
 export interface StreamState extends Retention {
@@ -49,13 +52,17 @@ export function openStreams(store: Store): Streams {
   const unflushed = new Map<string, { before: StreamState | undefined; after: StreamState }>();
   const categories = new Map<string, number>();
   for (const { key, value } of store.categories.getRange())
-    categories.set(key.toString(), value.readUInt32LE());
-  let lastNumber = store.notes.get(LAST_STREAM)?.readUInt32LE() ?? 0;
+    categories.set(key.toString(), readNumber(key, value));
+  const noted = store.notes.get(LAST_STREAM);
+  let lastNumber = noted ? readNumber(LAST_STREAM, noted) : 0;
 
   function load(name: string): StreamState | undefined {
     const cached = cache.get(name);
     if (cached) return cached;
-    const bytes = store.streams.get(Buffer.from(name));
+    const key = Buffer.from(name);
+    const bytes = store.streams.get(key);
+    if (bytes ? !isChecked(key, bytes, STATE_BYTES) : !isMissing(store, key))
+      throw new Refused({ kind: 'index-damaged', stream: name });
     if (!bytes) return undefined;
     const row = decodeState(name, bytes);
     const state = { ...row, lastRevision: Math.max(row.lastRevision, lastIndexed(store, row.number)) };
@@ -71,9 +78,7 @@ export function openStreams(store: Store): Streams {
     if (number === undefined) {
       number = categories.size + 1;
       categories.set(category, number);
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32LE(number);
-      store.categories.put(Buffer.from(category), bytes);
+      putNumber(store.categories, Buffer.from(category), number);
     }
     return number;
   }
@@ -93,13 +98,12 @@ export function openStreams(store: Store): Streams {
     advance,
     put(state) {
       advance(state);
-      store.streams.put(Buffer.from(state.name), encodeState(state));
+      const key = Buffer.from(state.name);
+      store.streams.put(key, checked(key, encodeState(state)));
     },
     create(name) {
       lastNumber++;
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32LE(lastNumber);
-      store.notes.put(LAST_STREAM, bytes);
+      putNumber(store.notes, LAST_STREAM, lastNumber);
       return {
         name,
         number: lastNumber,
@@ -122,6 +126,20 @@ export function openStreams(store: Store): Streams {
   return streams;
 }
 
+/**
+ * Whether there really is no such key. Where one is damaged, whoever is led astray by it ends beside it: what stands
+ * on both sides must be whole, and in order.
+ */
+function isMissing({ streams }: Store, key: Buffer): boolean {
+  for (const reverse of [false, true])
+    for (const side of streams.getRange({ start: key, reverse, limit: 1 })) {
+      if (!isChecked(side.key, side.value, STATE_BYTES)) return false;
+      const order = Buffer.compare(side.key, key);
+      if (reverse ? order >= 0 : order <= 0) return false;
+    }
+  return true;
+}
+
 /** The last revision that the index has of a stream, -1 for none; its tombstone aside. */
 function lastIndexed(store: Store, stream: number): number {
   const range = { start: pairKey(stream, TOMBSTONE - 1), reverse: true, limit: 1 };
@@ -137,8 +155,24 @@ export const MAX_NAME = 1024;
 const LAST_STREAM = Buffer.from('last-stream');
 const NO_LIMIT = 0;
 
+const NUMBER_BYTES = 4;
+
+function putNumber(table: Store['notes'], key: Buffer, number: number): void {
+  const bytes = Buffer.alloc(NUMBER_BYTES);
+  bytes.writeUInt32LE(number);
+  table.put(key, checked(key, bytes));
+}
+
+/** Errors: `StoreDamaged`, since streams of another number are read and written in its place. */
+function readNumber(key: Buffer, value: Buffer): number {
+  if (isChecked(key, value, NUMBER_BYTES)) return value.readUInt32LE();
+  throw new StoreDamaged(`the numbers of streams in the event store are damaged: ${RESTORE}`);
+}
+
+const STATE_BYTES = 41;
+
 function encodeState(state: StreamState): Buffer {
-  const bytes = Buffer.allocUnsafe(41);
+  const bytes = Buffer.allocUnsafe(STATE_BYTES);
   bytes.writeUInt32LE(state.number, 0);
   bytes.writeUInt32LE(state.category, 4);
   bytes.writeDoubleLE(state.lastRevision, 8);

@@ -69,8 +69,8 @@ const NO_REVISION = 2n ** 63n;
  * Whether the record can be told. One that can't is left out where the log is read in its own order, or nobody
  * would ever come past it; who reads its stream is refused.
  */
-export function isWhole(log: EventLog, position: number, record: Buffer): boolean {
-  const whole = isIntact(record);
+export function isWhole(log: EventLog, position: number, record: Buffer | undefined): record is Buffer {
+  const whole = record !== undefined && isIntact(record);
   if (!whole) log.reportDamage(position);
   return whole;
 }

@@ -151,7 +151,12 @@ function firstPosition(log: EventLog, from: Position | 'start' | 'end'): number 
   return Math.min(checkPosition(log, from) + 1, nextPosition);
 }
 
-function scan(log: EventLog, filter: Filter | undefined, from: number, limit: number) {
+function scan(
+  log: EventLog,
+  filter: Filter | undefined,
+  from: number,
+  limit: number,
+): Iterable<[number, Buffer | undefined]> {
   const category = filter?.category === undefined ? undefined : log.streams.categoryNumber(filter.category);
   return category === undefined ? scanForwards(log, from, limit) : scanCategory(log, category, from, limit);
 }

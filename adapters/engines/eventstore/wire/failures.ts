@@ -46,6 +46,10 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
       });
     case 'damaged':
       return new GrpcError(Status.DATA_LOSS, `The event at position ${reason.position} is damaged.`);
+    case 'index-damaged': {
+      const what = `The index of the store is damaged where stream '${reason.stream}' is looked for`;
+      return new GrpcError(Status.DATA_LOSS, `${what}, restore it from a backup.`);
+    }
     case 'timeout':
       return new GrpcError(Status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
     case 'bad-request':
@@ -82,6 +86,7 @@ export function batchStatus(error: unknown, stream: Buffer): Buffer {
       case 'missing-event-metadata':
         return status(3, 'BadRequest', field(1, `Required Metadata Missing: ${reason.names.join(',')}`));
       case 'damaged':
+      case 'index-damaged':
       case 'unavailable':
       case 'scavenge-not-found':
     }

@@ -50,6 +50,7 @@ export class Scan {
     const key = documentKey(this.#collection, this.#plan.points[this.#range++]!);
     const document = this.#documents.at(this.#collection, key);
     if (document) found.push(new Candidate(key, document));
+    else if (!this.#collection.dropped) this.#documents.requireMissing(this.#collection, key);
     return 1;
   }
 

@@ -6,6 +6,7 @@ import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../b
 import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
+import { spaceEnd } from './layout.js';
 import { opened, sealed } from './sealed.js';
 import type { KeyRange, Store } from './store.js';
 
@@ -95,6 +96,19 @@ export class Documents {
   at(collection: Collection, key: Buffer): Buffer | undefined {
     const value = this.store.get(key);
     return value && whole(collection, key, value);
+  }
+
+  /**
+   * Nothing is stored under the key, and nothing damaged stands beside it: whoever is led astray by a damaged key ends
+   * next to it, or out of order. Errors: 301.
+   */
+  requireMissing(collection: Collection, key: Buffer): void {
+    const { head, namespace } = collection;
+    for (const reverse of [false, true]) {
+      const side = reverse ? { low: head, high: key } : { low: key, high: spaceEnd(head) };
+      for (const beside of this.entries(collection, { ...side, reverse, limit: 1 }))
+        if (Buffer.compare(beside.key, key) > 0 === reverse) throw damaged(namespace);
+    }
   }
 
   /** The document of a key that an index has led to, found in the same snapshot. */

@@ -1,6 +1,7 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
 import { checkKind, checkLength, RESTORE, StoreDamaged } from '../../store-file.js';
+import { wholeRange } from '../../whole-range.js';
 import { isKey } from './layout.js';
 
 /** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
@@ -93,11 +94,13 @@ export class Store {
   }
 
   keys(range: KeyRange): Iterable<Buffer> {
-    return this.#live.getKeys(bounds(range));
+    const lmdb = bounds(range);
+    return wholeRange(this.#live, lmdb, this.#live.getKeys(lmdb), (key) => key);
   }
 
   entries(range: KeyRange): Iterable<{ key: Buffer; value: Buffer }> {
-    return this.#live.getRange(bounds(range));
+    const lmdb = bounds(range);
+    return wholeRange(this.#live, lmdb, this.#live.getRange(lmdb), ({ key }) => key);
   }
 
   /**

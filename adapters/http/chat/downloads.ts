@@ -1,0 +1,73 @@
+/** How files and images are sent: as what they are, and so that no browser takes them for a page. */
+import type { Budget } from '../../../application/budget.js';
+import type { Download } from '../../../application/chat/files.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Answer } from '../kernel/answer.js';
+import { overBudget } from '../kernel/budgets.js';
+import { disposition } from '../kernel/disposition.js';
+import { isProblem } from '../kernel/problem.js';
+import { partOf } from '../kernel/range.js';
+import type { Request } from '../kernel/route.js';
+
+/** A page of its own, with nothing that it could do or load; an SVG is drawn with the styles that it has. */
+const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/** Sends a download, of a part where one is asked for; `budget` counts those under way. */
+export async function send(
+  { method, headers }: Pick<Request, 'method' | 'headers'>,
+  kind: 'attachment' | 'inline',
+  found: Download | Rejection,
+  budget: Budget,
+  whose: string,
+): Promise<Answer> {
+  if ('rejected' in found) return found;
+  const { contentType, originalName, size, sha256, position, read } = found;
+  const part = partOf({ method, headers }, { etag: `"${sha256}"`, size });
+  if (isProblem(part)) return part;
+  const told = {
+    // Who may read it may change: it is asked for again each time, by its tag.
+    'Cache-Control': 'private, no-cache',
+    'Content-Security-Policy': NO_PAGE,
+    'X-Content-Type-Options': 'nosniff',
+    ...part.headers,
+  };
+  if (part.status === 304) return { status: 304, headers: told, position };
+  const { status, from, to } = part;
+  const about = {
+    ...told,
+    'Content-Type': contentType,
+    'Content-Disposition': disposition(kind, originalName),
+  };
+  if (method === 'HEAD')
+    return { status, position, headers: about, bytes: { length: to - from, content: () => read(0, 0) } };
+  const held = budget.hold(whose);
+  const lack = held.take(1);
+  if (lack) return overBudget(lack);
+  // What can't be read at all is told before anything is sent.
+  const content = await begun(read(from, to), held.release);
+  return { status, position, headers: about, bytes: { length: to - from, content: () => content } };
+}
+
+/** The same bytes, the first of which have come; `over` is called when no more are wanted. */
+async function begun(bytes: AsyncIterable<Uint8Array>, over: () => void): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let first: IteratorResult<Uint8Array> | undefined;
+  try {
+    first = await iterator.next();
+  } catch (error) {
+    over();
+    throw error;
+  }
+  const next = async () => {
+    const given = first ?? (await iterator.next());
+    first = undefined;
+    if (given.done) over();
+    return given;
+  };
+  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+    over();
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end, throw: end }) };
+}

@@ -1,0 +1,61 @@
+/** The route of searching what was said. */
+import type { Search } from '../../../application/chat/search.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { object } from '../../../domain/shared/schema.js';
+import { type Route, route } from '../kernel/route.js';
+import { listLimit } from '../kernel/validate.js';
+import type { Doors } from './admit.js';
+import { flag, text, time } from './schemas.js';
+
+export interface SearchDeps {
+  readonly doors: Doors;
+  readonly search: Search;
+}
+
+const id = { type: 'string', maxLength: 64 } as const;
+
+const found = object(
+  {
+    id: text,
+    channelId: text,
+    content: text,
+    author: object({ id: text, userName: text }, { isBot: flag }),
+    createdAt: time,
+  },
+  { threadId: { type: 'string', description: 'Of a reply: the message in whose thread it is' } },
+);
+
+export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] => [
+  route({
+    method: 'GET',
+    path: '/search/messages',
+    summary: 'Find messages and replies, the newest first',
+    description:
+      'Each word is to be found in the content, the name of the author or of an attachment, as a part of a word and ' +
+      'whatever its case. Filters are combined; of direct messages, only the caller’s own are found.',
+    tags: ['messages'],
+    security: 'access',
+    query: {
+      type: 'object',
+      required: ['q'],
+      properties: {
+        q: { type: 'string', maxLength: 1000 },
+        channelId: id,
+        conversationId: id,
+        authorId: id,
+        from: { type: 'integer', description: 'Posted at this Unix ms or after' },
+        to: { type: 'integer', description: 'Posted at this Unix ms or before' },
+        limit: listLimit({ initial: 50, max: 500 }),
+      },
+    },
+    answers: {
+      200: { description: 'What was found', schema: object({ messages: { type: 'array', items: found } }) },
+      400: { description: '`q` is blank' },
+    },
+    admit: doors.user,
+    async handle({ query, ifPosition }, caller) {
+      const done = await search(caller, query, ifPosition);
+      return isRejection(done) ? done : { status: 200, ...done };
+    },
+  }),
+];

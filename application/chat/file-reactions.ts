@@ -1,0 +1,131 @@
+/** What must follow for files where something that held them is deleted or edited, and where they are discarded. */
+import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
+import { fileSubject } from '../../domain/chat/events/files.js';
+import type { FileCommand, Held } from '../../domain/chat/file.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
+import type { FileStore } from '../files/store.js';
+import type { Reaction } from '../follow/reactions.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  EventLog,
+  Position,
+  RecordedEvent,
+  Reveal,
+  Rows,
+  Settled,
+  Vault,
+} from '../ports.js';
+import { fileKind } from './kinds.js';
+import { filesOf } from './uploads.js';
+
+export interface FileReactionPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly log: Pick<EventLog, 'tombstone'>;
+  readonly vault: Pick<Vault, 'destroy'>;
+  readonly reveal: Reveal;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly fileStore: FileStore;
+}
+
+type Deleted = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'ChannelDeleted'>;
+type Edited = ChatEvent<'MessageEdited' | 'ReplyEdited'>;
+type Discarded = ChatEvent<'FileDiscarded'>;
+
+interface HoldingRow {
+  readonly _id: string;
+  readonly file: string;
+}
+
+/** Rows that are read in one go. */
+const AT_ONCE = 200;
+const NAME = 'chat.files';
+
+/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
+  const { handle, streams, log, vault, reveal, rows, settled, derivation, clock, fileStore } = ports;
+
+  /** The files that rows say something of, as they stand after a position. */
+  async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
+    if (!(await settled.wait('chat.files', after))) throw new Error('the rows are behind');
+    for (let last = ''; ; ) {
+      const found = await rows.find<HoldingRow>('chat.files', {
+        filter: { ...filter, _id: { $gt: last } },
+        sort: { _id: 1 },
+        limit: AT_ONCE,
+      });
+      for (const { file } of found) yield file;
+      last = found.at(-1)?._id ?? last;
+      if (found.length < AT_ONCE) return;
+    }
+  }
+
+  async function tell(command: FileCommand, event: RecordedEvent) {
+    const { id, metadata } = event;
+    const context: CommandContext = {
+      commandId: derivation.id(NAME, id, command.type, command.fileId),
+      actor: NAME,
+      causationId: id,
+      correlationId: metadata.$correlationId ?? id,
+    };
+    return handle(fileKind, fileSubject(command), command, context);
+  }
+
+  async function release(held: Held, filter: { readonly [field: string]: string }, event: RecordedEvent) {
+    for await (const fileId of filesBy(filter, event.position))
+      await tell({ type: 'ReleaseFile', fileId, held, now: clock.now() }, event);
+  }
+
+  /** What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. */
+  async function rehang(event: RecordedEvent<Edited>) {
+    const { data, erased } = await reveal(catalog, event);
+    if (erased) return;
+    const { messageId, channelId, by, secret } = data;
+    const holderId = 'replyId' in data ? data.replyId : messageId;
+    const hanging = new Set(filesOf(secret));
+    const before = new Set<string>();
+    for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
+    const now = clock.now();
+    for (const fileId of hanging)
+      if (!before.has(fileId))
+        await tell({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
+    for (const fileId of before)
+      if (!hanging.has(fileId)) await tell({ type: 'DetachFile', fileId, holderId, now }, event);
+  }
+
+  /** The key first: from then on nobody can read what may still stand somewhere. */
+  async function erase({ data, stream }: RecordedEvent<Discarded>) {
+    await vault.destroy(fileSubject(data));
+    const { state } = await streams.load(fileKind, stream);
+    for (const content of [state.content, state.thumbnail])
+      if (content) await fileStore.remove(content.stored);
+    await log.tombstone(stream);
+  }
+
+  return {
+    name: NAME,
+    on: {
+      MessageDeleted: (event) => {
+        const { messageId } = event.data;
+        return release({ messageId }, { message: messageId }, event);
+      },
+      ReplyDeleted: (event) => {
+        const { replyId } = event.data;
+        return release({ holderId: replyId }, { holder: replyId }, event);
+      },
+      ChannelDeleted: (event) => {
+        const { channelId } = event.data;
+        return release({ channelId }, { channel: channelId }, event);
+      },
+      MessageEdited: rehang,
+      ReplyEdited: rehang,
+      FileDiscarded: erase,
+    },
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * The newest messages of each channel and conversation that is read, kept up from the live feed: their next reader is
+ * shown them without asking anybody. Bounded in bytes; what is not here is read from the rows.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import type { MessageEvent } from '../../domain/chat/message.js';
+import type { RosterState } from '../../domain/chat/roster.js';
+import { entryOf } from '../../domain/shared/on.js';
+import { heldBytes } from '../held-bytes.js';
+import type { Cache, Position, RevealedEvent } from '../ports.js';
+import type { Found, Page } from './pages.js';
+import { messageView, type Standing } from './views.js';
+
+/** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
+export const KEPT = 100;
+const HOT_BYTES = 16 * 1024 * 1024;
+/** How long a reader waits for the feed before the rows are asked. */
+const PATIENCE_MS = 500;
+const ENTRY_BYTES = 600;
+
+interface Entry extends Found {
+  /** As it was shown last, with the names that people had then. */
+  json?: string;
+  readonly bytes: number;
+}
+
+interface Hot {
+  /** Oldest first. */
+  readonly entries: Map<string, Entry>;
+  /** Nothing older was ever left out. */
+  isWhole: boolean;
+  names: RosterState | undefined;
+  /** The last page that was shown, and of how many. */
+  shown: { readonly limit: number; readonly json: string } | undefined;
+}
+
+type Told = RevealedEvent<MessageEvent>;
+
+export interface HotPages {
+  /** Every event of the service, in log order. */
+  hear(event: RevealedEvent<ChatEvent>): void;
+  /** Everything of the service up to here is shown. */
+  heard(): Position;
+  /** True once everything of the service up to a position was heard; false when that takes long. */
+  hears(position: Position): Promise<boolean>;
+  /** The JSON of `{messages}`, the newest `limit`; undefined where they are not all here. */
+  show(channelId: string, limit: number, names: RosterState): string | undefined;
+  /** Reads a page of `KEPT`, and keeps it where it shows all that was heard when it was asked for. */
+  fill(channelId: string, read: (seen: Position) => Promise<Page>): Promise<Page>;
+  readonly cache: Cache;
+}
+
+export function createHotPages(limitBytes = HOT_BYTES): HotPages {
+  const pages = new LRUCache<string, Hot>({
+    maxSize: limitBytes,
+    maxEntrySize: limitBytes / 2,
+    sizeCalculation: ({ entries }, channelId) => {
+      let bytes = heldBytes(channelId) + ENTRY_BYTES;
+      for (const each of entries.values()) bytes += each.bytes;
+      return bytes;
+    },
+  });
+  /** What is heard of channels that are being read. */
+  const filling = new Map<string, Set<Told[]>>();
+  const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
+  let heard: Position = 0n;
+
+  function hear(event: RevealedEvent<ChatEvent>) {
+    if (event.position <= heard) return;
+    if (event.type === 'ChannelDeleted') drop(event.data.channelId);
+    else if (isOfMessage(event)) {
+      const { channelId } = event.data;
+      for (const told of filling.get(channelId) ?? []) told.push(event);
+      const hot = pages.peek(channelId);
+      if (hot) {
+        apply(hot, event);
+        keep(channelId, hot);
+      }
+    }
+    heard = event.position;
+    for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
+  }
+
+  function drop(channelId: string) {
+    pages.delete(channelId);
+    filling.delete(channelId);
+  }
+
+  /** Counted anew. One that is too large is let go. */
+  function keep(channelId: string, hot: Hot) {
+    hot.shown = undefined;
+    pages.set(channelId, hot);
+  }
+
+  return {
+    hear,
+    heard: () => heard,
+
+    async hears(position) {
+      if (heard >= position) return true;
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          resolve();
+        };
+        const waiter = { position, wake: done };
+        const timer = setTimeout(done, PATIENCE_MS);
+        waiting.add(waiter);
+      });
+      return heard >= position;
+    },
+
+    show(channelId, limit, names) {
+      const hot = pages.get(channelId);
+      if (!hot || (hot.entries.size < limit && !hot.isWhole)) return undefined;
+      if (hot.names !== names) {
+        for (const each of hot.entries.values()) delete each.json;
+        [hot.names, hot.shown] = [names, undefined];
+      }
+      if (hot.shown?.limit !== limit) {
+        const newest = [...hot.entries.values()].slice(-limit);
+        const texts = newest.map((each) => {
+          each.json ??= JSON.stringify(messageView(names, each.message));
+          return each.json;
+        });
+        hot.shown = { limit, json: `{"messages":[${texts.join()}]}` };
+      }
+      return hot.shown.json;
+    },
+
+    async fill(channelId, read) {
+      const told: Told[] = [];
+      const all = filling.get(channelId) ?? new Set();
+      filling.set(channelId, all.add(told));
+      try {
+        const page = await read(heard);
+        // Unless the channel was deleted meanwhile.
+        if (page.consistency || filling.get(channelId) !== all) return page;
+        const entries = new Map(page.found.map((each) => [each.message.id, entryFor(each)]));
+        const hot: Hot = { entries, isWhole: entries.size < KEPT, names: undefined, shown: undefined };
+        for (const event of told) apply(hot, event);
+        keep(channelId, hot);
+        return page;
+      } finally {
+        all.delete(told);
+        if (all.size === 0 && filling.get(channelId) === all) filling.delete(channelId);
+      }
+    },
+
+    cache: { name: 'chat.hot', limitBytes, bytes: () => pages.calculatedSize },
+  };
+}
+
+/** What is shown of a message is held as it is, as it was shown, and within its page. */
+const entryFor = (found: Found): Entry => ({ ...found, bytes: ENTRY_BYTES + 3 * heldBytes(found.message) });
+
+function apply(hot: Hot, event: Told): void {
+  const { messageId: id } = event.data;
+  const known = hot.entries.get(id);
+  if (event.type === 'MessagePosted') {
+    if (!known) hot.entries.set(id, entryFor({ message: postedBy(event), at: event.position }));
+    while (hot.entries.size > KEPT) {
+      const [oldest] = hot.entries.keys();
+      hot.entries.delete(oldest!);
+      hot.isWhole = false;
+    }
+    return;
+  }
+  // The rows were read after it.
+  if (!known || known.at >= event.position) return;
+  if (event.type === 'MessageDeleted') return void hot.entries.delete(id);
+  const message = changedBy(known.message, event);
+  hot.entries.set(id, entryFor({ message, at: event.position }));
+}
+
+function postedBy({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): Standing {
+  const { messageId: id, secret: said, ...rest } = data;
+  return { id, ...rest, said, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
+}
+
+function changedBy(
+  message: Standing,
+  event: Exclude<Told, { readonly type: 'MessagePosted' | 'MessageDeleted' }>,
+): Standing {
+  switch (event.type) {
+    case 'MessageEdited':
+    case 'MessagePinned':
+    case 'MessageUnpinned': {
+      const { quotedMessageId, updatedAt, pinnedAt, secret } = event.data;
+      const { reactions: _, ...said } = secret;
+      return { ...message, quotedMessageId, updatedAt, pinnedAt, said };
+    }
+    case 'ReactionAdded': {
+      const { userId, secret } = event.data;
+      const reactions = { ...message.reactions };
+      const before = entryOf(reactions, secret.reaction) ?? [];
+      return { ...message, reactions: { ...reactions, [secret.reaction]: [...before, userId] } };
+    }
+    case 'ReactionRemoved': {
+      const { userId, secret } = event.data;
+      const { [secret.reaction]: _, ...others } = message.reactions ?? {};
+      const before = entryOf(message.reactions ?? {}, secret.reaction) ?? [];
+      const left = before.filter((each) => each !== userId);
+      return { ...message, reactions: left.length > 0 ? { ...others, [secret.reaction]: left } : others };
+    }
+    default:
+      return { ...message, thread: event.data.thread };
+  }
+}
+
+const OF_MESSAGES: { readonly [Type in MessageEvent['type']]: true } = {
+  MessagePosted: true,
+  MessageEdited: true,
+  MessagePinned: true,
+  MessageUnpinned: true,
+  MessageDeleted: true,
+  ReactionAdded: true,
+  ReactionRemoved: true,
+  ReplyPosted: true,
+  ReplyEdited: true,
+  ReplyDeleted: true,
+};
+
+const isOfMessage = (event: RevealedEvent<ChatEvent>): event is Told =>
+  entryOf(OF_MESSAGES, event.type) !== undefined;

@@ -1,0 +1,122 @@
+/** Searching what was said: by parts of words, in what the caller may see. */
+import { CHANNELS, channelFor } from '../../domain/chat/channels.js';
+import { isDirect, participantsOf } from '../../domain/chat/places.js';
+import type { RosterState } from '../../domain/chat/roster.js';
+import { foldText, wordsOf } from '../../domain/chat/search.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Position, Settled } from '../ports.js';
+import { type Reflected, reflecting } from '../reflecting.js';
+import type { Caller, ChatAdmission } from './admission.js';
+import { channelsKind } from './kinds.js';
+import { parentOf } from './places.js';
+import { type AuthorView, speakerView } from './views.js';
+
+/** A part of a word, folded; and those whose names have it, who wrote all that they wrote with it. */
+export interface WantedWord {
+  readonly text: string;
+  readonly authors: ReadonlySet<string>;
+}
+
+export interface SearchQuery {
+  readonly words: readonly WantedWord[];
+  readonly sees: (channelId: string) => boolean;
+  readonly authorId?: string | undefined;
+  /** Of when it was posted, Unix ms, both inclusive. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly limit: number;
+}
+
+export interface Hit {
+  readonly id: string;
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly content: string;
+  readonly botName?: string;
+}
+
+export interface SearchIndex {
+  /** Newest first. */
+  find(query: SearchQuery): Promise<readonly Hit[]>;
+}
+
+export interface SearchPorts {
+  readonly index: SearchIndex;
+  readonly settled: Settled;
+  readonly admission: ChatAdmission;
+}
+
+export interface Wish {
+  readonly q: string;
+  readonly channelId?: string;
+  readonly conversationId?: string;
+  readonly authorId?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit: number;
+}
+
+export interface FoundView {
+  readonly id: string;
+  readonly channelId: string;
+  readonly content: string;
+  readonly author: AuthorView;
+  readonly createdAt: number;
+  /** Of a reply. */
+  readonly threadId?: string;
+}
+
+const blank: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail: 'q must not be blank' };
+
+export type Search = ReturnType<typeof createSearch>;
+
+export function createSearch({ index, settled, admission }: SearchPorts) {
+  return async function search(
+    caller: Caller,
+    { q, channelId, conversationId, authorId, from, to, limit }: Wish,
+    seen?: Position,
+  ): Promise<(Reflected & { readonly body: { readonly messages: readonly FoundView[] } }) | Rejection> {
+    const words = wordsOf(q);
+    if (words.length === 0) return blank;
+    const reflected = await reflecting(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
+    const { state: roster } = await admission.roster(seen);
+    const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
+    const places = [channelId, conversationId].filter((each) => each !== undefined);
+    const sees = (place: string) =>
+      places.every((each) => each === place) &&
+      (isDirect(place)
+        ? participantsOf(place)?.includes(caller.userId) === true
+        : channelFor(channels, place, caller) !== undefined);
+    const wanted = words.map((text) => ({ text, authors: authorsNamed(roster, text) }));
+    const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
+    const messages = found.map((each) => foundView(roster, each));
+    return { body: { messages }, ...reflected };
+  };
+}
+
+function foundView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit): FoundView {
+  const threadId = parentOf(id);
+  const { botName } = by;
+  const said = {
+    content,
+    attachments: [],
+    images: [],
+    mentions: [],
+    ...(botName !== undefined && { botName }),
+  };
+  const author = speakerView(roster, by.author, said);
+  return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
+}
+
+/** Folded names of a state that never changes. */
+const folded = new WeakMap<RosterState, readonly (readonly [id: string, name: string])[]>();
+
+/** Also of those who are gone: what they said bears their name. */
+function authorsNamed(roster: RosterState, word: string): ReadonlySet<string> {
+  const names =
+    folded.get(roster) ??
+    [...roster.users.values()].map(({ id, userName }) => [id, foldText(userName)] as const);
+  folded.set(roster, names);
+  return new Set(names.flatMap(([id, name]) => (name.includes(word) ? [id] : [])));
+}

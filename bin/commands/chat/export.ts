@@ -1,0 +1,62 @@
+/** `annals chat export`: all that the chat holds, for whoever runs the server. */
+import { once } from 'node:events';
+import { createLogger } from '../../../adapters/system/logger.js';
+import { createAudit } from '../../../application/chat/audit.js';
+import { createExport } from '../../../application/chat/export.js';
+import { createPages } from '../../../application/chat/pages.js';
+import { createAcknowledged } from '../../../application/chat/told.js';
+import { groupsOf } from '../../../projections/projection.js';
+import { type Projector, runProjector } from '../../../projections/subscription.js';
+import { openKernel } from '../../node/kernel.js';
+import { services } from '../../services/all.js';
+import { chat } from '../../services/chat.js';
+import type { Call, CommandSpec } from '../command.js';
+import { Failed } from '../failure.js';
+import { findStores } from '../stores.js';
+
+/** For read models that nobody has kept up for a while. */
+const PATIENCE_MS = 10 * 60_000;
+
+export const exportChat: CommandSpec = {
+  description:
+    'Writes users, channels, messages (direct ones too), conversations, settings, webhooks and the audit log to the ' +
+    'standard output, as one JSON text, the same as GET /admin/export. No token and no password is in it. Works ' +
+    'beside a running server, and without one. It is noted in the audit log.',
+  examples: [['chat export > chat.json', 'everything']],
+  async run({ config: { values } }: Call) {
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, logger);
+    const kernel = await openKernel(servers, values, services, logger);
+    const running = new AbortController();
+    const projectors: Projector[] = [];
+    try {
+      await Promise.all(
+        chat.projections.map(async (projection) => {
+          const { state, revision } = await kernel.lifecycle.current(projection);
+          if (state) kernel.served.adopt({ ...state, revision });
+        }),
+      );
+      // While a server keeps them up it goes on doing so.
+      const { reached, untilWanted } = kernel.settled;
+      const { signal } = running;
+      for (const group of groupsOf(chat.name, chat.projections)) {
+        const options = { ...kernel, service: chat.name, group, reached, untilWanted, logger, signal };
+        projectors.push(runProjector(options));
+      }
+      const ports = { ...kernel, acknowledged: createAcknowledged() };
+      const audit = createAudit(kernel);
+      const exported = createExport({ ...kernel, audit, pages: createPages(ports) });
+      const { isPending, pieces } = await exported('operator', kernel.systemContext('operator'), PATIENCE_MS);
+      if (isPending) throw new Failed('the read models of the chat are behind its log');
+      for await (const piece of pieces())
+        if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+      process.stdout.write('\n');
+      return 0;
+    } finally {
+      running.abort();
+      for (const { stopped } of projectors) await stopped;
+      await kernel.close();
+      await servers.stop();
+    }
+  },
+};

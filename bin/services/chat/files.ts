@@ -1,0 +1,47 @@
+/** Files and images of the chat, put together. */
+import { join, resolve } from 'node:path';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
+import { createDirectoryStore } from '../../../adapters/files/directory-store.js';
+import { createFileBudgets } from '../../../adapters/http/chat/files.js';
+import { createGridFsStore } from '../../../adapters/mongo/files.js';
+import type { ChatAdmission } from '../../../application/chat/admission.js';
+import { tendFiles } from '../../../application/chat/file-reactions.js';
+import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/file-sweep.js';
+import { createFiles } from '../../../application/chat/files.js';
+import type { Places } from '../../../application/chat/places.js';
+import { createUploads } from '../../../application/chat/uploads.js';
+import { createSealedFiles } from '../../../application/files/sealed.js';
+import type { FileStore } from '../../../application/files/store.js';
+import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
+import { files as fileRows } from '../../../projections/chat/files.js';
+import type { Kernel } from '../../node/kernel.js';
+import type { AnnalsValues } from '../../settings.js';
+
+export const fileProjections = [fileRows];
+
+export interface FilesContext {
+  readonly kernel: Kernel;
+  readonly fileStore: FileStore;
+  readonly admission: ChatAdmission;
+  readonly places: Places;
+}
+
+/** With a MongoDB that other nodes may share too, there; else beside the engines. */
+export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
+  values['mongo.url']
+    ? createGridFsStore(mongo.models, 'chat_bytes', clock.now)
+    : createDirectoryStore(join(resolve(values.dataDir), 'files'));
+
+export function createFileParts({ kernel, fileStore, admission, places }: FilesContext) {
+  const sealedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
+  const ports = { ...kernel, admission, places, fileStore, sealedFiles, context: kernel.systemContext };
+  const files = createFiles(ports);
+  return {
+    budgets: createFileBudgets(),
+    files,
+    sealedFiles,
+    uploads: createUploads({ ...ports, files }),
+    reactions: [tendFiles(ports)],
+    periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(ports) }],
+  };
+}

@@ -1,0 +1,30 @@
+/** Searching what was said, put together. */
+import type { Doors } from '../../../adapters/http/chat/admit.js';
+import { searchRoutes } from '../../../adapters/http/chat/search.js';
+import type { Metrics } from '../../../adapters/system/metrics.js';
+import type { ChatAdmission } from '../../../application/chat/admission.js';
+import { createSearch } from '../../../application/chat/search.js';
+import { createSearchIndex } from '../../../projections/chat/search/reader.js';
+import { search as searchRows } from '../../../projections/chat/search.js';
+import type { Kernel } from '../../node/kernel.js';
+
+export const searchProjections = [searchRows];
+
+export interface SearchingContext {
+  readonly kernel: Kernel;
+  readonly admission: ChatAdmission;
+  readonly doors: Doors;
+  readonly metrics: Pick<Metrics, 'cache'>;
+}
+
+export function createSearching({ kernel, admission, doors, metrics }: SearchingContext) {
+  const { mongo, vault, served, settled } = kernel;
+  const index = createSearchIndex({
+    db: mongo.models,
+    vault,
+    build: () => served.collection(searchRows.name),
+    position: () => settled.position(searchRows.name),
+  });
+  for (const cache of index.caches) metrics.cache(cache);
+  return { routes: searchRoutes({ doors, search: createSearch({ index, settled, admission }) }) };
+}

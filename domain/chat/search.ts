@@ -1,0 +1,81 @@
+/** How texts are found by parts of their words: folded, cut into short pieces, and ruled out by a filter of these. */
+
+/** As texts and what is asked for are compared. */
+export const foldText = (text: string): string => text.normalize('NFC').toLowerCase();
+
+/** What is asked for: words, each of which is to be found. */
+export const wordsOf = (query: string): readonly string[] => [
+  ...new Set(
+    foldText(query)
+      .split(/\s+/u)
+      .filter((word) => word !== ''),
+  ),
+];
+
+/** Pieces of words have so many characters at most. */
+const LONGEST = 4;
+const SEED = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** No word that is asked for has any of these. */
+const isGap = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
+
+/** FNV-1a of all pieces of a folded text, of 1 to 4 characters, some of them more than once. */
+export function piecesOf(text: string, found: (piece: number) => void): void {
+  for (let from = 0; from < text.length; from++) {
+    let hash = SEED;
+    for (let at = from; at < from + LONGEST && at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (isGap(code)) break;
+      hash = Math.imul(hash ^ code, PRIME);
+      found(hash);
+    }
+  }
+}
+
+/** The pieces that every text has in which the word is found: itself, or its longest ones. */
+export function piecesOfWord(word: string): readonly number[] {
+  const pieces: number[] = [];
+  const length = Math.min(LONGEST, word.length);
+  for (let from = 0; from + length <= word.length; from++) {
+    let hash = SEED;
+    for (let at = from; at < from + length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), PRIME);
+    pieces.push(hash);
+  }
+  return pieces;
+}
+
+/** Bits that a piece sets, of 8 that there are for each: it is found in one filter of 40 that does not have it. */
+const PROBES = 4;
+
+/** A Bloom filter. Pieces can be guessed: it is to be sealed. */
+export function filterOf(pieces: ReadonlySet<number>): Uint8Array {
+  const filter = new Uint8Array(Math.max(8, pieces.size));
+  for (const piece of pieces) {
+    probe(filter, piece, (byte, bit) => {
+      filter[byte]! |= bit;
+      return true;
+    });
+  }
+  return filter;
+}
+
+/** False only for what it has not. */
+export function mayHave(filter: Uint8Array, piece: number): boolean {
+  let has = true;
+  probe(filter, piece, (byte, bit) => {
+    if ((filter[byte]! & bit) === 0) has = false;
+    return has;
+  });
+  return has;
+}
+
+function probe({ length }: Uint8Array, piece: number, each: (byte: number, bit: number) => boolean) {
+  let place = Math.imul(piece ^ (piece >>> 16), 0x85ebca6b);
+  const step = Math.imul(piece ^ (piece >>> 13), 0xc2b2ae35) | 1;
+  for (let count = 0; count < PROBES; count++) {
+    const at = (place >>> 0) % (length * 8);
+    if (!each(at >>> 3, 1 << (at & 7))) return;
+    place = (place + step) | 0;
+  }
+}

@@ -1,0 +1,39 @@
+/** Files by what they hang on, and those that are to be looked at: a row a file, and one for each message that holds it. */
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import type { Projection } from '../projection.js';
+
+type Told = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'>;
+
+export const files: Projection<Told> = {
+  name: 'chat.files',
+  version: 1,
+  indexes: [
+    { key: { due: 1 }, sparse: true },
+    { key: { holder: 1, _id: 1 }, sparse: true },
+    { key: { message: 1, _id: 1 }, sparse: true },
+    // An image's own, too.
+    { key: { channel: 1, _id: 1 }, sparse: true },
+    { key: { file: 1 } },
+  ],
+  on: {
+    FileUploaded: ({ data: { fileId: file, channelId, uploadedAt: due } }) => [
+      { put: file, update: { $set: { file, due, ...(channelId !== null && { channel: channelId }) } } },
+    ],
+    FileAttached({ data: { fileId: file, messageId, holderId, channelId, attachedAt: due } }) {
+      const held = { file, message: messageId, holder: holderId, channel: channelId };
+      return [
+        // It may have been taken away before.
+        { put: holdingRow(file, holderId), update: { $set: held, $unset: { gone: '', goneAt: '' } } },
+        { patch: file, update: { $set: { due } } },
+      ];
+    },
+    FileKept: ({ data: { fileId } }) => [{ patch: fileId, update: { $unset: { due: '' } } }],
+    FileDetached: ({ data: { fileId, holderId, detachedAt: due } }) => [
+      { remove: holdingRow(fileId, holderId) },
+      { patch: fileId, update: { $set: { due } } },
+    ],
+    FileDiscarded: ({ data: { fileId } }) => [{ remove: fileId }, { purge: { file: fileId } }],
+  },
+};
+
+const holdingRow = (fileId: string, holderId: string): string => `${fileId} ${holderId}`;

@@ -1,0 +1,89 @@
+/** The index of what was said: found by parts of words, without opening all of it. */
+import type { RecordedEvent } from '../../application/ports.js';
+import { breather } from '../../application/turns.js';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import type { Said } from '../../domain/chat/events/messages.js';
+import { handlerOf, type On } from '../../domain/shared/on.js';
+import type { Apply, Build, OwnProjection, Row } from '../projection.js';
+import { startIndexing } from './search/indexing.js';
+import { type Doc, openDocs, ROWS, SEARCH_INDEXES, type SearchRow, subjectOf } from './search/rows.js';
+
+/** Reading a channel never waits for it. */
+export const search: OwnProjection = { name: 'chat.search', version: 1, apart: true, open, scan };
+
+type Indexed = ChatEvent<
+  | 'MessagePosted'
+  | 'MessageEdited'
+  | 'MessageDeleted'
+  | 'ReplyPosted'
+  | 'ReplyEdited'
+  | 'ReplyDeleted'
+  | 'ChannelErased'
+>;
+type Telling = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
+
+async function open(build: Build): Promise<Apply> {
+  const { vault } = build;
+  await build.collection(ROWS).createIndexes(SEARCH_INDEXES);
+  let indexing = startIndexing(build);
+  const breathe = breather();
+
+  /** What is found of it; undefined where nobody can read it any more. */
+  async function wordsIn({ data: { channelId, secret } }: Telling) {
+    const said = (await vault.open(subjectOf(channelId), secret)) as Said | undefined;
+    if (!said) return undefined;
+    const { content, attachments, botName } = said;
+    const names = attachments.map(({ originalName }) => originalName);
+    return { content, ...(names.length > 0 && { names }), ...(botName !== undefined && { botName }) };
+  }
+
+  async function posted(event: Telling, id: string) {
+    const { data, position } = event;
+    const words = await wordsIn(event);
+    const { channelId, author, createdAt } = data;
+    const at = String(position);
+    if (words)
+      await indexing.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
+  }
+
+  async function edited(event: Telling, id: string) {
+    const words = await wordsIn(event);
+    const changed = String(event.position);
+    const to = ({ names: _, botName: __, ...doc }: Doc): Doc => ({ ...doc, ...words, changed });
+    if (words) await indexing.change(event.data.channelId, { id }, event.position, to);
+  }
+
+  const on: On<RecordedEvent<Indexed>, Promise<void>> = {
+    MessagePosted: (event) => posted(event, event.data.messageId),
+    ReplyPosted: (event) => posted(event, event.data.replyId),
+    MessageEdited: (event) => edited(event, event.data.messageId),
+    ReplyEdited: (event) => edited(event, event.data.replyId),
+    MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>
+      indexing.change(channelId, { id, thread: true }, position),
+    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) =>
+      indexing.change(channelId, { id }, position),
+    ChannelErased: ({ data: { channelId } }) => indexing.forget(channelId),
+  };
+
+  return async (events) => {
+    try {
+      for (const event of events) {
+        await handlerOf(on, event)?.(event);
+        await breathe();
+      }
+      await indexing.flush();
+    } catch (error) {
+      // What is remembered may be ahead of the rows: begin again from them.
+      indexing = startIndexing(build);
+      throw error;
+    }
+  };
+}
+
+/** With all opened: two builds seal the same differently. */
+async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
+  for await (const row of collection<SearchRow>(ROWS).find({}, { sort: { _id: 1 } })) {
+    const { filter: _, ...rest } = row;
+    yield { ...rest, docs: await openDocs(vault, row) };
+  }
+}

@@ -1,0 +1,65 @@
+/** Uploads of the largest files the chat takes: what they cost in memory, in processor time and in turns of the event loop. */
+import { readFileSync } from 'node:fs';
+import { ask, devLogin } from '../support/chat-client.js';
+import { pdf } from '../support/chat-uploads.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { type Server, startServer } from '../support/server.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** The most memory that a process ever had, in MB. */
+const peak = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** User and system, in ms. */
+function processor(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  return (user + system) * 10;
+}
+
+/** The longest that the event loop was held since this was asked before, in ms. */
+async function longestTurn(server: Server): Promise<number> {
+  const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
+  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
+}
+
+/** `quick` uploads fewer. */
+export async function bench(
+  print: (line: string) => void,
+  { quick = false }: { quick?: boolean },
+): Promise<void> {
+  const directory = temporaryDirectory();
+  const server = await startServer(directory.path, ['--log-level', 'info']);
+  const pid = server.child.pid ?? 0;
+  try {
+    const base = server.urls.chat ?? '';
+    const { token } = await devLogin(base, 'admin@localhost');
+    const body = JSON.stringify({ filename: 'x.pdf', file: pdf(25 * MEBIBYTE).toString('base64') });
+    const upload = async () => {
+      const { status } = await ask(base, 'POST', '/files', { token, body });
+      if (status !== 200) throw new Error(`refused: ${status}`);
+    };
+    await upload();
+    await longestTurn(server);
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    print(
+      `at rest: longest turn ${(await longestTurn(server)).toFixed(1)} ms, peak ${peak(pid).toFixed(0)} MB`,
+    );
+    for (const [atOnce, rounds] of [
+      [1, quick ? 3 : 10],
+      [10, quick ? 1 : 4],
+    ] as const) {
+      const before = { peak: peak(pid), ms: processor(pid) };
+      for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: atOnce }, upload));
+      const each = (processor(pid) - before.ms) / (atOnce * rounds);
+      const grown = peak(pid) - before.peak;
+      print(
+        `25 MiB, ${atOnce} at once: longest turn ${(await longestTurn(server)).toFixed(1)} ms, peak +${grown.toFixed(0)} MB, processor ${each.toFixed(0)} ms each`,
+      );
+    }
+  } finally {
+    await server.stop();
+    directory.remove();
+  }
+}

@@ -1,0 +1,135 @@
+/** Files of the chat with real processes: nothing of them in clear on the disk, and nothing half left by a crash. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Answered, ask, devLogin, type Member } from '../support/chat-client.js';
+import { SAMPLES } from '../support/chat-files.js';
+import { pdf, read, uploaded, uploadFile } from '../support/chat-uploads.js';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { type Server, startServer } from '../support/server.js';
+
+const EMAIL = 'admin@localhost';
+
+/** A node as the tests of uploads ask it. */
+const worldOf = (server: Server) => {
+  const base = server.urls.chat ?? '';
+  const as = (
+    who: Member | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    more: object = {},
+  ): Promise<Answered> => ask(base, method, path, { token: who?.token, body, ...more });
+  return { base, as };
+};
+
+const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+/** Without the locks of processes. */
+const storedIn = (directory: string, part: 'kept' | 'new'): string[] =>
+  filesIn(join(directory, 'files', part)).filter((file) => !file.endsWith('lock'));
+
+describe('the files of the chat on the disk', function () {
+  this.timeout(180_000);
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let server: Server;
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    server = await startServer(directory.path);
+  });
+  afterEach(async () => {
+    await server.stop('SIGKILL');
+    directory.remove();
+  });
+
+  it('show no word of them, and no name', async () => {
+    const world = worldOf(server);
+    const admin = await devLogin(world.base, EMAIL);
+    const words = 'the xylophone is in quarantine\n'.repeat(5000);
+    const file = await uploaded(world, admin, 'velociraptor.txt', Buffer.from(words));
+    const { channels } = (await world.as(admin, 'GET', '/channels')).body;
+    const at = `/channels/${channels[0].id}/messages`;
+    const image = Buffer.concat([SAMPLES.png!, Buffer.from('pangolin '.repeat(100))]).toString('base64');
+    const thumbnail = Buffer.concat([SAMPLES.png!, Buffer.from('narwhal '.repeat(100))]).toString('base64');
+    const put = await world.as(admin, 'POST', `${at}/image`, { filename: 'wombat.png', image, thumbnail });
+    expect(put.status).to.equal(200);
+    const said = await world.as(admin, 'POST', at, { attachments: [file], images: [put.body.filename] });
+    expect(said.status).to.equal(200);
+    await server.stop();
+    const everything = Buffer.concat(filesIn(directory.path).map((each) => readFileSync(each)));
+    // Looked for in what is there: or finding nothing would prove nothing.
+    expect(everything.includes('chat.file-')).to.equal(true);
+    expect(storedIn(directory.path, 'kept').length).to.equal(3);
+    const texts = ['xylophone', 'quarantine', 'velociraptor', 'pangolin', 'narwhal', 'wombat'];
+    const shown = texts.filter((text) => {
+      // In clear, or in base64, wherever it begins.
+      const forms = [0, 1, 2].map((shift) =>
+        Buffer.from(' '.repeat(shift) + text)
+          .toString('base64')
+          .slice(shift + 1, -4),
+      );
+      return [text, ...forms].some((each) => everything.includes(each));
+    });
+    expect(shown).to.deep.equal([]);
+  });
+
+  it('are whole or not there after a crash: what was acknowledged is read, what was half is gone', async () => {
+    const admin = await devLogin(server.urls.chat!, EMAIL);
+    const kept: { readonly filename: string; readonly bytes: Buffer }[] = [];
+    for (let round = 0; round < 3; round++) {
+      const world = worldOf(server);
+      // One in the middle of its body, for certain; others wherever they are.
+      const half = request(`${world.base}/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+      });
+      half.on('error', () => {});
+      half.write(`{"filename":"x.pdf","file":"${pdf(3_000_000).toString('base64')}`);
+      await eventually(() => storedIn(directory.path, 'new').some((file) => statSync(file).size > 1_000_000));
+      const acknowledged: unknown[] = [];
+      const uploading = Array.from({ length: 20 }, async (_, n) => {
+        const bytes = pdf(200_000 + n);
+        const { filename } = await uploaded(world, admin, `${round}-${n}.pdf`, bytes);
+        kept.push({ filename, bytes });
+        acknowledged.push(filename);
+      });
+      // Some are cut off.
+      const uploads = Promise.allSettled(uploading);
+      await eventually(() => acknowledged.length >= 3);
+      await server.stop('SIGKILL');
+      await uploads;
+      server = await startServer(directory.path);
+      for (const { filename, bytes } of kept) {
+        const found = await read(worldOf(server), admin, `/files/${filename}`);
+        expect(found.status).to.equal(200);
+        expect(found.bytes.equals(bytes)).to.equal(true);
+      }
+      await eventually(() => storedIn(directory.path, 'new').length === 0);
+    }
+    expect(storedIn(directory.path, 'kept').length).to.be.at.least(kept.length);
+  });
+
+  it('are the same on every process of a machine', async () => {
+    const other = await startServer(directory.path);
+    try {
+      const [one, two] = [worldOf(server), worldOf(other)];
+      const admin = await devLogin(one.base, EMAIL);
+      const bytes = randomBytes(100_000);
+      bytes.write('%PDF-1.7');
+      const { status, body, headers } = await uploadFile(one, admin, 'x.pdf', bytes);
+      expect(status).to.equal(200);
+      const seen = { 'if-position': headers.get('position') ?? '' };
+      const found = await read(two, admin, `/files/${body.attachment.filename}`, seen);
+      expect(found.status).to.equal(200);
+      expect(found.bytes.equals(bytes)).to.equal(true);
+    } finally {
+      await other.stop();
+    }
+  });
+});

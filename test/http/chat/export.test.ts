@@ -1,0 +1,154 @@
+/** The export over HTTP and from the command line: all that there is, no token, in pieces, while people go on. */
+import { expect } from 'chai';
+import { ask, type Member } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+import { run } from '../../support/program.js';
+
+describe('the export of the chat', function () {
+  this.timeout(120_000);
+  const chat = useChat();
+  let ada: Member;
+  let bob: Member;
+
+  const done = async (who: Member, method: string, path: string, body?: unknown) => {
+    const { status, body: answer } = await ask(chat.base, method, path, { token: who.token, body });
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const say = async (who: Member, channel: string, content: string) =>
+    (await done(who, 'POST', `/channels/${channel}/messages`, { content })).message;
+  const exported = (token: string | undefined = chat.admin.token) =>
+    ask(chat.base, 'GET', '/admin/export', { token });
+  const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
+
+  let channel: string;
+  let secret: string;
+  let hook: { readonly id: string; readonly token: string };
+  let conversation: { readonly id: string; readonly participants: readonly string[] };
+  const said: { [name: string]: { readonly id: string } } = {};
+
+  before(async () => {
+    ada = await chat.join('ada');
+    bob = await chat.join('bob');
+    await done(chat.admin, 'PUT', '/server/settings', { name: 'Exported' });
+    channel = (await done(ada, 'POST', '/channels', { name: 'Open', topic: 'All' })).channel.id;
+    secret = (await done(ada, 'POST', '/channels', { name: 'Closed', isPrivate: true })).channel.id;
+    hook = (await done(chat.admin, 'POST', '/webhooks', { name: 'Bot', channelId: channel })).webhook;
+    conversation = (await done(ada, 'POST', '/conversations', { targetUserId: bob.id })).conversation;
+    said.one = await say(ada, channel, 'one');
+    said.reply = (await done(bob, 'POST', `/messages/${said.one!.id}/thread`, { content: 'a reply' })).reply;
+    await done(bob, 'POST', `/messages/${said.one!.id}/reactions`, { reaction: '+1' });
+    said.gone = await say(ada, channel, 'gone');
+    await done(ada, 'DELETE', `/messages/${said.gone!.id}`);
+    said.closed = await say(ada, secret, 'closed');
+    const path = `/conversations/${conversation.id}/messages`;
+    said.direct = (await done(bob, 'POST', path, { content: 'between two' })).message;
+    const { webhook } = { webhook: hook };
+    const body = { content: 'beep' };
+    const beep = await ask(chat.base, 'POST', `/webhooks/${webhook.id}/messages`, {
+      token: webhook.token,
+      body,
+    });
+    said.beep = beep.body.message;
+  });
+
+  it('is all that there is, for an admin', async () => {
+    const before = Date.now();
+    const { status, headers, body } = await exported();
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.match(/^application\/json/);
+    expect(headers.get('consistency')).to.equal(null);
+    expect(body).to.have.keys(
+      'exportedAt',
+      'users',
+      'channels',
+      'messages',
+      'conversations',
+      'serverSettings',
+      'webhooks',
+      'auditLog',
+    );
+    expect(body.exportedAt).to.be.within(before, Date.now());
+    expect(body.users).to.have.length(3);
+    const found = body.users.find(({ id }: { id: string }) => id === ada.id);
+    expect(found).to.include({ userName: 'ada', email: 'ada@example.org', isAdmin: false });
+    expect(idsOf(body.channels)).to.include.members([channel, secret]);
+    expect(body.serverSettings).to.deep.equal({ name: 'Exported' });
+    expect(body.conversations).to.have.length(1);
+    expect(body.conversations[0]).to.deep.include({
+      id: conversation.id,
+      participants: conversation.participants,
+    });
+    const { one, reply, closed, direct, beep } = said;
+    expect(idsOf(body.messages)).to.have.members(idsOf([one!, reply!, closed!, direct!, beep!]));
+    const first = body.messages.find(({ id }: { id: string }) => id === one!.id);
+    expect(first).to.deep.include({ content: 'one', reactions: { '+1': [bob.id] } });
+    expect(first.author).to.deep.equal({ id: ada.id, userName: 'ada' });
+    expect(body.messages.find(({ id }: { id: string }) => id === beep!.id).author).to.include({
+      isBot: true,
+    });
+    expect(idsOf(body.webhooks)).to.deep.equal([hook.id]);
+    expect(body.auditLog.at(-1)).to.include({ action: 'server.export', actorId: chat.admin.id });
+    const { entries } = await done(chat.admin, 'GET', '/admin/audit-log?limit=1');
+    expect(entries[0]).to.deep.equal(body.auditLog.at(-1));
+  });
+
+  it('has no token and no hash', async () => {
+    const text = JSON.stringify((await exported()).body);
+    for (const { token, refreshToken } of [chat.admin, ada, bob])
+      for (const each of [token, refreshToken]) expect(text).not.to.include(each);
+    expect(text).not.to.include(hook.token);
+    expect(text).not.to.match(/"(token|tokenHash|hash|salt|password)"/i);
+  });
+
+  it('is for admins only', async () => {
+    const refused = await exported(ada.token);
+    expect(refused.status).to.equal(403);
+    expect(refused.body.error).to.be.a('string');
+    expect((await ask(chat.base, 'GET', '/admin/export')).status).to.equal(401);
+  });
+
+  it('is whole while messages are posted and deleted, over many pages', async () => {
+    const busy = (await done(ada, 'POST', '/channels', { name: 'Busy' })).channel.id;
+    const before = [];
+    for (let index = 0; index < 450; index += 10)
+      before.push(
+        ...(await Promise.all(Array.from({ length: 10 }, (_, at) => say(ada, busy, `number ${index + at}`)))),
+      );
+    const response = await fetch(`${chat.base}/admin/export`, {
+      headers: { authorization: `Bearer ${chat.admin.token}` },
+    });
+    expect(response.headers.get('content-length')).to.equal(null);
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of response.body!) {
+      text += decoder.decode(piece, { stream: true });
+      await say(ada, busy, 'meanwhile');
+    }
+    const { messages } = JSON.parse(text);
+    const there = new Set(idsOf(messages));
+    expect(there.size).to.equal(messages.length);
+    expect(before.filter(({ id }) => !there.has(id))).to.deep.equal([]);
+  });
+
+  it('is written by the command line as well', async () => {
+    const { eventStoreUrl, mongoUrl } = chat.servers;
+    const flags = [
+      '--event-store-url',
+      eventStoreUrl,
+      '--mongo-url',
+      mongoUrl,
+      '--mongo-database',
+      'test_chat',
+    ];
+    const own = ['--secret', 'a secret that all of the nodes have got'];
+    const { code, stdout, stderr } = await run(['chat', 'export', ...flags, ...own]);
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    const told = JSON.parse(stdout);
+    const { body } = await exported();
+    expect(told.messages).to.deep.equal(body.messages);
+    expect(told.auditLog.at(-1)).to.include({ action: 'server.export', actorId: 'operator' });
+    expect({ ...body, exportedAt: 0, auditLog: [] }).to.deep.equal({ ...told, exportedAt: 0, auditLog: [] });
+  });
+});

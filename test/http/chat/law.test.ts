@@ -1,0 +1,259 @@
+/** The law of the event stream, for everything that people say: what was read, and the frames since, are what is read later. */
+import { expect } from 'chai';
+import { ask, Listening, type Member, type Told } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { eventually } from '../../support/condition.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+type Any = any;
+
+/** What a client knows, as it keeps it up by what it is told. */
+interface Known {
+  channels: Map<string, Any>;
+  conversations: Map<string, Any>;
+  /** Of each channel and conversation. */
+  messages: Map<string, Any[]>;
+  /** By the message that they reply to. */
+  replies: Map<string, Any[]>;
+  /** Of these it is told only from some moment on. */
+  partly: Set<string>;
+}
+
+const NAMES = ['admin', 'ada', 'bob', 'cyd'] as const;
+/** The same in every run: a failure can be looked at again. */
+function random(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe('the law of the event stream of the chat', function () {
+  this.timeout(120_000);
+  let world: ChatWorld;
+  before(async () => {
+    world = await startChat();
+  });
+  after(() => world?.stop());
+
+  /** All that somebody sees, and the position after which the frames are wanted. */
+  async function read(who: Member): Promise<{ known: Known; since: string }> {
+    const get = (path: string) => ask(world.base, 'GET', path, { token: who.token });
+    const first = await get('/channels');
+    const known: Known = {
+      channels: new Map(first.body.channels.map((each: Any) => [each.id, each])),
+      conversations: new Map(),
+      messages: new Map(),
+      replies: new Map(),
+      partly: new Set(),
+    };
+    for (const each of (await get('/conversations')).body.conversations)
+      known.conversations.set(each.id, each);
+    const lists = [
+      ...[...known.channels.keys()].map((id) => [id, `/channels/${id}`] as const),
+      ...[...known.conversations.keys()].map((id) => [id, `/conversations/${id}`] as const),
+    ];
+    for (const [id, path] of lists) {
+      const { messages } = (await get(`${path}/messages?limit=500`)).body;
+      known.messages.set(id, messages);
+      for (const message of messages)
+        if (message.threadMeta)
+          known.replies.set(message.id, (await get(`/messages/${message.id}/thread?limit=500`)).body.replies);
+    }
+    return { known, since: first.headers.get('position') ?? '' };
+  }
+
+  /** One frame, taken as the contract says it. */
+  function take(known: Known, { type, payload }: Told) {
+    const list = known.messages.get(payload.channelId) ?? [];
+    const one = (id: string) => [...known.messages.values()].flat().find((each) => each.id === id);
+    const reactions = (change: (users: string[]) => string[]) => {
+      const message = one(payload.messageId);
+      if (!message) return;
+      const users = change(message.reactions[payload.reaction] ?? []);
+      const { [payload.reaction]: _, ...others } = message.reactions;
+      message.reactions = users.length > 0 ? { ...others, [payload.reaction]: users } : others;
+    };
+    const meta = () => {
+      const message = one(payload.parentMessageId);
+      if (!message) return;
+      if (payload.threadMeta) message.threadMeta = payload.threadMeta;
+      else delete message.threadMeta;
+    };
+    const strip = ({ conversationId: _, participants: __, ...message }: Any) => message;
+    switch (type) {
+      case 'NEW_CHANNEL':
+        known.channels.set(payload.id, payload);
+        return known.partly.add(payload.id);
+      case 'UPDATE_CHANNEL':
+        return known.channels.set(payload.id, payload);
+      case 'DELETE_CHANNEL':
+        known.messages.delete(payload.id);
+        known.partly.add(payload.id);
+        return known.channels.delete(payload.id);
+      case 'NEW_CONVERSATION':
+        known.conversations.set(payload.id, payload);
+        return known.messages.set(payload.id, []);
+      case 'NEW_DM_MESSAGE':
+        known.conversations.get(payload.conversationId).lastMessageAt = payload.createdAt;
+        return known.messages.set(payload.channelId, [...list, strip(payload)]);
+      case 'NEW_MESSAGE':
+        return known.messages.set(payload.channelId, [...list, payload]);
+      case 'UPDATE_MESSAGE':
+      case 'UPDATE_DM_MESSAGE': {
+        const changed = list.map((each) => (each.id === payload.id ? strip(payload) : each));
+        return known.messages.set(payload.channelId, changed);
+      }
+      case 'DELETE_MESSAGE':
+      case 'DELETE_DM_MESSAGE':
+        known.replies.delete(payload.id);
+        return known.messages.set(
+          payload.channelId,
+          list.filter(({ id }) => id !== payload.id),
+        );
+      case 'NEW_REACTION':
+        return reactions((users) => [...users, payload.userId]);
+      case 'DELETE_REACTION':
+        return reactions((users) => users.filter((each) => each !== payload.userId));
+      case 'NEW_THREAD_REPLY': {
+        const { parentMessageId: parent, reply } = payload;
+        known.replies.set(parent, [...(known.replies.get(parent) ?? []), reply]);
+        return meta();
+      }
+      case 'UPDATE_THREAD_REPLY': {
+        const { parentMessageId: parent, reply } = payload;
+        const all = (known.replies.get(parent) ?? []).map((each) => (each.id === reply.id ? reply : each));
+        known.replies.set(parent, all);
+        return meta();
+      }
+      case 'DELETE_THREAD_REPLY': {
+        const { threadId, id } = payload;
+        const left = (known.replies.get(threadId) ?? []).filter((each) => each.id !== id);
+        if (left.length > 0) known.replies.set(threadId, left);
+        else known.replies.delete(threadId);
+        return meta();
+      }
+      case 'UPDATE_USER': {
+        if (type !== 'UPDATE_USER') return;
+        const named = JSON.parse(JSON.stringify([...known.messages], (_, value) => renamed(value, payload)));
+        known.messages = new Map(named);
+        known.replies = new Map(
+          JSON.parse(JSON.stringify([...known.replies], (_, value) => renamed(value, payload))),
+        );
+        known.conversations = new Map(
+          JSON.parse(JSON.stringify([...known.conversations], (_, value) => renamed(value, payload))),
+        );
+        return;
+      }
+    }
+  }
+  const renamed = (value: Any, { id, userName }: Any) =>
+    value?.id === id && typeof value.userName === 'string' ? { ...value, userName } : value;
+
+  /** Of what it was told from the beginning. */
+  const whole = (known: Known, partly: ReadonlySet<string>) => {
+    const lists = [...known.messages].filter(([id]) => !partly.has(id));
+    const threads = new Set(lists.flatMap(([, messages]) => messages.map(({ id }: Any) => id)));
+    return {
+      channels: [...known.channels.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      conversations: [...known.conversations.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      messages: Object.fromEntries(lists.filter(([, messages]) => messages.length > 0)),
+      replies: Object.fromEntries(
+        [...known.replies].filter(([id, all]) => threads.has(id) && all.length > 0),
+      ),
+    };
+  };
+
+  /** Something that somebody does, wherever; what is refused changes nothing. */
+  async function act(pick: ReturnType<typeof random>, places: string[], said: Any[]) {
+    const who = world[NAMES[pick(4)]!];
+    const other = world[NAMES[pick(4)]!];
+    const place = places[pick(places.length)]!;
+    const message = said[pick(said.length)] ?? { id: 'none', replies: [] };
+    const reply = message.replies?.[pick(message.replies.length || 1)] ?? 'none';
+    const at = place.startsWith('dm:') ? `/conversations/${place}` : `/channels/${place}`;
+    const as = async (method: string, path: string, body?: unknown) =>
+      (await world.as(who, method, path, body)).body;
+    const content = `text ${pick(1_000_000)}`;
+    switch (pick(16)) {
+      case 0: {
+        const { channel } = await as('POST', '/channels', {
+          name: content,
+          isPrivate: pick(2) === 0,
+          members: [other.id],
+        });
+        return void (channel && places.push(channel.id));
+      }
+      case 1: {
+        const members = NAMES.filter(() => pick(2) === 0).map((name) => world[name].id);
+        return as('PUT', at, { members, isPrivate: pick(2) === 0, topic: content });
+      }
+      case 2: {
+        const { conversation } = await as('POST', '/conversations', { targetUserId: other.id });
+        return void (conversation && !places.includes(conversation.id) && places.push(conversation.id));
+      }
+      case 3:
+        return pick(4) === 0 ? as('DELETE', at) : as('PUT', '/users/me', { userName: content });
+      case 4:
+        return as('PUT', `/messages/${message.id}`, { content });
+      case 5:
+        return pick(3) === 0 && as('DELETE', `/messages/${message.id}`);
+      case 6:
+        return as('POST', `/messages/${message.id}/pin`, {});
+      case 7:
+        return as('DELETE', `/messages/${message.id}/pin`);
+      case 8:
+      case 9:
+        return as('POST', `/messages/${message.id}/reactions`, { reaction: `r${pick(3)}` });
+      case 10:
+        return as('DELETE', `/messages/${message.id}/reactions`, { reaction: `r${pick(3)}` });
+      case 11:
+      case 12: {
+        const { reply: made } = await as('POST', `/messages/${message.id}/thread`, { content });
+        return void (made && message.replies.push(made.id));
+      }
+      case 13:
+        return pick(2) === 0
+          ? as('PUT', `/messages/${message.id}/thread/${reply}`, { content })
+          : as('DELETE', `/messages/${message.id}/thread/${reply}`);
+      default: {
+        const { message: made } = await as('POST', `${at}/messages`, { content });
+        return void (made && said.push({ id: made.id, replies: [] }));
+      }
+    }
+  }
+
+  for (const seed of [1, 2, 3])
+    it(`holds for everybody, whatever is done, and for who connects later (${seed})`, async () => {
+      const pick = random(seed * 7919);
+      const general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
+      const places: string[] = [general];
+      const said: Any[] = [];
+      for (let n = 0; n < 40; n++) await act(pick, places, said);
+      const views = await Promise.all(NAMES.map((name) => read(world[name])));
+      // Some of it happens before they listen.
+      for (let n = 0; n < 20; n++) await act(pick, places, said);
+      const streams = await Promise.all(
+        NAMES.map((name, at) =>
+          Listening.to(world.base, {
+            token: world[name].token,
+            headers: { 'last-event-id': views[at]!.since },
+          }),
+        ),
+      );
+      for (let n = 0; n < 80; n++) await act(pick, places, said);
+      // Which everybody is told of.
+      const { channel: last } = await world.done(world.admin, 'POST', '/channels', { name: `end ${seed}` });
+      for (const [at, name] of NAMES.entries()) {
+        const { told } = streams[at]!;
+        await eventually(() => told.some(({ payload }) => payload?.id === last.id));
+        expect(told.map(({ type }) => type)).not.to.include('RESET');
+        const { known } = views[at]!;
+        for (const each of told) take(known, each);
+        const { known: later } = await read(world[name]);
+        expect(whole(known, known.partly), name).to.deep.equal(whole(later, known.partly));
+        streams[at]!.close();
+      }
+    });
+});

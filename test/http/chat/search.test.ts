@@ -1,0 +1,238 @@
+/** Searching over HTTP: what is found, by whom, in what order; and that it is what looking through all texts would find. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ask, type Member } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+
+interface Found {
+  readonly id: string;
+  readonly channelId: string;
+  readonly content: string;
+  readonly author: { readonly id: string; readonly userName: string; readonly isBot?: boolean };
+  readonly createdAt: number;
+  readonly threadId?: string;
+}
+
+describe('searching the chat', function () {
+  this.timeout(120_000);
+  const chat = useChat(2);
+  let ada: Member;
+  let bob: Member;
+  let open: string;
+
+  before(async () => {
+    ada = await chat.join('ada');
+    bob = await chat.join('bob');
+    open = await channel('Open');
+  });
+
+  const done = async (who: Member, method: string, path: string, body?: unknown) => {
+    const { status, body: answer } = await ask(chat.base, method, path, { token: who.token, body });
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const channel = async (name: string, more = {}, who = ada) =>
+    (await done(who, 'POST', '/channels', { name, ...more })).channel.id as string;
+  const say = async (content: string, place = open, who = ada) =>
+    (await done(who, 'POST', `/channels/${place}/messages`, { content })).message as Found;
+  const search = (who: Member, query: object, base = chat.base, headers = {}) =>
+    ask(base, 'GET', `/search/messages?${new URLSearchParams(query as never)}`, {
+      token: who.token,
+      headers,
+    });
+  const found = async (who: Member, query: object): Promise<readonly Found[]> => {
+    const answered = await search(who, query);
+    expect(answered.status, JSON.stringify(answered.body)).to.equal(200);
+    expect(answered.headers.get('consistency')).to.equal(null);
+    return answered.body.messages;
+  };
+  const ids = async (who: Member, query: object) => (await found(who, query)).map(({ id }) => id);
+
+  it('finds what was posted the moment before, by a part of a word, whatever its case', async () => {
+    const message = await say('The Quick Brown fox-trot, ÉCLAIR');
+    for (const q of ['quick', 'UICK', 'row', 'x-t', 'éclair', 'the fox', 'trot, brown', 'Q'])
+      expect((await ids(ada, { q })).at(0), q).to.equal(message.id);
+    for (const q of ['quickly', 'quick dog', 'kb']) expect(await ids(ada, { q }), q).to.deep.equal([]);
+    const [hit] = await found(ada, { q: 'quick' });
+    expect(hit).to.deep.equal({
+      id: message.id,
+      channelId: open,
+      content: message.content,
+      author: { id: ada.id, userName: 'ada' },
+      createdAt: message.createdAt,
+    });
+  });
+
+  it('finds by the name of the author, the one they have now', async () => {
+    const who = await chat.join('zebedee');
+    const message = await say('by its author', open, who);
+    expect(await ids(ada, { q: 'ZEBED' })).to.deep.equal([message.id]);
+    expect(await ids(ada, { q: 'ebede author' })).to.deep.equal([message.id]);
+    await done(who, 'PUT', '/users/me', { userName: 'Florence' });
+    expect(await ids(ada, { q: 'zebed' })).to.deep.equal([]);
+    const [hit] = await found(ada, { q: 'loren' });
+    expect(hit).to.deep.include({ id: message.id, author: { id: who.id, userName: 'Florence' } });
+  });
+
+  it('finds what webhooks say, and by their names', async () => {
+    const { webhook } = await done(chat.admin, 'POST', '/webhooks', { name: 'Semaphore', channelId: open });
+    const body = { content: 'gantry green' };
+    const said = await ask(chat.base, 'POST', `/webhooks/${webhook.id}/messages`, {
+      token: webhook.token,
+      body,
+    });
+    for (const q of ['gantry', 'emaphor']) {
+      const [hit] = await found(ada, { q });
+      expect(hit!.id).to.equal(said.body.message.id);
+      expect(hit!.author).to.deep.equal({ id: `webhook:${webhook.id}`, userName: 'Semaphore', isBot: true });
+    }
+  });
+
+  it('finds replies, the newest first, and follows edits and deletions', async () => {
+    const parent = await say('walrus one');
+    const { reply } = await done(bob, 'POST', `/messages/${parent.id}/thread`, { content: 'walrus two' });
+    const third = await say('walrus three');
+    expect(await ids(ada, { q: 'walrus' })).to.deep.equal([third.id, reply.id, parent.id]);
+    expect((await found(ada, { q: 'walrus two' }))[0]).to.include({ threadId: parent.id, channelId: open });
+    await done(bob, 'PUT', `/messages/${parent.id}/thread/${reply.id}`, { content: 'penguin two' });
+    await done(ada, 'PUT', `/messages/${third.id}`, { content: 'penguin three' });
+    expect(await ids(ada, { q: 'walrus' })).to.deep.equal([parent.id]);
+    expect(await ids(ada, { q: 'penguin' })).to.deep.equal([third.id, reply.id]);
+    await done(ada, 'DELETE', `/messages/${third.id}`);
+    expect(await ids(ada, { q: 'penguin' })).to.deep.equal([reply.id]);
+    await done(ada, 'DELETE', `/messages/${parent.id}`);
+    expect(await ids(ada, { q: 'penguin' })).to.deep.equal([]);
+  });
+
+  it('combines its filters', async () => {
+    const other = await channel('Other');
+    const all: Found[] = [];
+    for (const [text, place, who] of [
+      ['otter 1', open, ada],
+      ['otter 2', other, ada],
+      ['otter 3', open, bob],
+      ['otter 4', other, bob],
+    ] as const)
+      all.push(await say(text, place, who));
+    const [one, two, three, four] = all as [Found, Found, Found, Found];
+    const is = async (query: object, ...wanted: readonly Found[]) =>
+      expect(await ids(ada, { q: 'otter', ...query })).to.deep.equal(wanted.map(({ id }) => id));
+    await is({}, four, three, two, one);
+    await is({ limit: 2 }, four, three);
+    await is({ channelId: other }, four, two);
+    await is({ authorId: ada.id }, two, one);
+    await is({ channelId: other, authorId: ada.id }, two);
+    await is({ channelId: 'unknown' });
+    await is({ channelId: open, conversationId: other });
+    await is({ from: four.createdAt + 1 });
+    await is({ from: one.createdAt, to: four.createdAt }, four, three, two, one);
+    await is({ to: one.createdAt - 1 });
+    await is({ from: three.createdAt, to: three.createdAt, authorId: bob.id, channelId: open }, three);
+  });
+
+  it('finds nothing that the caller does not see', async () => {
+    const closed = await channel('Closed', { isPrivate: true, members: [bob.id] });
+    const secret = await say('aardvark', closed);
+    const { conversation } = await done(ada, 'POST', '/conversations', { targetUserId: bob.id });
+    const path = `/conversations/${conversation.id}/messages`;
+    const direct = (await done(bob, 'POST', path, { content: 'aardvark too' })).message;
+    const eve = await chat.join('eve');
+    for (const who of [ada, bob])
+      expect(await ids(who, { q: 'aardvark' })).to.deep.equal([direct.id, secret.id]);
+    expect(await ids(chat.admin, { q: 'aardvark' })).to.deep.equal([secret.id]);
+    expect(await ids(eve, { q: 'aardvark' })).to.deep.equal([]);
+    expect(await ids(eve, { q: 'aardvark', channelId: closed })).to.deep.equal([]);
+    expect(await ids(eve, { q: 'aardvark', conversationId: conversation.id })).to.deep.equal([]);
+    expect(await ids(bob, { q: 'aardvark', conversationId: conversation.id })).to.deep.equal([direct.id]);
+    await done(ada, 'PUT', `/channels/${closed}`, { members: [eve.id] });
+    expect(await ids(bob, { q: 'aardvark' })).to.deep.equal([direct.id]);
+    expect(await ids(eve, { q: 'aardvark' })).to.deep.equal([secret.id]);
+    await done(ada, 'DELETE', `/channels/${closed}`);
+    expect(await ids(eve, { q: 'aardvark' })).to.deep.equal([]);
+  });
+
+  it('is answered by every node', async () => {
+    const message = await say('dromedary');
+    const { headers } = await search(ada, { q: 'dromedary' });
+    const seen = { 'if-position': headers.get('position') ?? '' };
+    const there = await search(ada, { q: 'dromedary' }, chat.bases[1], seen);
+    expect(there.body.messages.map(({ id }: Found) => id)).to.deep.equal([message.id]);
+  });
+
+  it('refuses what is no query', async () => {
+    for (const query of [
+      {},
+      { q: '' },
+      { q: ' \t ' },
+      { q: 'x', limit: '0' },
+      { q: 'x', limit: 'many' },
+      { q: 'x', from: 'yesterday' },
+      { q: 'x', to: '1.5' },
+    ]) {
+      const refused = await search(ada, query);
+      expect(refused.status, JSON.stringify(query)).to.equal(400);
+      expect(refused.body.error).to.be.a('string');
+    }
+    expect((await ask(chat.base, 'GET', '/search/messages?q=x')).status).to.equal(401);
+  });
+
+  it('finds in many messages, edited and deleted, what looking through all of them finds', async () => {
+    const SYLLABLES = ['ba', 'Be', 'bi', 'NO', 'nu', 'é', 'x', '-', '.', '𝕏'];
+    const word = fc.array(fc.constantFrom(...SYLLABLES), { minLength: 1, maxLength: 4 });
+    const content = fc
+      .array(word, { minLength: 1, maxLength: 5 })
+      .map((words) => words.map((each) => each.join('')).join(' '));
+    const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) => fc.sample(arbitrary, count);
+    const [public_, private_] = [await channel('Many'), await channel('Few', { isPrivate: true })];
+    const texts: { id: string; content: string; place: string; author: string; parent?: string }[] = [];
+    /** In order, as the log has them. */
+    for (const [index, text] of sample(content, 640).entries()) {
+      const place = index % 5 ? public_ : private_;
+      const who = index % 3 && place === public_ ? bob : ada;
+      const about = { content: text, place, author: who.id };
+      const parent =
+        index % 7 === 6 ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
+      if (parent) {
+        const { reply } = await done(who, 'POST', `/messages/${parent.id}/thread`, { content: text });
+        texts.push({ id: reply.id, ...about, parent: parent.id });
+      } else texts.push({ id: (await say(text, place, who)).id, ...about });
+    }
+    const edits = sample(fc.tuple(fc.nat(), content, fc.boolean()), 60);
+    for (const [at, text, isEdit] of edits) {
+      const each = texts[at % texts.length]!;
+      const who = each.author === ada.id ? ada : bob;
+      const path = each.parent ? `/messages/${each.parent}/thread/${each.id}` : `/messages/${each.id}`;
+      await done(who, isEdit ? 'PUT' : 'DELETE', path, isEdit ? { content: text } : undefined);
+      if (isEdit) each.content = text;
+      else
+        for (const gone of texts.filter(({ id, parent }) => id === each.id || parent === each.id))
+          texts.splice(texts.indexOf(gone), 1);
+    }
+    const fold = (text: string) => text.normalize('NFC').toLowerCase();
+    const scan = (q: string, sees: (place: string) => boolean, author?: string) =>
+      texts
+        .filter(({ content, place, author: by }) => {
+          const name = by === ada.id ? 'ada' : 'bob';
+          const within = (part: string) => fold(content).includes(part) || name.includes(part);
+          return (
+            sees(place) && (!author || by === author) && fold(q).split(/\s+/u).filter(Boolean).every(within)
+          );
+        })
+        .map(({ id }) => id)
+        .reverse();
+    const places = [public_, private_];
+    for (const q of [...sample(content, 50), 'x', '𝕏', 'a', 'o', 'babe', 'nunu', 'bob no']) {
+      for (const [who, sees] of [
+        [ada, () => true],
+        [bob, (place: string) => place === public_],
+      ] as const) {
+        const all: string[] = [];
+        for (const channelId of places) all.push(...(await ids(who, { q, channelId, limit: 500 })));
+        const expected = places.flatMap((place) => scan(q, (each) => each === place && sees(each)));
+        expect(all, q).to.deep.equal(expected);
+      }
+      const mine = await ids(ada, { q, authorId: ada.id, channelId: public_, limit: 7 });
+      expect(mine, q).to.deep.equal(scan(q, (place) => place === public_, ada.id).slice(0, 7));
+    }
+  });
+});

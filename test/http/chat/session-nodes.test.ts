@@ -1,0 +1,79 @@
+/** Sessions over several nodes, and by the clock: what one node ends has ended on all, and streams with it. */
+import { expect } from 'chai';
+import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
+import { type Chats, startChats } from '../../support/chat-installation.js';
+import { eventually } from '../../support/condition.js';
+
+const status = ({ status }: Answered) => status;
+
+describe('the sessions of the chat on two nodes', function () {
+  this.timeout(60_000);
+  let chats: Chats;
+  let base: string;
+  let other: string;
+  before(async () => {
+    chats = await startChats(2, { '--auth-is-invite-required': 'false' });
+    [base, other] = chats.urls as [string, string];
+  });
+  after(() => chats?.stop());
+
+  const me = (at: string, token: string, headers = {}) => ask(at, 'GET', '/auth/me', { token, headers });
+  const refresh = (at: string, refreshToken: string) =>
+    ask(at, 'POST', '/auth/refresh', { body: { refreshToken } });
+
+  it('are good on the other node at once, and go on there', async () => {
+    const ada = await devLogin(base, 'ada@example.org');
+    expect(status(await me(other, ada.token))).to.equal(200);
+    const next = await refresh(other, ada.refreshToken);
+    expect(next.status).to.equal(200);
+    expect(status(await me(base, next.body.accessToken))).to.equal(200);
+    // Two tabs at two nodes get the same.
+    const both = await Promise.all([base, other].map((at) => refresh(at, next.body.refreshToken)));
+    expect(both.map(status)).to.deep.equal([200, 200]);
+    expect(both[0]!.body.refreshToken).to.equal(both[1]!.body.refreshToken);
+  });
+
+  it('are good there though it remembers the ones of before', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [here, there] = round % 2 ? [base, other] : [other, base];
+      const { token } = await devLogin(here, 'eve@example.org');
+      expect(status(await me(there, token))).to.equal(200);
+    }
+  });
+
+  it('have ended on both for who has seen the end, with their streams', async () => {
+    const bob = await devLogin(base, 'bob@example.org');
+    const streams = await Promise.all([base, other].map((at) => Listening.to(at, { token: bob.token })));
+    const out = await ask(base, 'POST', '/auth/logout', { token: bob.token });
+    const seen = { 'if-position': out.headers.get('position')! };
+    expect(status(await me(other, bob.token, seen))).to.equal(401);
+    expect(status(await me(base, bob.token))).to.equal(401);
+    expect(status(await refresh(other, bob.refreshToken))).to.equal(401);
+    for (const stream of streams) await eventually(() => stream.ended);
+  });
+
+  it('are three, wherever the sign-ins come', async () => {
+    const four: Member[] = [];
+    for (let n = 0; n < 4; n++) four.push(await devLogin(n % 2 ? base : other, 'carol@example.org'));
+    for (const at of [base, other]) {
+      await eventually(async () => status(await me(at, four[0]!.token)) === 401);
+      for (const { token } of four.slice(1)) expect(status(await me(at, token))).to.equal(200);
+    }
+  });
+
+  it('end by the clock, tokens and streams too', async () => {
+    const short = { '--auth-refresh-token-expiry-seconds': '2', '--auth-jwt-expiry-seconds': '1' };
+    const at = (await chats.more(short)).url('chat');
+    // Where the machine is slow it may be over before anybody listens.
+    const { dora, stream } = await eventually(async () => {
+      const dora = await devLogin(at, 'dora@example.org');
+      return { dora, stream: await Listening.to(at, { token: dora.token }) };
+    });
+    await eventually(async () => status(await me(at, dora.token)) === 401);
+    await eventually(() => stream.ended);
+    expect(status(await refresh(at, dora.refreshToken))).to.equal(401);
+    const { token } = await devLogin(base, 'dora@example.org');
+    const { body } = await ask(base, 'GET', '/auth/sessions', { token });
+    expect(body.sessions).to.have.length(1);
+  });
+});

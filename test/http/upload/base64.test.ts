@@ -1,0 +1,72 @@
+/** Base64 that is decoded as it comes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createBase64 } from '../../../adapters/http/kernel/upload/base64.js';
+
+/** What comes of a text that comes in pieces of these lengths. */
+function decoded(text: string, lengths: readonly number[] = []): Buffer | undefined {
+  const base64 = createBase64();
+  const pieces: Buffer[] = [];
+  let rest = Buffer.from(text, 'latin1');
+  for (const length of [...lengths, rest.length]) {
+    const bytes = base64.push(rest.subarray(0, length));
+    if (!bytes) return undefined;
+    pieces.push(bytes);
+    rest = rest.subarray(length);
+  }
+  const last = base64.end();
+  return last && Buffer.concat([...pieces, last]);
+}
+
+const bytes = fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each));
+const lengths = fc.array(fc.nat(20), { maxLength: 30 });
+
+describe('base64 in pieces', () => {
+  it('gives the bytes, however it comes, padded or not, behind a data URL or not', () => {
+    const prefix = fc.constantFrom(
+      '',
+      'data:image/png;base64,',
+      'data:;base64,',
+      'DATA:a/b;charset=utf-8;BASE64,',
+    );
+    fc.assert(
+      fc.property(bytes, lengths, prefix, fc.boolean(), (plain, pieces, before, isPadded) => {
+        const text = plain.toString('base64');
+        const found = decoded(before + (isPadded ? text : text.replace(/=+$/, '')), pieces);
+        expect(found?.equals(plain)).to.equal(true);
+      }),
+    );
+  });
+
+  it('is refused where it is something else, however it comes', () => {
+    const wrong = [
+      '!',
+      'AAA!',
+      'AA AA',
+      'A',
+      'AAAAA',
+      'AA=',
+      'AAA==',
+      'AAAA=',
+      'AA==AA==',
+      '====',
+      '=',
+      'A-_A',
+    ]
+      .concat([
+        'data:text/plain,hello',
+        'data:image/png;base64',
+        'data:',
+        'data:image/png;base64,!',
+        '\u00e9AAA',
+      ])
+      .concat([`data:${'x'.repeat(300)};base64,AAAA`]);
+    fc.assert(
+      fc.property(fc.constantFrom(...wrong), lengths, (text, pieces) => {
+        expect(decoded(text, pieces), text).to.equal(undefined);
+      }),
+    );
+  });
+
+  it('of nothing is nothing', () => expect(decoded('')).to.deep.equal(Buffer.alloc(0)));
+});

@@ -1,0 +1,131 @@
+/** Bodies with large members over HTTP: what comes to nothing leaves nothing, and nobody is kept waiting by who is slow. */
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
+import { createDirectoryStore } from '../../../adapters/files/directory-store.js';
+import { createBudget } from '../../../application/budget.js';
+import { createSealedFiles } from '../../../application/files/sealed.js';
+import { eventually } from '../../support/condition.js';
+import { temporaryDirectory } from '../../support/engines.js';
+import { heldTime } from '../../support/held-time.js';
+import { echo, serveToys, type Toys } from '../toy.js';
+
+const LIMIT = 100_000;
+
+describe('uploads', () => {
+  let toys: Toys;
+  let directory: ReturnType<typeof temporaryDirectory>;
+  const budget = createBudget('uploads', 2);
+  const time = heldTime();
+  before(async () => {
+    directory = temporaryDirectory();
+    const files = createSealedFiles(createDirectoryStore(directory.path), aes256gcm, 16);
+    const text = { type: 'string' } as const;
+    const route = echo({
+      path: '/upload',
+      body: {
+        type: 'object',
+        required: ['name', 'file'],
+        properties: { name: text, file: text, more: text },
+      },
+      bodyLimit: 2 * LIMIT,
+      uploads: { members: { file: LIMIT, more: 10 }, receive: files.receive },
+      budget,
+      async handle({ body, received }) {
+        const sizes = Object.fromEntries(
+          [...received].map(([name, { size, head }]) => [name, [size, String(head)]]),
+        );
+        return { status: 200, body: { body, sizes } };
+      },
+    });
+    toys = await serveToys([route], {}, { after: time.after });
+  });
+  after(async () => {
+    await toys.close();
+    directory.remove();
+  });
+  const stored = () =>
+    readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name !== 'lock',
+    ).length;
+  const nothingLeft = () => eventually(() => stored() === 0 && budget.used() === 0);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+  /** The beginning of a body, which is never ended. */
+  async function begin(file = 'A'.repeat(400)) {
+    const sending = request(`${toys.url}/upload`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+    const answer = new Promise<number>((resolve) => {
+      sending.on('response', (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sending.on('error', () => resolve(0));
+    });
+    const before = stored();
+    sending.write(`{"name":"x","file":"${file}`);
+    await eventually(() => stored() > before);
+    return { sending, answer };
+  }
+
+  it('are found by their members, and dropped where nobody keeps them', async () => {
+    const { status, json } = await toys.post('/upload', {
+      file: base64('hello'),
+      name: 'x',
+      more: base64('hi'),
+    });
+    expect(status).to.equal(200);
+    expect(json).to.deep.equal({
+      body: { file: '', name: 'x', more: '' },
+      sizes: { file: [5, 'hello'], more: [2, 'hi'] },
+    });
+    await nothingLeft();
+  });
+
+  it('are 400 where a member is wrong or too large, 413 where the body is, and leave nothing', async () => {
+    const wrong: unknown[] = [
+      { file: base64('x') },
+      { name: 1, file: base64('x') },
+      { name: 'x', file: 1 },
+      { name: 'x', file: '!' },
+      { name: 'x', file: Buffer.alloc(LIMIT + 1).toString('base64') },
+      { name: 'x', file: base64('x'), more: base64('eleven bytes') },
+      `{"name":"x","file":"${base64('x')}"`,
+    ];
+    for (const body of wrong) expect((await toys.post('/upload', body)).status).to.equal(400);
+    expect((await toys.post('/upload', { name: 'x', file: 'A'.repeat(2 * LIMIT) })).status).to.equal(413);
+    expect((await toys.post('/upload', { name: 'x'.repeat(LIMIT), file: '' })).status).to.equal(413);
+    const typed = await toys.post('/upload', { name: 'x', file: '' }, { 'Content-Type': 'text/plain' });
+    expect(typed.status).to.equal(415);
+    const packed = await toys.post('/upload', { name: 'x', file: '' }, { 'content-encoding': 'gzip' });
+    expect(packed.status).to.equal(400);
+    await nothingLeft();
+  });
+
+  it('are counted while they come: who finds no place is told to come back', async () => {
+    const { sending } = await begin();
+    const refused = await toys.post('/upload', { name: 'x', file: base64('x') });
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
+    sending.destroy();
+    await nothingLeft();
+    expect((await toys.post('/upload', { name: 'x', file: base64('x') })).status).to.equal(200);
+  });
+
+  it('end with their client', async () => {
+    const { sending } = await begin();
+    sending.destroy();
+    await nothingLeft();
+  });
+
+  it('are given up where they stall', async () => {
+    const { answer } = await begin();
+    await time.pass(5000);
+    await time.pass(5000);
+    expect(await answer).to.equal(408);
+    await nothingLeft();
+  });
+});

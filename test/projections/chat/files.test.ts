@@ -1,0 +1,72 @@
+/** The rows of files: what each hangs on, and when it is to be looked at; whatever was done, they say what the log says. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { fileSubject } from '../../../domain/chat/events/files.js';
+import { type FileCommand, type FileEvent, file, UNATTACHED_MS } from '../../../domain/chat/file.js';
+import { files } from '../../../projections/chat/files.js';
+import { attach, detach, FILE, release, review, upload } from '../../support/chat-files.js';
+import { CHANNEL, NOON } from '../../support/chat-messages.js';
+import { specOf } from '../../support/decider-spec.js';
+import { projectionSpec } from '../../support/projection-spec.js';
+
+const { run } = specOf(file);
+const eventsOf = (...commands: readonly FileCommand[]) => run([upload(), ...commands]).events;
+const row = (due?: number, more: object = {}) => ({
+  _id: FILE,
+  file: FILE,
+  ...(due !== undefined && { due }),
+  ...more,
+});
+const held = (holder: string, message = holder) => ({
+  _id: `${FILE} ${holder}`,
+  file: FILE,
+  holder,
+  message,
+  channel: CHANNEL,
+});
+
+describe('the rows of files', function () {
+  this.timeout(120_000);
+  const { given } = projectionSpec<FileEvent>(files, ({ data }) => fileSubject(data));
+
+  it('say of each when it is to be looked at, of an image where it belongs', async () => {
+    await given(...eventsOf()).thenRows(row(NOON));
+    const image = run([upload({ channelId: CHANNEL })]).events;
+    await given(...image).thenRows(row(NOON, { channel: CHANNEL }));
+  });
+
+  it('say what it hangs on, and that it needs no looking at once it was found there', async () => {
+    await given(...eventsOf(attach('m'), attach('n.r'))).thenRows(row(NOON + 1), held('m'), held('n.r', 'n'));
+    const later = NOON + 2 * UNATTACHED_MS;
+    await given(...eventsOf(attach('m'), review([], later))).thenRows(row(), held('m'));
+  });
+
+  it('come back where it is hung on the same again', async () => {
+    const again = attach('m', { now: NOON + 5 });
+    await given(...eventsOf(attach('m'), detach('m'))).thenRows(row(NOON + 2));
+    await given(...eventsOf(attach('m'), detach('m'), again)).thenRows(row(NOON + 5), held('m'));
+  });
+
+  it('are gone with it', () =>
+    given(
+      ...eventsOf(attach('m'), attach('n'), release({ messageId: 'm' }), release({ messageId: 'n' })),
+    ).thenNoRows());
+
+  it('hold what holds it, whatever was done', async () => {
+    const holders = fc.constantFrom('m', 'm.r', 'n');
+    const commands = fc.oneof(
+      holders.map((holder) => attach(holder)),
+      holders.map((holder) => detach(holder)),
+      holders.map((holderId) => release({ holderId })),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(commands, { maxLength: 12 }), async (tried) => {
+        const { events, state } = run([upload(), ...tried]);
+        const rows = await given(...events).rows();
+        const shown = rows.flatMap(({ holder }) => (holder === undefined ? [] : [holder])).sort();
+        expect(shown).to.deep.equal(state.holders.map(({ holderId }) => holderId).sort());
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

@@ -1,0 +1,91 @@
+/** The index of what was said over a server of a test's own: events in, as the log has them; queries out. */
+import { randomUUID } from 'node:crypto';
+import type { Long } from 'mongodb';
+import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
+import { createBuilds } from '../../adapters/mongo/rows.js';
+import type { Position, RecordedEvent } from '../../application/ports.js';
+import { createVault } from '../../application/vault.js';
+import type { ChatEvent } from '../../domain/chat/catalog.js';
+import { createSearchIndex } from '../../projections/chat/search/reader.js';
+import { subjectOf } from '../../projections/chat/search/rows.js';
+import { search } from '../../projections/chat/search.js';
+import { type Apply, collectionName } from '../../projections/projection.js';
+import { type MongoServer, mongoServer } from './mongo.js';
+
+export type Said = ChatEvent<
+  | 'MessagePosted'
+  | 'MessageEdited'
+  | 'MessageDeleted'
+  | 'ReplyPosted'
+  | 'ReplyEdited'
+  | 'ReplyDeleted'
+  | 'ChannelErased'
+>;
+
+/** So large that a number takes neighbours for the same. */
+const FIRST = 9_007_199_254_740_993n;
+
+export async function startSearchIndex() {
+  const keys = new Map<string, Buffer>();
+  const vault = createVault(
+    {
+      async create(subject, fresh) {
+        if (!keys.has(subject)) keys.set(subject, fresh);
+        return keys.get(subject);
+      },
+      read: async (subject) => keys.get(subject),
+      destroy: async (subject) => void keys.delete(subject),
+    },
+    aes256gcm,
+  );
+  const server: MongoServer = await mongoServer();
+  const mongo: Mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
+  const builds = createBuilds(mongo.models, vault);
+  let position: Position = 0n;
+
+  return {
+    /** Sealed, and in their places. */
+    async recorded(events: readonly Said[], from = 0): Promise<RecordedEvent[]> {
+      const all: RecordedEvent[] = [];
+      for (const [index, { type, data }] of events.entries()) {
+        const subject = subjectOf(data.channelId);
+        await vault.create(subject);
+        const secret = 'secret' in data ? { secret: (await vault.seal(subject, data.secret))! } : {};
+        all.push({
+          id: `e${from + index}`,
+          type,
+          data: { ...data, ...secret },
+          stream: `chat.message-${index}`,
+          revision: 0,
+          position: FIRST + BigInt(from + index),
+          version: 1,
+          recordedAt: 0,
+          metadata: {},
+        } as RecordedEvent);
+      }
+      return all;
+    },
+    /** Takes events into a build; as one that leads anew does. */
+    open: (run: string): Promise<Apply> =>
+      builds.open(search, collectionName(search, run), { assertHeld() {} }),
+    /** All that a build says. */
+    async scan(run: string): Promise<readonly object[]> {
+      const rows: object[] = [];
+      for await (const { _at, first, last, ...row } of builds.scan(search, collectionName(search, run)))
+        rows.push({ ...row, at: [_at, first as Long, last as Long].map(String) });
+      return rows;
+    },
+    /** How readers see a build, that has come so far. */
+    reader(run: string, until: Position) {
+      position = until;
+      const build = () => collectionName(search, run);
+      return createSearchIndex({ db: mongo.models, vault, build, position: () => position });
+    },
+    async stop() {
+      await mongo.models.dropDatabase();
+      await mongo.close();
+      await server.stop();
+    },
+  };
+}
