@@ -32,9 +32,14 @@ export const by = (
   { context }: Pick<Request, 'context'>,
 ): CommandContext => context(userId, userId);
 
-/** A command of somebody whom nobody knows yet. */
-export const guest = ({ context, address }: Pick<Request, 'context' | 'address'>): CommandContext =>
-  context('chat.guest', address);
+/**
+ * A command of somebody whom nobody knows yet. `shown`: what they come with beside the body; who come from one address
+ * with other tokens are others, whatever their keys.
+ */
+export const guest = (
+  { context, address, bearer }: Pick<Request, 'context' | 'address' | 'bearer'>,
+  shown = bearer ?? '',
+): CommandContext => context('chat.guest', `${address} ${shown}`);
 
 export const answer = (done: Done<unknown> | Rejection): Answer =>
   isRejection(done) ? done : { status: 200, ...done };

@@ -75,7 +75,8 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
     async handle(request) {
       const provider = oauth.named(request.params.providerId);
       if (!provider) return noProvider;
-      const found = await oauth.back(provider, request.query, fromOf(request), guest(request));
+      const context = guest(request, request.query.state);
+      const found = await oauth.back(provider, request.query, fromOf(request), context);
       if (!('failure' in found)) {
         const { accessToken, refreshToken, exp } = found;
         return home({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });

@@ -167,6 +167,17 @@ describe('magic-link mode where everybody may come', function () {
       expect(body.user).to.include({ userName: 'newcomer', isAdmin: false });
       // Where it is not configured, links lead to where the chat listens.
       expect(letter.link.origin).to.equal(base);
+      // Two who come from one address under one key are not taken for one.
+      for (const email of ['eve@example.org', 'fay@example.org'] as const) {
+        await ask(base, 'POST', '/auth/login', { body: { email } });
+        const token = (await post.letterTo(email)).link.searchParams.get('token')!;
+        const headers = { 'idempotency-key': 'verify-1' };
+        const { body } = await ask(base, 'POST', '/auth/verify', { token, headers });
+        const again = await ask(base, 'POST', '/auth/verify', { token, headers });
+        expect(again.body.accessToken).to.equal(body.accessToken);
+        const me = await ask(base, 'GET', '/auth/me', { token: body.accessToken });
+        expect(me.body.user.userName).to.equal(email.slice(0, 3));
+      }
     } finally {
       await chats.stop();
       post.stop();
