@@ -1,6 +1,6 @@
 /** Combinations of the log service's settings that must not run. */
 import { expect } from 'chai';
-import { isLoopback, logsRules, logsSettings } from '../../../application/logs/settings.js';
+import { isLoopback, logsRules, logsServedRules, logsSettings } from '../../../application/logs/settings.js';
 
 type Values = Parameters<(typeof logsRules)[number]>[0];
 
@@ -12,7 +12,7 @@ const defaults = Object.fromEntries(
 );
 const blamed = (given: Record<string, unknown>) => {
   const values = { host: '127.0.0.1', ...defaults, ...given } as unknown as Values;
-  return logsRules.flatMap((rule) => rule(values) ?? []);
+  return [...logsRules, ...logsServedRules].flatMap((rule) => rule(values) ?? []);
 };
 const keys = (given: Record<string, unknown>) => blamed(given).map(({ key }) => key);
 
