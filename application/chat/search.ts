@@ -6,6 +6,7 @@ import { foldText, wordsOf } from '../../domain/chat/search.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Settled } from '../ports.js';
 import { type Reflected, reflecting } from '../reflecting.js';
+import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { channelsKind } from './kinds.js';
 import { parentOf } from './places.js';
@@ -88,7 +89,8 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
       (isDirect(place)
         ? participantsOf(place)?.includes(caller.userId) === true
         : channelFor(channels, place, caller) !== undefined);
-    const wanted = words.map((text) => ({ text, authors: authorsNamed(roster, text) }));
+    const wanted: WantedWord[] = [];
+    for (const text of words) wanted.push({ text, authors: await authorsNamed(roster, text) });
     const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
     const messages = found.map((each) => foundView(roster, each));
     return { body: { messages }, ...reflected };
@@ -112,11 +114,19 @@ function foundView(roster: RosterState, { id, channelId, content, createdAt, ...
 /** Folded names of a state that never changes. */
 const folded = new WeakMap<RosterState, readonly (readonly [id: string, name: string])[]>();
 
+/** Looked at between two looks at the time. */
+const NAMES_AT_ONCE = 256;
+
 /** Also of those who are gone: what they said bears their name. */
-function authorsNamed(roster: RosterState, word: string): ReadonlySet<string> {
+async function authorsNamed(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
   const names =
     folded.get(roster) ??
     [...roster.users.values()].map(({ id, userName }) => [id, foldText(userName)] as const);
   folded.set(roster, names);
-  return new Set(names.flatMap(([id, name]) => (name.includes(word) ? [id] : [])));
+  const found = new Set<string>();
+  for (const [index, [id, name]] of names.entries()) {
+    if (index % NAMES_AT_ONCE === 0 && isTurnOver()) await nextTurn();
+    if (name.includes(word)) found.add(id);
+  }
+  return found;
 }
