@@ -122,9 +122,14 @@ export class Examined {
     return [told.$ref.slice(1), found as ResponseDoc];
   }
 
-  /** Everything that is wrong in the same way everywhere, on every route. */
-  async storm(targetOf: (path: string) => string, evil: Headers) {
+  /** Everything that is wrong in the same way everywhere, on every route that is wanted. */
+  async storm(
+    targetOf: (path: string) => string,
+    evil: Headers,
+    isWanted: (path: string, method: string) => boolean = () => true,
+  ) {
     for (const [at, method, { parameters, requestBody, security }] of this.operations) {
+      if (!isWanted(at, method)) continue;
       const target = targetOf(at);
       const ask = (more: { headers?: Headers; body?: string | Buffer; query?: string }) =>
         this.ask(method, at, { ...more, target: `${target}${more.query ?? ''}` });
