@@ -2,22 +2,20 @@
 import type { Links } from '../../../application/chat/links.js';
 import type { SignIn } from '../../../application/chat/sign-in.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import type { Limit } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import { guest } from './admit.js';
 import { fromOf } from './auth.js';
+import { askForLink } from './mailed-links.js';
 import * as schemas from './schemas.js';
 
 export interface MagicLinkDeps {
   readonly links: Links;
   readonly signIn: SignIn;
+  readonly linksPerNetwork: Limit;
 }
 
-export const SENT = {
-  success: true,
-  message: 'If there is somebody of this email, a mail is on its way',
-};
-
-export function magicLinkRoutes({ links, signIn }: MagicLinkDeps): readonly Route[] {
+export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDeps): readonly Route[] {
   const login = route({
     method: 'POST',
     path: '/auth/login',
@@ -26,10 +24,7 @@ export function magicLinkRoutes({ links, signIn }: MagicLinkDeps): readonly Rout
       'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
     body: schemas.emailBody,
     answers: { 200: { description: 'Taken note of', schema: schemas.told } },
-    async handle(request) {
-      const done = await links.request('magic-link', request.body.email, guest(request));
-      return isRejection(done) ? done : { status: 200, body: SENT };
-    },
+    handle: askForLink(links, 'magic-link', linksPerNetwork),
   });
 
   const verify = route({

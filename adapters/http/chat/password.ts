@@ -1,16 +1,17 @@
 /** Signing in with a password, registering, and setting one by a link: in password mode only. */
 import type { Links } from '../../../application/chat/links.js';
 import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import type { Limit } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, guest } from './admit.js';
 import { fromOf } from './auth.js';
-import { SENT } from './magic-link.js';
+import { askForLink, SENT } from './mailed-links.js';
 import * as schemas from './schemas.js';
 
 export interface PasswordDeps {
   readonly passwords: PasswordSignIn;
   readonly links: Links;
+  readonly linksPerNetwork: Limit;
   /** Whether mail goes out at all. */
   readonly hasEmail: boolean;
   /** Whether anybody may come. */
@@ -19,7 +20,13 @@ export interface PasswordDeps {
 
 const SIGNED_IN = { description: 'Signed in', schema: schemas.signedIn };
 
-export function passwordRoutes({ passwords, links, hasEmail, isOpen }: PasswordDeps): readonly Route[] {
+export function passwordRoutes({
+  passwords,
+  links,
+  linksPerNetwork,
+  hasEmail,
+  isOpen,
+}: PasswordDeps): readonly Route[] {
   const login = route({
     method: 'POST',
     path: '/auth/password-login',
@@ -41,10 +48,7 @@ export function passwordRoutes({ passwords, links, hasEmail, isOpen }: PasswordD
       'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
     body: schemas.emailBody,
     answers: { 200: { description: 'Taken note of', schema: schemas.told } },
-    async handle(request) {
-      const done = hasEmail ? await links.request('reset', request.body.email, guest(request)) : undefined;
-      return isRejection(done) ? done : { status: 200, body: SENT };
-    },
+    handle: hasEmail ? askForLink(links, 'reset', linksPerNetwork) : () => ({ status: 200, body: SENT }),
   });
 
   const setup = route({

@@ -6,6 +6,7 @@ import { authRoutes } from '../../../adapters/http/chat/auth.js';
 import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
 import { healthRoutes } from '../../../adapters/http/chat/health.js';
 import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
+import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/mailed-links.js';
 import { oauthRoutes } from '../../../adapters/http/chat/oauth.js';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
@@ -84,11 +85,19 @@ export function connectIdentity(context: IdentityContext) {
   const providers = providersOf(values, appUrl);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
+  const linksPerNetwork = createLimit(LINKS_PER_NETWORK, WINDOW_MS);
   const attempts = createLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
     dev: () => [devLoginRoute(signIn)],
-    'magic-link': () => magicLinkRoutes({ links, signIn }),
-    password: () => passwordRoutes({ passwords: passwordSignIn, links, hasEmail, isOpen: !isInviteRequired }),
+    'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
+    password: () =>
+      passwordRoutes({
+        passwords: passwordSignIn,
+        links,
+        linksPerNetwork,
+        hasEmail,
+        isOpen: !isInviteRequired,
+      }),
   };
   const auth = [...signInRoutes[mode](), ...authRoutes({ doors, admission, sessions })];
   const config = {

@@ -1,8 +1,7 @@
-/** Messages over HTTP, by the contract's tables: pages, edits, pins, reactions, quotes, mentions, versions. */
+/** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions, versions. */
 import { expect } from 'chai';
-import { Listening, type Member } from '../../support/chat-client.js';
+import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 describe('the messages of the chat', function () {
   this.timeout(60_000);
@@ -176,64 +175,6 @@ describe('the messages of the chat', function () {
     await world.done(world.ada, 'DELETE', `/messages/${one.id}`);
     expect(contents(await pinned())).to.deep.equal(['two']);
     expect((await page()).map(({ pinnedAt }) => pinnedAt !== null)).to.deep.equal([true, false]);
-  });
-
-  it('have the reactions of everybody once each', async () => {
-    const { id } = await post(world.ada, 'hello');
-    const react = (who: Member, method: 'POST' | 'DELETE', reaction: string) =>
-      world.done(who, method, `/messages/${id}/reactions`, { reaction }).then(({ message }) => message);
-    expect(await react(world.ada, 'POST', '👍')).to.deep.include({ id, reactions: { '👍': [world.ada.id] } });
-    await react(world.ada, 'POST', '👍');
-    const both = await react(world.bob, 'POST', '👍');
-    expect(both.reactions).to.deep.equal({ '👍': [world.ada.id, world.bob.id] });
-    await react(world.bob, 'POST', 'x'.repeat(32));
-    expect((await page())[0].reactions).to.deep.equal({
-      '👍': [world.ada.id, world.bob.id],
-      ['x'.repeat(32)]: [world.bob.id],
-    });
-    await react(world.bob, 'DELETE', 'x'.repeat(32));
-    await react(world.bob, 'DELETE', 'x'.repeat(32));
-    expect((await react(world.ada, 'DELETE', '👍')).reactions).to.deep.equal({ '👍': [world.bob.id] });
-    expect((await page())[0].reactions).to.deep.equal({ '👍': [world.bob.id] });
-    for (const reaction of ['', '  ', 'x'.repeat(33), 7, undefined])
-      for (const method of ['POST', 'DELETE'])
-        expect(
-          (await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status,
-        ).to.equal(400);
-  });
-
-  it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
-    const { id } = await post(world.ada, 'hello');
-    await page();
-    const stream = await Listening.to(world.base, { token: world.bob.token });
-    try {
-      const reactions = ['constructor', '__proto__', 'toString', '+1'];
-      for (const reaction of reactions)
-        await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
-      await eventually(() => stream.told.some(({ payload }) => payload.reaction === '+1'));
-      const told = await stream.heard(1, 'NEW_REACTION');
-      expect(told.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);
-      const reacted = new Map(Object.entries((await page())[0].reactions));
-      expect([...reacted]).to.deep.equal(reactions.map((each) => [each, [world.ada.id]]));
-      for (const reaction of reactions)
-        await world.done(world.ada, 'DELETE', `/messages/${id}/reactions`, { reaction });
-      await eventually(() => stream.told.filter(({ type }) => type === 'DELETE_REACTION').length === 4);
-      expect(Object.entries((await page())[0].reactions)).to.deep.equal([]);
-    } finally {
-      stream.close();
-    }
-  });
-
-  it('have all their reactions also where they are many', async () => {
-    const { id } = await post(world.ada, 'hello');
-    const people = [world.ada, world.bob, world.cyd];
-    const expected: { [reaction: string]: string[] } = {};
-    for (let n = 0; n < 70; n++) {
-      const who = people[n % 3]!;
-      await world.done(who, 'POST', `/messages/${id}/reactions`, { reaction: `r${n % 40}` });
-      expected[`r${n % 40}`] = [...new Set([...(expected[`r${n % 40}`] ?? []), who.id])];
-    }
-    expect((await page())[0].reactions).to.deep.equal(expected);
   });
 
   it('quote messages of their channel, and replies there', async () => {

@@ -1,0 +1,87 @@
+/** Reactions to messages over HTTP, by the contract's tables. */
+import { expect } from 'chai';
+import { Listening, type Member } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { eventually } from '../../support/condition.js';
+
+describe('reactions in the chat', function () {
+  this.timeout(60_000);
+  let world: ChatWorld;
+  let channel: string;
+  let count = 0;
+  before(async () => {
+    world = await startChat();
+  });
+  after(() => world?.stop());
+  beforeEach(async () => {
+    const { channel: made } = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
+    channel = made.id;
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+  type Message = any;
+  const post = async (who: Member, body: object | string, at = channel): Promise<Message> => {
+    const said = typeof body === 'string' ? { content: body } : body;
+    return (await world.done(who, 'POST', `/channels/${at}/messages`, said)).message;
+  };
+  const page = async (query = '', who = world.ada, at = channel): Promise<Message[]> =>
+    (await world.done(who, 'GET', `/channels/${at}/messages${query}`)).messages;
+
+  it('have the reactions of everybody once each', async () => {
+    const { id } = await post(world.ada, 'hello');
+    const react = (who: Member, method: 'POST' | 'DELETE', reaction: string) =>
+      world.done(who, method, `/messages/${id}/reactions`, { reaction }).then(({ message }) => message);
+    expect(await react(world.ada, 'POST', '👍')).to.deep.include({ id, reactions: { '👍': [world.ada.id] } });
+    await react(world.ada, 'POST', '👍');
+    const both = await react(world.bob, 'POST', '👍');
+    expect(both.reactions).to.deep.equal({ '👍': [world.ada.id, world.bob.id] });
+    await react(world.bob, 'POST', 'x'.repeat(32));
+    expect((await page())[0].reactions).to.deep.equal({
+      '👍': [world.ada.id, world.bob.id],
+      ['x'.repeat(32)]: [world.bob.id],
+    });
+    await react(world.bob, 'DELETE', 'x'.repeat(32));
+    await react(world.bob, 'DELETE', 'x'.repeat(32));
+    expect((await react(world.ada, 'DELETE', '👍')).reactions).to.deep.equal({ '👍': [world.bob.id] });
+    expect((await page())[0].reactions).to.deep.equal({ '👍': [world.bob.id] });
+    for (const reaction of ['', '  ', 'x'.repeat(33), 7, undefined])
+      for (const method of ['POST', 'DELETE'])
+        expect(
+          (await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status,
+        ).to.equal(400);
+  });
+
+  it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
+    const { id } = await post(world.ada, 'hello');
+    await page();
+    const stream = await Listening.to(world.base, { token: world.bob.token });
+    try {
+      const reactions = ['constructor', '__proto__', 'toString', '+1'];
+      for (const reaction of reactions)
+        await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
+      await eventually(() => stream.told.some(({ payload }) => payload.reaction === '+1'));
+      const told = await stream.heard(1, 'NEW_REACTION');
+      expect(told.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);
+      const reacted = new Map(Object.entries((await page())[0].reactions));
+      expect([...reacted]).to.deep.equal(reactions.map((each) => [each, [world.ada.id]]));
+      for (const reaction of reactions)
+        await world.done(world.ada, 'DELETE', `/messages/${id}/reactions`, { reaction });
+      await eventually(() => stream.told.filter(({ type }) => type === 'DELETE_REACTION').length === 4);
+      expect(Object.entries((await page())[0].reactions)).to.deep.equal([]);
+    } finally {
+      stream.close();
+    }
+  });
+
+  it('have all their reactions also where they are many', async () => {
+    const { id } = await post(world.ada, 'hello');
+    const people = [world.ada, world.bob, world.cyd];
+    const expected: { [reaction: string]: string[] } = {};
+    for (let n = 0; n < 70; n++) {
+      const who = people[n % 3]!;
+      await world.done(who, 'POST', `/messages/${id}/reactions`, { reaction: `r${n % 40}` });
+      expected[`r${n % 40}`] = [...new Set([...(expected[`r${n % 40}`] ?? []), who.id])];
+    }
+    expect((await page())[0].reactions).to.deep.equal(expected);
+  });
+});
