@@ -5,6 +5,8 @@ import type { Asking } from './channels.js';
 import { NOTHING_SAID, type Said } from './events/messages.js';
 import { isDirect } from './places.js';
 import {
+  countOf,
+  MOST_REACTIONS,
   nextPlace,
   noReactions,
   placeOf,
@@ -95,6 +97,11 @@ const empty: Rejection = {
   rejected: 'chat/empty-message',
   kind: 'invalid',
   detail: 'A message needs content, an attachment or an image',
+};
+const tooManyReactions: Rejection = {
+  rejected: 'chat/too-many-reactions',
+  kind: 'invalid',
+  detail: `A message takes ${MOST_REACTIONS} reactions of one person`,
 };
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',
@@ -192,6 +199,7 @@ function react(
   { channelId, reacting }: MessageState,
 ): Outcome {
   if (placeOf(reacting, reaction, userId)) return [];
+  if (countOf(reacting, userId) >= MOST_REACTIONS) return tooManyReactions;
   const placed = nextPlace(reacting, reaction, userId);
   const data = { messageId, channelId, ...placed, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];

@@ -5,6 +5,9 @@ import type { Reactions } from './events/messages.js';
 /** A whole message is told with no more reactions than this, since each further one would make it larger. */
 const TOLD_REACTIONS = 1000;
 
+/** Different ones of one user to one message: everybody is shown all of them. */
+export const MOST_REACTIONS = 50;
+
 interface Reacted {
   readonly sign: number;
   /** Who reacted so, by their place, in order. */
@@ -33,6 +36,10 @@ export function placeOf({ byReaction }: Reacting, reaction: string, userId: stri
   const mine = found?.by.find((each) => each.userId === userId);
   return found && mine && { ...mine, sign: found.sign };
 }
+
+/** How many different ones a user has there. */
+export const countOf = ({ byReaction }: Reacting, userId: string): number =>
+  [...byReaction.values()].filter(({ by }) => by.some((each) => each.userId === userId)).length;
 
 /** Where a new one comes to stand. */
 export const nextPlace = (

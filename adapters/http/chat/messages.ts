@@ -4,6 +4,7 @@ import type { History } from '../../../application/chat/history.js';
 import type { Messages } from '../../../application/chat/messages.js';
 import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
+import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { JSON_TYPE } from '../kernel/answer.js';
 import { type Request, type Route, route } from '../kernel/route.js';
@@ -143,6 +144,7 @@ export function messageRoutes({ doors, places, messages, reading, history }: Mes
       method,
       path: '/messages/:messageId/reactions',
       summary,
+      description: `A message takes ${MOST_REACTIONS} different ones of one person.`,
       tags,
       security: 'access',
       body: schemas.reactionBody,

@@ -118,6 +118,20 @@ describe('a message', () => {
         });
   });
 
+  it('takes fifty different reactions of one person, and those of others besides', () => {
+    const many = Array.from({ length: 50 }, (_, index) => react(`r${index}`));
+    const { events } = run([hello, ...many]);
+    expect(events).to.have.length(51);
+    given(...events)
+      .when(react('r50'))
+      .thenRejected('chat/too-many-reactions', { kind: 'invalid' });
+    given(...events)
+      .when(react('r7'))
+      .thenNothing();
+    const others = react('r50', ADA);
+    expect(run([others, unreact('r0'), react('r50')], events).events).to.have.length(54);
+  });
+
   it('is not there before it is posted, nor once it is deleted', () => {
     const commands = [
       editMessage('hi'),
