@@ -36,42 +36,47 @@ export const tail = logsCommand(
     const shape = shapeFor(call.options);
     const parameters = filterParameters(call);
     const lines = Number(call.options.lines);
-    const from = await newest(connection, parameters, lines, shape, stop);
-    await follow(connection, parameters, { from, known: lines > 0 }, shape, stop);
+    const begun = lines > 0 ? await newest(connection, parameters, lines, shape, stop) : undefined;
+    await follow(connection, parameters, begun, shape, stop);
     return 0;
   },
 );
 
-/** Shows the newest records; answers the position they were read at, for the stream to go on from. */
+/** What was shown before the stream: all up to `from`, and maybe some that the stream tells once more. */
+interface Begun {
+  readonly from: string | undefined;
+  readonly ids: ReadonlySet<string>;
+}
+
+/** Shows the newest records. */
 async function newest(
   connection: Connection,
   filters: URLSearchParams,
   lines: number,
   shape: Shape,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  if (lines === 0) return undefined;
+): Promise<Begun> {
   const parameters = new URLSearchParams([...filters, ['limit', String(Math.min(lines, 1000))]]);
   const response = await ask(connection, `/api/logs?${parameters}`, { signal });
   const { entries } = readPage(await response.text());
   const newestLast = entries.toReversed();
   await print(newestLast.map((json) => shaped(shape, json)).join(''), signal);
-  return response.headers.get('position') ?? undefined;
+  const ids = new Set(entries.map((json) => (JSON.parse(json) as Entry).id));
+  return { from: response.headers.get('position') ?? undefined, ids };
 }
 
 async function follow(
   connection: Connection,
   parameters: URLSearchParams,
-  /** `known`: the service has answered before. */
-  { from, known }: { readonly from: string | undefined; readonly known: boolean },
+  begun: Begun | undefined,
   shape: Shape,
   stop: AbortSignal,
 ): Promise<void> {
-  let cursor = from;
+  let cursor = begun?.from;
   // A batch that was cut short comes again whole: what was shown of it is known by its ids.
   const shown = new Set<string>();
   let wait = BACKOFF_MS.first;
-  let connected = known;
+  let connected = begun !== undefined;
   while (!stop.aborted) {
     try {
       const response = await ask(connection, `/api/logs/tail?${parameters}`, {
@@ -83,7 +88,7 @@ async function follow(
       });
       [connected, wait] = [true, BACKOFF_MS.first];
       for await (const { id, data } of eventsOf(response, stop)) {
-        if (data) await show(data, shown, shape, stop);
+        if (data) await show(data, begun?.ids, shown, shape, stop);
         if (!id) continue;
         cursor = id;
         shown.clear();
@@ -102,10 +107,16 @@ async function follow(
 }
 
 /** A message that is no record tells of the stream itself. */
-async function show(data: string, shown: Set<string>, shape: Shape, stop: AbortSignal): Promise<void> {
+async function show(
+  data: string,
+  before: ReadonlySet<string> | undefined,
+  shown: Set<string>,
+  shape: Shape,
+  stop: AbortSignal,
+): Promise<void> {
   const message = JSON.parse(data) as Partial<Entry> & { readonly type?: string };
   if (message.id !== undefined && message.timestamp !== undefined) {
-    if (shown.has(message.id)) return;
+    if (before?.has(message.id) || shown.has(message.id)) return;
     shown.add(message.id);
     await print(shaped(shape, data), stop);
   } else if (message.type === 'RESET') {

@@ -50,6 +50,7 @@ describe('uploads', () => {
       (entry) => entry.isFile() && entry.name !== 'lock',
     ).length;
   const nothingLeft = () => eventually(() => stored() === 0 && budget.used() === 0);
+  afterEach(nothingLeft);
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   /** The beginning of a body, which is never ended. */
@@ -82,7 +83,6 @@ describe('uploads', () => {
       body: { file: '', name: 'x', more: '' },
       sizes: { file: [5, 'hello'], more: [2, 'hi'] },
     });
-    await nothingLeft();
   });
 
   it('are 400 where a member is wrong or too large, 413 where the body is, and leave nothing', async () => {
@@ -102,7 +102,6 @@ describe('uploads', () => {
     expect(typed.status).to.equal(415);
     const packed = await toys.post('/upload', { name: 'x', file: '' }, { 'content-encoding': 'gzip' });
     expect(packed.status).to.equal(400);
-    await nothingLeft();
   });
 
   it('are counted while they come: who finds no place is told to come back', async () => {
@@ -112,13 +111,13 @@ describe('uploads', () => {
     expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
     sending.destroy();
     await nothingLeft();
+    await nothingLeft();
     expect((await toys.post('/upload', { name: 'x', file: base64('x') })).status).to.equal(200);
   });
 
   it('end with their client', async () => {
     const { sending } = await begin();
     sending.destroy();
-    await nothingLeft();
   });
 
   it('are given up where they stall', async () => {
@@ -126,6 +125,5 @@ describe('uploads', () => {
     await time.pass(5000);
     await time.pass(5000);
     expect(await answer).to.equal(408);
-    await nothingLeft();
   });
 });
