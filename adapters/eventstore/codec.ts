@@ -23,7 +23,7 @@ const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'
 
 export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
   const byService = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
   const validators = new Map<EventSpec, ValidateFunction>();
 
   const check = (name: string, spec: EventSpec, data: object) => {

@@ -7,7 +7,14 @@ import { type FieldError, fieldError } from './invalid.js';
 /** Undefined when the value (now with defaults, and in a query converted) is as it should be. */
 export type Validate = (value: unknown) => FieldError | undefined;
 
-const OPTIONS = { removeAdditional: 'all', useDefaults: true, verbose: true, allowUnionTypes: true } as const;
+/** That schemas are ones is tested; to look again, at every start, takes a quarter of a second. */
+const OPTIONS = {
+  validateSchema: false,
+  removeAdditional: 'all',
+  useDefaults: true,
+  verbose: true,
+  allowUnionTypes: true,
+} as const;
 const bodies = prepare(new Ajv2020(OPTIONS));
 const strictBodies = prepare(new Ajv2020({ ...OPTIONS, removeAdditional: false }));
 const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
