@@ -2,7 +2,7 @@
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
+import { chat as audience, endBy } from '../../adapters/relay/chat.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
@@ -46,8 +46,7 @@ export const chat: Service<typeof catalog> = {
       publish(event) {
         if (event.type !== 'ProjectionSwitched') talk.hear(event);
         relay.publish(event);
-        const ended = endedBy(event);
-        if (ended !== undefined) relay.end(ended);
+        endBy(event, relay);
         if (event.type !== 'UserErased') return;
         // Whom nobody is to read any more is also in what was told, and in what is remembered of their sessions.
         relay.forget();
