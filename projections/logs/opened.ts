@@ -74,6 +74,16 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return block;
   }
 
+  /** One that is full since it was asked for, so that its row has no records any more: what was in it then. */
+  async function filled(located: Located, needs?: Needs): Promise<Block | undefined> {
+    const { name, part, header } = located;
+    const projection = { records: 0, terms: 0, correlations: 0 };
+    const row = await rowsOf(name, part).findOne<Header>({ _id: header._id }, { projection });
+    const block = row?.chunks && (await apart.open({ ...located, header: row }, needs));
+    // It only ever gets more, at its end.
+    return block && { ...block, order: block.order.filter((index) => index < header.count) };
+  }
+
   /** Terms of a block that still changes are all together. */
   async function filterInRow({ name, part, header }: Located): Promise<Uint8Array | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { terms: 1 } });
@@ -81,17 +91,25 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return row?.terms && vault.openBytes(header.subject, row.terms.buffer);
   }
 
-  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
-    const { name, part, header } = located;
-    const key = `${keyOf(name, part, header)} ${header.chunks ? section : ''}`;
+  async function filterInSection(located: Located, section: string): Promise<Uint8Array | undefined> {
+    const found = (await fetching.sections(located, 'terms', [section]))?.get(section);
+    return found instanceof Uint8Array ? found : undefined;
+  }
+
+  async function remembered(key: string, find: () => Promise<Uint8Array | undefined>) {
     const known = filters.get(key);
     if (known) return known;
-    const found = header.chunks
-      ? (await fetching.sections(located, 'terms', [section]))?.get(section)
-      : await filterInRow(located);
-    const filter = found instanceof Uint8Array ? found : undefined;
+    const filter = await find();
     if (filter) filters.set(key, filter, { size: filter.length + RECORD_BYTES });
     return filter;
+  }
+
+  /** One that may be full since is looked for where those are that gather, and then where the full ones are. */
+  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
+    const { name, part, header } = located;
+    const key = keyOf(name, part, header);
+    const inRow = header.chunks ? undefined : await remembered(key, () => filterInRow(located));
+    return inRow ?? remembered(`${key} ${section}`, () => filterInSection(located, section));
   }
 
   return {
@@ -103,7 +121,9 @@ export function createOpened(db: Db, vault: Vault): Opened {
 
     read(located, look, needs) {
       return semaphore.within(costOf(located.header, needs), async () => {
-        const block = located.header.chunks ? await apart.open(located, needs) : await whole(located);
+        const block = located.header.chunks
+          ? await apart.open(located, needs)
+          : ((await whole(located)) ?? (await filled(located, needs)));
         return block && look(block);
       });
     },
@@ -136,12 +156,12 @@ function shown(block: OpenBlock, producerId: string, audit: boolean): Block {
     ...block,
     producerId,
     audit,
-    id: remembered(block.id),
-    entry: remembered((index) => entryText(block.record(index), block.line(index))),
+    id: eachOnce(block.id),
+    entry: eachOnce((index) => entryText(block.record(index), block.line(index))),
   };
 }
 
-function remembered(make: (index: number) => string): (index: number) => string {
+function eachOnce(make: (index: number) => string): (index: number) => string {
   const made: string[] = [];
   return (index) => {
     made[index] ??= make(index);
