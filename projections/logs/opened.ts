@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { entryText } from '../../application/logs/queries.js';
 import type { Block, Needs } from '../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../application/ports.js';
-import { createApart } from './apart.js';
+import { ALL, createApart } from './apart.js';
 import { type OpenBlock, openBlock } from './block.js';
 import { createFetching } from './fetching.js';
 import type { Header, Located } from './located.js';
@@ -74,14 +74,23 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return block;
   }
 
-  /** One that is full since it was asked for, so that its row has no records any more: what was in it then. */
-  async function filled(located: Located, needs?: Needs): Promise<Block | undefined> {
-    const { name, part, header } = located;
+  /** Where one is that gathered when it was asked for, and is full since: its row has no records any more. */
+  async function filled({ name, part, header }: Located): Promise<Located | undefined> {
     const projection = { records: 0, terms: 0, correlations: 0 };
     const row = await rowsOf(name, part).findOne<Header>({ _id: header._id }, { projection });
-    const block = row?.chunks && (await apart.open({ ...located, header: row }, needs));
-    // It only ever gets more, at its end.
-    return block && { ...block, order: block.order.filter((index) => index < header.count) };
+    return row?.chunks && { name, part, header: row };
+  }
+
+  /** Nothing is looked for while anything is held that others wait for: what takes more than was thought begins anew. */
+  async function readApart<T>(located: Located, look: (block: Block) => Promise<T>, needs: Needs) {
+    const within = (asked: Needs) =>
+      semaphore.within(costOf(located.header, asked), async () => {
+        const block = await apart.open(located, asked);
+        return block === 'untold' ? block : { found: block && (await look(block)) };
+      });
+    const told = await within(needs);
+    const all = told === 'untold' ? await within({ ...needs, ...ALL }) : told;
+    return all === 'untold' ? undefined : all.found;
   }
 
   /** Terms of a block that still changes are all together. */
@@ -119,13 +128,21 @@ export function createOpened(db: Db, vault: Vault): Opened {
       apart.cache,
     ],
 
-    read(located, look, needs) {
-      return semaphore.within(costOf(located.header, needs), async () => {
-        const block = located.header.chunks
-          ? await apart.open(located, needs)
-          : ((await whole(located)) ?? (await filled(located, needs)));
-        return block && look(block);
+    async read(located, look, needs = ALL) {
+      const { header } = located;
+      if (header.chunks) return readApart(located, look, needs);
+      const told = await semaphore.within(costOf(header), async () => {
+        const block = await whole(located);
+        return block && { found: await look(block) };
       });
+      if (told) return told.found;
+      const full = await filled(located);
+      // It only ever gets more, at its end.
+      const upTo = (block: Block) => ({
+        ...block,
+        order: block.order.filter((index) => index < header.count),
+      });
+      return full && readApart(full, (block) => look(upTo(block)), needs);
     },
 
     async mayHold(name, part, headers, terms) {
