@@ -68,6 +68,9 @@ describe('who goes from a meeting room', () => {
     given(...three, returned)
       .when({ type: 'LeaveRoom', roomId, participantId: 'bob', seat: 'two', now: NOON })
       .then(left('bob'));
+    given(opened(), joined('ada', true), locked('ada'), requested('bob'), returned)
+      .when(leaveRoom('bob'))
+      .thenNothing();
   });
 
   it('leaves the longest present to lead, when nobody else does', () => {
