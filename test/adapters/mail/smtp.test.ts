@@ -15,8 +15,8 @@ describe('mail over SMTP', function () {
     const server = { host: '127.0.0.1', port: post.port, secure: false, isLocal: true };
     mailer = createMailer({ ...server, from: 'Annals <annals@example.org>', maxRetries: 2, logger: quiet });
   });
-  afterEach(() => {
-    mailer?.close();
+  afterEach(async () => {
+    await mailer?.close();
     post?.stop();
   });
 
