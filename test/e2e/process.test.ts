@@ -141,18 +141,6 @@ describe('the program', function () {
     for (const each of idle) each.destroy();
   });
 
-  it('is waited for whatever the environment says of its lines, and not where flags have it say nothing', async () => {
-    const here = temporaryDirectory();
-    try {
-      const server = await startServer(here.path, [], { ANNALS_LOG_LEVEL: 'silent' });
-      expect(await server.stop()).to.equal(0);
-      for (const flags of [['--log-level', 'warn'], ['--log-level=silent']])
-        expect(String(await startServer(here.path, flags).catch((error) => error))).to.include('nothing');
-    } finally {
-      here.remove();
-    }
-  });
-
   it('says at its start where it is reached, on which engines and data, and how to sign in', async () => {
     const first = await start();
     const told = (server: Server, of: object) =>
