@@ -61,6 +61,8 @@ export interface OAuthProvider {
   readonly userInfoUrl: string;
   /** Where the address is not in the profile: a list of `{email, primary, verified}`. */
   readonly emailsUrl?: string;
+  /** Members of the profile that tell an address which the provider vouches for, where others can't be trusted. */
+  readonly addresses?: readonly string[];
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;

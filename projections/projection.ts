@@ -37,7 +37,7 @@ export interface RowUpdate {
 
 /** What an event does to a row. One event, at most one update per row. */
 export type RowChange =
-  /** Updates the row, making it if need be. */
+  /** Updates the row, making it if need be, also where one was removed. */
   | { readonly put: string; readonly update: RowUpdate }
   /** Updates the row if it is there. */
   | { readonly patch: string; readonly update: RowUpdate }
@@ -94,6 +94,9 @@ export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[
   return (handlerOf(on, event)?.(event) ?? []).map((change) => guarded(change, event));
 }
 
+/** Without this nobody would find what is put where a row was removed. */
+const NOT_GONE = { gone: '', goneAt: '' } as const;
+
 /** One change as a write that does nothing when it was done before. */
 export function guarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
   const at = longOf(position);
@@ -106,9 +109,14 @@ export function guarded(change: RowChange, { position, recordedAt }: RecordedEve
     const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
     return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
   }
-  const [_id, upsert] = 'put' in change ? [change.put, true] : [change.patch, false];
-  const update = { ...change.update, $set: { ...change.update.$set, _at: at } } as UpdateFilter<Row>;
-  return { updateOne: { filter: { _id, _at: untouched }, update, upsert } };
+  const $set = { ...change.update.$set, _at: at };
+  if ('patch' in change) {
+    const update = { ...change.update, $set } as UpdateFilter<Row>;
+    return { updateOne: { filter: { _id: change.patch, _at: untouched }, update, upsert: false } };
+  }
+  const update = { ...change.update, $set, $unset: { ...change.update.$unset, ...NOT_GONE } };
+  const filter = { _id: change.put, _at: untouched };
+  return { updateOne: { filter, update: update as UpdateFilter<Row>, upsert: true } };
 }
 
 export const longOf = (position: Position): Long => Long.fromBigInt(position);

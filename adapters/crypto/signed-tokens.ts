@@ -1,19 +1,28 @@
 /** Signed tokens (JWT, HS256) by jose. */
-import { CompactSign, compactVerify } from 'jose';
 import type { Claims, SignedTokens } from '../../application/identity-ports.js';
 
 const ALGORITHM = 'HS256';
 /** Longer ones were never made here. */
 const MOST_CHARACTERS = 4096;
 
+let loading: Promise<typeof import('jose')> | undefined;
+/** Only when somebody signs in: a node that starts needs none of it. */
+const jose = () => {
+  loading ??= import('jose');
+  return loading;
+};
+
 export function createSignedTokens(key: Uint8Array): SignedTokens {
   return {
-    sign: (claims) =>
-      new CompactSign(Buffer.from(JSON.stringify(claims)))
+    async sign(claims) {
+      const { CompactSign } = await jose();
+      return new CompactSign(Buffer.from(JSON.stringify(claims)))
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
-        .sign(key),
+        .sign(key);
+    },
     async read(token) {
       if (token.length > MOST_CHARACTERS) return undefined;
+      const { compactVerify } = await jose();
       try {
         const { payload } = await compactVerify(token, key, { algorithms: [ALGORITHM] });
         const claims: unknown = JSON.parse(Buffer.from(payload).toString());

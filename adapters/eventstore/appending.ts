@@ -12,12 +12,14 @@ import {
   NO_STREAM,
   STREAM_EXISTS,
 } from '@eventstore/db-client';
-import unpacking from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
-import driver from '@eventstore/db-client/dist/utils/index.js';
-import services from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import messages from '@eventstore/db-client/generated/streams_pb.js';
-import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
+
+// Required: of CommonJS that is imported Node first looks through all for names, and this is half a megabyte.
+import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
+import driver = require('@eventstore/db-client/dist/utils/index.js');
+import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
+import messages = require('@eventstore/db-client/generated/streams_pb.js');
+import empty = require('google-protobuf/google/protobuf/empty_pb.js');
+import timestamps = require('google-protobuf/google/protobuf/timestamp_pb.js');
 
 type Connection = InstanceType<typeof services.StreamsClient>;
 type Call = ReturnType<Connection['batchAppend']>;

@@ -1,7 +1,10 @@
 /** Asks an event store, embedded or real, for a scavenge and waits until it is done. */
 import { EventStoreDBClient, START } from '@eventstore/db-client';
-import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
-import messages from '@eventstore/db-client/generated/operations_pb.js';
+
+// Required, as in `appending.ts`.
+import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
+import messages = require('@eventstore/db-client/generated/operations_pb.js');
+
 import { Unavailable } from '../../application/ports.js';
 import { asked, translated } from './asked.js';
 

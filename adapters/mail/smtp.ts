@@ -1,5 +1,4 @@
 /** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it. */
-import { createTransport } from 'nodemailer';
 import type { Mail, Mailer } from '../../application/identity-ports.js';
 import { pause } from '../../application/pause.js';
 import type { Logger } from '../../application/ports.js';
@@ -22,23 +21,31 @@ const CONNECTIONS = 4;
 const SILENCE_MS = 10_000;
 const BACKOFF_MS = { first: 500, most: 60_000 };
 
-export function createMailer(options: SmtpOptions): Mailer & { close(): void } {
+export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<void> } {
   const { host, port, secure, user, password: pass, from, maxRetries, isLocal, logger } = options;
-  const transport = createTransport({
-    host,
-    port,
-    secure,
-    pool: true,
-    maxConnections: CONNECTIONS,
-    connectionTimeout: SILENCE_MS,
-    greetingTimeout: SILENCE_MS,
-    socketTimeout: 3 * SILENCE_MS,
-    ...(user !== undefined && { auth: { user, pass } }),
-    ...(isLocal && { tls: { rejectUnauthorized: false } }),
-  });
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      host,
+      port,
+      secure,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      connectionTimeout: SILENCE_MS,
+      greetingTimeout: SILENCE_MS,
+      socketTimeout: 3 * SILENCE_MS,
+      ...(user !== undefined && { auth: { user, pass } }),
+      ...(isLocal && { tls: { rejectUnauthorized: false } }),
+    });
+  };
+  /** Only for the first mail: a node that starts needs none of it. */
+  let transport: ReturnType<typeof open> | undefined;
 
-  const post = ({ id, to, subject, text, html }: Mail) =>
-    transport.sendMail({ from, to, subject, text, html, messageId: `<${id}@${domainOf(from)}>` });
+  const post = async ({ id, to, subject, text, html }: Mail) => {
+    transport ??= open();
+    const messageId = `<${id}@${domainOf(from)}>`;
+    return (await transport).sendMail({ from, to, subject, text, html, messageId });
+  };
 
   async function send(mail: Mail, signal: AbortSignal): Promise<boolean> {
     for (let tried = 0, wait = BACKOFF_MS.first; ; tried++, wait = Math.min(2 * wait, BACKOFF_MS.most)) {
@@ -55,7 +62,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): void } {
     }
   }
 
-  return { send, close: () => transport.close() };
+  return { send, close: async () => (await transport)?.close() };
 }
 
 /** What a server answers may name whom the mail is for. */

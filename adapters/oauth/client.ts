@@ -48,7 +48,7 @@ export function createOAuthClient(agent: string): OAuthClient {
       const token = await tokenOf(provider, code, verifier, signal);
       const bearing = { headers: { Authorization: `Bearer ${token}` } };
       const answer = await asked(provider.userInfoUrl, bearing, signal);
-      const profile = profileOf(isRecord(answer) ? answer : {});
+      const profile = profileOf(isRecord(answer) ? answer : {}, provider.addresses);
       if (!provider.emailsUrl) return profile;
       // What is shown in the profile may be any address; the list says which are verified.
       return { ...profile, email: emailOf(await asked(provider.emailsUrl, bearing, signal)) };

@@ -16,6 +16,8 @@ export const PRESETS = {
     authorizationUrl: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
     tokenUrl: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
     userInfoUrl: 'https://graph.microsoft.com/v1.0/me',
+    // Any organisation may sign its people in here, and write any address into their `mail`; this one is of its domain.
+    addresses: ['userPrincipalName'],
     scopes: 'openid email profile User.Read',
   },
   github: {

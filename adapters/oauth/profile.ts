@@ -8,15 +8,18 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const first = (answer: Answer, ...names: readonly string[]) =>
   names.map((name) => text(answer[name])).find((value) => value !== undefined);
 
-/** An address that the provider itself says is not known to be theirs is none. */
-export function profileOf(answer: Answer): Profile {
+/** Where providers say what somebody's address is. */
+const ADDRESSES = ['email', 'mail', 'userPrincipalName'] as const;
+
+/** An address that the provider itself says is not known to be theirs is none; nor is one outside of `addresses`. */
+export function profileOf(answer: Answer, addresses: readonly string[] = ADDRESSES): Profile {
   const isDoubted =
     answer.email_verified === false ||
     answer.email_verified === 'false' ||
     answer.verified_email === false ||
     answer.confirmed_at === null;
   return {
-    email: isDoubted ? undefined : first(answer, 'email', 'mail', 'userPrincipalName'),
+    email: isDoubted ? undefined : first(answer, ...addresses),
     name: first(answer, 'name', 'displayName', 'preferred_username', 'username', 'login'),
   };
 }

@@ -13,6 +13,7 @@ import { presenceOn } from './chat/presence.js';
 import { rosterOn } from './chat/roster.js';
 import { settingsOn } from './chat/settings.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
+import type { Relay } from './relay.js';
 
 export { isEntitled } from './chat/channels.js';
 export type { ChatState } from './chat/state.js';
@@ -54,17 +55,22 @@ export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   sessionKey(sessionId),
 ];
 
-/** The streams that an event takes the authority from, once they are told of it. */
-export function endedBy(event: LiveEvent<typeof catalog>): string | undefined {
+/** Lets streams end as an event says, once they are told of it: with their session, or with whose they are. */
+export function endBy(
+  event: LiveEvent<typeof catalog>,
+  { end, until }: Pick<Relay<ChatState>, 'end' | 'until'>,
+): void {
   switch (event.type) {
+    case 'SessionRefreshed':
+      until(sessionKey(event.data.sessionId), event.data.expiresAt);
+      break;
     case 'SessionEnded':
-      return sessionKey(event.data.sessionId);
+      end(sessionKey(event.data.sessionId));
+      break;
     case 'UserRemoved':
     case 'UserLeft':
     case 'UserErased':
-      return userKey(event.data.userId);
-    default:
-      return undefined;
+      end(userKey(event.data.userId));
   }
 }
 

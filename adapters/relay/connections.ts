@@ -47,6 +47,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
   const open = new Set<Stream>();
   const byKey = new Map<string, Set<Stream>>();
+  /** Of the streams whose authority ends at a time. */
+  const alarms = new Map<Stream, Alarm>();
   let closed = false;
   let latest: Position = ring.horizon;
 
@@ -72,12 +74,9 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       if (greeting) sink.send(frame(greeting, missing ? undefined : since));
       else if (how !== 'too-old') sink.beat(since);
       if (how === 'too-old') stream.reset();
-      const disarm =
-        until && arm(clock, until.at, () => finish(stream, until.message && frame(until.message)));
-      sink.onClose(() => {
-        disarm?.();
-        remove(stream);
-      });
+      const over = () => finish(stream, until?.message && frame(until.message));
+      if (until) alarms.set(stream, alarm(clock, until.at, over));
+      sink.onClose(() => remove(stream));
       if (how === 'ahead') void doubt(stream, after!);
       else if (open.has(stream)) stream.pump();
     },
@@ -107,6 +106,11 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     end(key: string, last?: Frame, position?: Position) {
       for (const stream of under([key]))
         finish(stream, position !== undefined && stream.since() >= position ? undefined : last);
+    },
+
+    /** Moves the end of the streams under a key that end at a time, to this Unix ms. */
+    until(key: string, at: number) {
+      for (const stream of under([key])) alarms.get(stream)?.move(at);
     },
 
     close() {
@@ -166,6 +170,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   function remove(stream: Stream) {
     if (!open.delete(stream)) return;
     stream.stop();
+    alarms.get(stream)?.stop();
+    alarms.delete(stream);
     for (const key of stream.keys) {
       const group = byKey.get(key);
       if (group?.delete(stream) && group.size === 0) byKey.delete(key);
@@ -174,14 +180,29 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   }
 }
 
+type Alarm = ReturnType<typeof alarm>;
+
 /** Runs at a time of a clock of the wall, however far away, never before it. */
-function arm(clock: Clock, at: number, run: () => void): () => void {
+function alarm(clock: Clock, first: number, run: () => void) {
+  let at = first;
   let timer: NodeJS.Timeout;
-  const wait = () => {
+  const wait = (ms: number) => {
+    timer = setTimeout(look, Math.min(ms, MAX_TIMER_MS)).unref();
+  };
+  const look = () => {
     const left = at - clock.now();
     if (left <= 0) return run();
-    timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS)).unref();
+    wait(left);
   };
-  timer = setTimeout(wait, 0).unref();
-  return () => clearTimeout(timer);
+  const stop = () => clearTimeout(timer);
+  wait(0);
+  return {
+    stop,
+    /** It runs at another time. */
+    move(to: number) {
+      stop();
+      at = to;
+      wait(0);
+    },
+  };
 }

@@ -16,7 +16,7 @@ export interface Connect<State> {
   readonly after?: Position;
   /** Whether the client may still see what it was entitled to then. Asked only for what it missed. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
-  /** The stream's authority ends at this Unix ms: the message is sent and the stream ends. */
+  /** The stream's authority ends at this Unix ms, unless that is moved: the message is sent and the stream ends. */
   readonly until?: { readonly at: number; readonly message?: Message };
   /** Sent first. */
   readonly greeting?: Message;
@@ -33,6 +33,8 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   tell(keys: readonly string[], message: Message): number;
   /** Ends all streams connected under a key, after a last message if there is one. */
   end(key: string, message?: Message): void;
+  /** Moves the end of the streams under a key that have an `until`, to this Unix ms. */
+  until(key: string, at: number): void;
   /** Forgets all that was told: somebody in it is erased. Who comes back, or reads slowly, is told to read the state. */
   forget(): void;
   /** The fold just now: who may see what, fresher than any read model. */
@@ -113,6 +115,7 @@ export function createRelay<State, Event extends DomainEvent>({
 
     tell: (keys, message) => connections.tell(keys, frame(message)),
     end: (key, message) => connections.end(key, message && frame(message)),
+    until: connections.until,
     forget: () => ring.clear(connections.latest()),
     state: () => state,
     position: connections.latest,

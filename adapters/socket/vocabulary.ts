@@ -29,7 +29,6 @@ export type Misunderstanding =
 
 export type Read = (text: string) => { readonly message: Message } | Misunderstanding;
 
-/** Throws on a wrong schema, at start. */
 export function createReader(vocabulary: Vocabulary): Read {
   const checks = new Map<string, Validate>(
     Object.entries(vocabulary).map(([type, { properties, required = [], ...more }]) => {

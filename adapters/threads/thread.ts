@@ -17,8 +17,6 @@ export interface ThreadOptions {
 }
 
 export interface Thread extends Pick<Peer, 'call'> {
-  /** So that what is asked first need not wait for it. */
-  begin(): void;
   close(): Promise<void>;
 }
 
@@ -52,9 +50,6 @@ export function createThread({ module, data, answers, kinds, heapMb, logger }: T
   }
 
   return {
-    begin() {
-      running ??= begin();
-    },
     async call(name, args, signal) {
       running ??= begin();
       return running.peer.call(name, args, signal);

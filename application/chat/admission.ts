@@ -1,6 +1,6 @@
 /** Who is calling: the access token says so, and the log has the last word on whether the session and the user are there. */
 import { ROSTER, type RosterState, type User, userOf, userWith } from '../../domain/chat/roster.js';
-import { sessionStream, sessionWith } from '../../domain/chat/session.js';
+import { type Session, sessionStream, sessionWith } from '../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../domain/shared/decider.js';
 import type { Aggregate, Loaded, Streams } from '../command/streams.js';
 import type { Clock, Position } from '../ports.js';
@@ -13,8 +13,6 @@ export interface Caller {
   readonly userName: string;
   readonly isAdmin: boolean;
   readonly sessionId: string;
-  /** When the session ends, unless its refresh token is used before. */
-  readonly expiresAt: number;
 }
 
 export interface AdmissionPorts {
@@ -30,8 +28,8 @@ export interface ChatAdmission {
   admit(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
   /** Whose an access token is, be its session over. */
   bearer(token: string | undefined): Promise<Bearer | undefined>;
-  /** Whether a session lives that was admitted just now, by what this node knows: nobody is asked. */
-  lives(caller: Pick<Caller, 'userId' | 'sessionId'>): boolean;
+  /** The session of somebody admitted just now, if it lives still, by what this node knows: nobody is asked. */
+  session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
   /** Somebody who is there, by id or tidy email. */
   user(whose: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
   /** Whether all of these are there; the log is asked once, however many are not known. */
@@ -75,9 +73,9 @@ export function createChatAdmission({ streams, tokens, clock, heard }: Admission
     load,
     roster,
     bearer,
-    lives({ userId, sessionId }) {
+    session({ userId, sessionId }) {
       const known = streams.known(sessionKind, sessionStream(userId));
-      return known !== undefined && sessionWith(known.state, sessionId, clock.now()) !== undefined;
+      return known && sessionWith(known.state, sessionId, clock.now());
     },
     user: (whose) =>
       found(rosterKind, ROSTER, 0n, (state) =>
@@ -100,7 +98,7 @@ export function createChatAdmission({ streams, tokens, clock, heard }: Admission
       ]);
       if (!session || !user) return unauthorized;
       const { userName, isAdmin } = user;
-      return { userId, userName, isAdmin, sessionId, expiresAt: session.expiresAt };
+      return { userId, userName, isAdmin, sessionId };
     },
   };
 }

@@ -7,6 +7,7 @@ import { webhooksOf } from '../../domain/chat/webhooks.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
 import { type Audit, type AuditRow, entryOf } from './audit.js';
+import { jsonList } from './json-list.js';
 import { channelsKind, rosterKind, serverKind } from './kinds.js';
 import type { MessageRow, Pages, ReplyRow } from './pages.js';
 import { userView } from './users.js';
@@ -66,13 +67,13 @@ export function createExport({ streams, rows, settled, vault, clock, audit, page
     const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
     const all = channelsFor(channels, { userId: '', isAdmin: true });
     yield `{"exportedAt":${exportedAt}`;
-    yield* list('users', once(users.map((user) => ({ ...userView(user), email: user.email }))));
-    yield* list('channels', once(all.map((each) => channelView(roster, each))));
-    yield* list('messages', messages(roster, all));
-    yield* list('conversations', conversations());
+    yield* jsonList(',"users":', once(users.map((user) => ({ ...userView(user), email: user.email }))));
+    yield* jsonList(',"channels":', once(all.map((each) => channelView(roster, each))));
+    yield* jsonList(',"messages":', messages(roster, all));
+    yield* jsonList(',"conversations":', conversations());
     yield `,"serverSettings":${JSON.stringify({ name: settings.name })}`;
-    yield* list('webhooks', once(webhooksOf(channels.webhooks).map(webhookView)));
-    yield* list('auditLog', auditLog());
+    yield* jsonList(',"webhooks":', once(webhooksOf(channels.webhooks).map(webhookView)));
+    yield* jsonList(',"auditLog":', auditLog());
     yield '}';
   }
 
@@ -136,22 +137,4 @@ export function createExport({ streams, rows, settled, vault, clock, audit, page
 
 async function* once(items: readonly object[]): AsyncGenerator<readonly object[]> {
   yield items;
-}
-
-/** Characters that are written together. */
-const PIECE = 32 * 1024;
-
-async function* list(name: string, pages: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
-  let text = `,"${name}":[`;
-  let isFirst = true;
-  for await (const page of pages) {
-    for (const item of page) {
-      text += (isFirst ? '' : ',') + JSON.stringify(item);
-      isFirst = false;
-      if (text.length < PIECE) continue;
-      yield text;
-      text = '';
-    }
-  }
-  yield `${text}]`;
 }

@@ -2,14 +2,16 @@
 import { catalog } from '../../domain/chat/catalog.js';
 import type { Said } from '../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../domain/chat/message.js';
+import type { RosterState } from '../../domain/chat/roster.js';
 import { replyWith } from '../../domain/chat/thread.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { pagesOf } from '../pages.js';
 import type { EventLog, Position, Reveal } from '../ports.js';
 import { isOf } from '../recorded.js';
+import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
+import { jsonList } from './json-list.js';
 import { type Places, parentOf } from './places.js';
-import type { Done } from './sessions.js';
 import { type AuthorView, speakerView } from './views.js';
 
 export interface HistoryPorts {
@@ -33,35 +35,54 @@ type Telling = Extract<
 const OF_MESSAGE: readonly Telling['type'][] = ['MessagePosted', 'MessageEdited'];
 const OF_REPLY: readonly Telling['type'][] = ['ReplyPosted', 'ReplyEdited'];
 
+/** Once told, it may be read once. */
+export interface Versions {
+  readonly position: Position;
+  /** JSON: `{history: [Version]}`, oldest first. However many there are, a page of them is in hand. */
+  pieces(): AsyncGenerator<string>;
+}
+
 export type History = ReturnType<typeof createHistory>;
 
 export function createHistory({ log, reveal, admission, places }: HistoryPorts) {
-  /** Oldest first. */
-  return async function history(
-    caller: Caller,
-    id: string,
-    seen?: Position,
-  ): Promise<Done<{ readonly history: readonly Version[] }> | Rejection> {
+  /** As of now: what is edited while it is read is not in it. */
+  return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
     const found = await places.message(caller, messageId, seen);
     if ('rejected' in found) return found;
     const isReply = messageId !== id;
     if (isReply && !replyWith(found.state.replies, id)) return messageNotFound;
-    const types = isReply ? OF_REPLY : OF_MESSAGE;
+    const stream = messageStream(messageId);
+    const newest = await log.read(stream, { backwards: true, limit: 1 });
+    if (typeof newest === 'string' || !newest[0]) return messageNotFound;
+    const { position } = newest[0];
     const { state: roster } = await admission.roster(seen);
-    const versions: Version[] = [];
-    let position = found.position;
-    for await (const page of pagesOf(log, messageStream(messageId))) {
-      for (const event of page) {
-        ({ position } = event);
-        const type = types.find((each) => isOf<Telling>(each, event));
-        if (!type || (isReply && event.data.replyId !== id)) continue;
-        const { data } = await reveal<Telling>(catalog, event as never);
-        versions.push(versionOf(data, speakerView(roster, data.author, data.secret)));
-      }
-    }
-    return { body: { history: versions }, position };
+    const told = versions(stream, position, roster, isReply ? id : undefined);
+    return { position, pieces: () => pieces(told) };
   };
+
+  /** Of the message, or of a reply to it. */
+  async function* versions(stream: string, until: Position, roster: RosterState, replyId?: string) {
+    const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
+    for await (const page of pagesOf(log, stream)) {
+      const some: Version[] = [];
+      for (const event of page) {
+        if (event.position > until) break;
+        if (isTurnOver()) await nextTurn();
+        const type = types.find((each) => isOf<Telling>(each, event));
+        if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
+        const { data } = await reveal<Telling>(catalog, event as never);
+        some.push(versionOf(data, speakerView(roster, data.author, data.secret)));
+      }
+      yield some;
+      if (page.at(-1)!.position >= until) return;
+    }
+  }
+}
+
+async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenerator<string> {
+  yield* jsonList('{"history":', versions);
+  yield '}';
 }
 
 function versionOf(data: Telling['data'], author: AuthorView): Version {

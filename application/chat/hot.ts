@@ -68,18 +68,26 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
 
   function hear(event: RevealedEvent<ChatEvent>) {
     if (event.position <= heard) return;
+    try {
+      take(event);
+    } finally {
+      heard = event.position;
+      for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
+    }
+  }
+
+  function take(event: RevealedEvent<ChatEvent>) {
     if (event.type === 'ChannelDeleted') drop(event.data.channelId);
     else if (isOfMessage(event)) {
       const { channelId } = event.data;
       for (const told of filling.get(channelId) ?? []) told.push(event);
       const hot = pages.peek(channelId);
-      if (hot) {
-        apply(hot, event);
-        keep(channelId, hot);
-      }
+      if (!hot) return;
+      // One that an event can't be brought into is not shown again.
+      pages.delete(channelId);
+      apply(hot, event);
+      keep(channelId, hot);
     }
-    heard = event.position;
-    for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
   }
 
   function drop(channelId: string) {

@@ -2,7 +2,7 @@
 import { CHANNELS, channelFor } from '../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../domain/chat/places.js';
 import type { RosterState } from '../../domain/chat/roster.js';
-import { foldText, wordsOf } from '../../domain/chat/search.js';
+import { foldText, MOST_WORDS, wordsOf } from '../../domain/chat/search.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Settled } from '../ports.js';
 import { type Reflected, reflecting } from '../reflecting.js';
@@ -69,6 +69,11 @@ export interface FoundView {
 }
 
 const blank: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail: 'q must not be blank' };
+const tooManyWords: Rejection = {
+  rejected: 'chat/too-many-words',
+  kind: 'invalid',
+  detail: `q must have no more than ${MOST_WORDS} different words`,
+};
 
 export type Search = ReturnType<typeof createSearch>;
 
@@ -80,6 +85,7 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
   ): Promise<(Reflected & { readonly body: { readonly messages: readonly FoundView[] } }) | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blank;
+    if (words.length > MOST_WORDS) return tooManyWords;
     const reflected = await reflecting(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
     const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);

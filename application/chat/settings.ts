@@ -44,7 +44,7 @@ export const chatSettings = {
     type: 'array',
     items: { type: 'string' },
     default: ['*'],
-    description: 'Origins whose pages may call the chat; * for all',
+    description: 'Origins whose pages may call the chat; * for all, but not to sign in in dev mode',
   },
   'auth.authMode': {
     type: 'string',

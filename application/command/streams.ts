@@ -7,6 +7,7 @@ import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } 
 import { takenFor } from '../recorded.js';
 import { unopened } from '../reveal.js';
 import { createRemembering, type RememberedOptions } from './remembered.js';
+import { createSharing } from './sharing.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
@@ -128,6 +129,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
   const remembered = createRemembering<Remembered>(({ loaded }) => loaded, bounds);
 
   const reading = new Map<string, Set<News>>();
+  const shared = createSharing();
 
   /** How events of a kind are opened, and what each makes of the state. */
   function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>): Folding<S> {
@@ -180,8 +182,10 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     }
   }
 
-  const refresh: Streams['refresh'] = (kind, stream, seeking) =>
-    whileHearing(stream, (news) => refreshed(kind, news, seeking));
+  const refresh: Streams['refresh'] = (kind, stream, seeking) => {
+    const look = () => whileHearing(stream, (news) => refreshed(kind, news, seeking));
+    return seeking ? look() : shared(stream, look);
+  };
 
   async function refreshed<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,

@@ -102,7 +102,7 @@ export function runFeed(options: FeedOptions): Feed {
       try {
         tell(event, revealed);
       } catch (error) {
-        logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to clients');
+        logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to all');
       }
     }
   }

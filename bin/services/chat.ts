@@ -2,7 +2,9 @@
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { chat as audience, endedBy } from '../../adapters/relay/chat.js';
+import { chat as audience, endBy } from '../../adapters/relay/chat.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import { toEach } from '../../application/follow/to-each.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
@@ -43,16 +45,17 @@ export const chat: Service<typeof catalog> = {
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
-      publish(event) {
-        if (event.type !== 'ProjectionSwitched') talk.hear(event);
-        relay.publish(event);
-        const ended = endedBy(event);
-        if (ended !== undefined) relay.end(ended);
-        if (event.type !== 'UserErased') return;
-        // Whom nobody is to read any more is also in what was told, and in what is remembered of their sessions.
-        relay.forget();
-        kernel.streams.forget(sessionStream(event.data.userId));
-      },
+      publish: toEach<LiveEvent<typeof catalog>>(
+        relay.publish,
+        (event) => endBy(event, relay),
+        (event) => {
+          if (event.type !== 'UserErased') return;
+          // Whom nobody is to read any more is also in what was told, and in what is remembered of their sessions.
+          relay.forget();
+          kernel.streams.forget(sessionStream(event.data.userId));
+        },
+        (event) => event.type !== 'ProjectionSwitched' && talk.hear(event),
+      ),
       async start() {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];

@@ -9,6 +9,8 @@ import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { createTail } from '../../adapters/relay/logs.js';
 import { createBudget } from '../../application/budget.js';
 import { createAllShown } from '../../application/follow/all-shown.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import { toEach } from '../../application/follow/to-each.js';
 import { createAppender } from '../../application/logs/appender.js';
 import { recordsOf } from '../../application/logs/batches.js';
 import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
@@ -136,10 +138,7 @@ export const logs: Service<typeof catalog> = {
       policy,
       signIn: admission.signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
-      publish(event) {
-        health.note(event.position);
-        tail.publish(event);
-      },
+      publish: toEach<LiveEvent<typeof catalog>>(tail.publish, ({ position }) => health.note(position)),
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,

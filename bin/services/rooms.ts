@@ -4,6 +4,8 @@ import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { rooms as audience } from '../../adapters/relay/rooms.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import { toEach } from '../../application/follow/to-each.js';
 import { createRoomAdmission } from '../../application/rooms/admission.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
@@ -43,11 +45,11 @@ export const rooms: Service<typeof catalog> = {
       signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
-      publish(event) {
-        shown.hear(event.position);
-        handlerOf(shown.on, event)?.(event);
-        relay.publish(event);
-      },
+      publish: toEach<LiveEvent<typeof catalog>>(
+        relay.publish,
+        (event) => handlerOf(shown.on, event)?.(event),
+        ({ position }) => shown.hear(position),
+      ),
       reactions: [eraseReaction(ports)],
       periodic: [
         { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },

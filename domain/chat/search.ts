@@ -3,6 +3,9 @@
 /** As texts and what is asked for are compared. */
 export const foldText = (text: string): string => text.normalize('NFC').toLowerCase();
 
+/** Different ones that may be asked for at once: each is looked for in every name, and in what is not ruled out. */
+export const MOST_WORDS = 32;
+
 /** What is asked for: words, each of which is to be found. */
 export const wordsOf = (query: string): readonly string[] => [
   ...new Set(

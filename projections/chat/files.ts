@@ -22,8 +22,7 @@ export const files: Projection<Told> = {
     FileAttached({ data: { fileId: file, messageId, holderId, channelId, attachedAt: due } }) {
       const held = { file, message: messageId, holder: holderId, channel: channelId };
       return [
-        // It may have been taken away before.
-        { put: holdingRow(file, holderId), update: { $set: held, $unset: { gone: '', goneAt: '' } } },
+        { put: holdingRow(file, holderId), update: { $set: held } },
         { patch: file, update: { $set: { due } } },
       ];
     },

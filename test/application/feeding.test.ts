@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { runFeed } from '../../application/follow/feed.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
+import { toEach } from '../../application/follow/to-each.js';
 import type { WindowStart } from '../../application/follow/window.js';
 import { type RecordedEvent, Unavailable } from '../../application/ports.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
@@ -138,6 +139,27 @@ describe('the live feed of a log', () => {
     log.give([at(3n, 900_001)]);
     await eventually(() => saved.at(-1)?.from === 3n);
     expect(saved.at(-1)?.horizon).to.equal(1n);
+  });
+
+  it('tells an event to each of a service, whatever becomes of it at others, and loudly where it was not taken', async () => {
+    const [told, errors]: [string[], unknown[]] = [[], []];
+    const listen = (name: string) => (event: LiveEvent) => {
+      told.push(`${name} ${event.position}`);
+      if (name !== 'last' && event.position === 1n) throw new Error(name);
+    };
+    const publish = toEach(listen('first'), listen('second'), listen('last'));
+    const error = (about: { err?: unknown }) => void errors.push(about.err);
+    const { log, start } = fixture({
+      publish: (_, event) => publish(event),
+      logger: { ...quiet, error },
+    });
+    start();
+    log.give([eventAt(1n), eventAt(2n)]);
+    await eventually(() => told.length === 6);
+    expect(told).to.deep.equal(['first 1', 'second 1', 'last 1', 'first 2', 'second 2', 'last 2']);
+    const [failed, ...more] = errors as AggregateError[];
+    expect(failed?.errors.map(({ message }) => message)).to.deep.equal(['first', 'second']);
+    expect(more).to.deep.equal([]);
   });
 
   it('ends while it waits, and tells nothing that it could not open', async () => {

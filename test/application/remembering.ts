@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Handled } from '../../application/command/repetition.js';
 import { createStreams, type Streams } from '../../application/command/streams.js';
+import { Unavailable } from '../../application/ports.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
+import { eventually } from '../support/condition.js';
 import { box, context, type PutToy, type ToyPut } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
@@ -77,16 +79,19 @@ export function rememberingStreams(start: StartRoads) {
     const mayGoOn = new Promise<void>((resolve) => {
       goOn = resolve;
     });
+    let [begun, done] = [0, 0];
     const log: typeof kernel.log = {
       ...kernel.log,
       async read(...asked) {
+        begun++;
         const found = await kernel.log.read(...asked);
+        done++;
         await mayGoOn;
         return found;
       },
     };
     const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
-    return { streams, goOn, full: fullBox(toys) };
+    return { streams, goOn, full: fullBox(toys), reads: () => ({ begun, done }) };
   }
 
   it('are read again for what the live feed showed while they were read for the first time', async () => {
@@ -118,6 +123,43 @@ export function rememberingStreams(start: StartRoads) {
     if (typeof found === 'string') throw new Error(found);
     return found[0]!;
   }
+
+  it('are read once for many who ask, and no more often than twice for those who come meanwhile', async () => {
+    const { streams, goOn, full, reads } = reading(100);
+    const stream = await full;
+    const first = streams.load(box, stream);
+    await eventually(() => reads().done === 1);
+    // It came before these asked for the log as it is now, whatever the first read has found.
+    const more = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
+    await fresh().handle(box, stream, more, context());
+    const others = Array.from({ length: 50 }, (_, each) =>
+      each % 2 ? streams.refresh(box, stream) : streams.load(box, stream),
+    );
+    goOn();
+    expect((await first).revision).to.equal(99);
+    for (const other of others) expect((await other).revision).to.equal(100);
+    expect(reads().begun).to.equal(2);
+    expect((await streams.refresh(box, stream)).revision).to.equal(100);
+    expect(reads().begun).to.equal(3);
+  });
+
+  it('are read again by those who waited for a read in vain', async () => {
+    let isAway = true;
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      async read(...asked) {
+        if (isAway) {
+          isAway = false;
+          throw new Unavailable('the log is away');
+        }
+        return kernel.log.read(...asked);
+      },
+    };
+    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+    const stream = await fullBox(100);
+    const all = await Promise.allSettled([1, 2, 3].map(() => streams.load(box, stream)));
+    expect(all.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
+  });
 
   it('that are larger than the bound are read, each time', async () => {
     const { streams } = fresh();

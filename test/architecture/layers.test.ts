@@ -26,7 +26,9 @@ const tests = sourcesIn('test');
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import\(?)\s*'([^']+)'/g)].map(([, name = '']) => name);
+  const specifiers = [...text.matchAll(/(?:from|import\(?|require\()\s*'([^']+)'/g)].map(
+    ([, name = '']) => name,
+  );
   const imports = specifiers.map((name) =>
     name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
   );

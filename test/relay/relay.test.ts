@@ -175,30 +175,6 @@ describe('the relay', () => {
     relay.close();
   });
 
-  it('ends a stream when its authority ends by the clock, and not before', async () => {
-    const { relay } = relayWith([]);
-    const client = record();
-    const over = new Promise<void>((resolve) => client.onClose(resolve));
-    const until = Date.now() + 30;
-    relay.connect({ ...connectAs('ann'), until: { at: until, message: { type: 'EXPIRED' } } }, client);
-    expect(client.ended).to.equal(undefined);
-    await over;
-    expect(Date.now()).to.be.at.least(until);
-    expect(client.sent.map(({ message }) => message)).to.deep.equal([{ type: 'EXPIRED' }]);
-    expect(client.ended).to.equal('over');
-    relay.close();
-  });
-
-  it('ends a stream whose authority has already ended', async () => {
-    const { relay } = relayWith([]);
-    const client = record();
-    const over = new Promise<void>((resolve) => client.onClose(resolve));
-    relay.connect({ ...connectAs('ann'), until: { at: Date.now() - 1000 } }, client);
-    await over;
-    expect(client.ended).to.equal('over');
-    relay.close();
-  });
-
   it('ends streams with the message that says so, and forgets what they were told', () => {
     const relay = createRelay({ audience: ending, head });
     const common = {

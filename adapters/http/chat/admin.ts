@@ -3,7 +3,7 @@ import type { Audit } from '../../../application/chat/audit.js';
 import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
-import { JSON_TYPE } from '../kernel/answer.js';
+import { inPieces } from '../kernel/answer.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
@@ -36,10 +36,6 @@ const exportedAll = object({
   webhooks: objects,
   auditLog: { type: 'array', items: auditEntry },
 });
-
-async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) yield Buffer.from(piece);
-}
 
 const tags = ['administration'];
 
@@ -84,11 +80,8 @@ export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Rou
     admit: doors.admin,
     async handle(request, caller) {
       const { position, isPending, pieces } = await exported(caller.userId, by(caller, request));
-      const headers = {
-        'Content-Type': JSON_TYPE,
-        'Content-Disposition': 'attachment; filename="export.json"',
-      };
-      const reply = { status: 200, headers, position, bytes: { content: () => encoded(pieces()) } };
+      const more = { 'Content-Disposition': 'attachment; filename="export.json"' };
+      const reply = { ...inPieces(pieces, more), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

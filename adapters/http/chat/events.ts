@@ -17,13 +17,14 @@ export interface EventsDeps {
 
 export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): Route {
   function connect(caller: Caller, after: Position | undefined, sink: Sink) {
-    // What ended the session since they were admitted has been told to the streams that were open then.
-    if (!admission.lives(caller)) return sink.end('resume');
-    const { userId, expiresAt } = caller;
+    // What became of the session since they were admitted has been told to the streams that were open then.
+    const session = admission.session(caller);
+    if (!session) return sink.end('resume');
+    const { userId } = caller;
     const greeting = connected(userId, clock.now());
     const since = after === undefined ? {} : { after };
     const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
-    const until = { at: expiresAt };
+    const until = { at: session.expiresAt };
     relay.connect({ keys: keysOf(caller), greeting, until, entitled, ...since }, sink);
     sink.onClose(presence.opened(userId));
   }

@@ -6,7 +6,7 @@ import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
 import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { JSON_TYPE } from '../kernel/answer.js';
+import { inPieces, JSON_TYPE } from '../kernel/answer.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import * as schemas from './message-schemas.js';
@@ -164,13 +164,15 @@ export function messageRoutes({ doors, places, messages, reading, history }: Mes
     method: 'GET',
     path: '/messages/:messageId/history',
     summary: 'Every version of a message, oldest first',
+    description: 'Streamed, as of when it was asked for: a message may have been edited very often.',
     tags,
     security: 'access',
     answers: { 200: { description: 'From the log', schema: schemas.history }, 404: NO_MESSAGE },
     admit: doors.user,
     async handle({ params, ifPosition }, caller) {
       const found = await history(caller, params.messageId, ifPosition);
-      return isRejection(found) ? found : answer(found);
+      if (isRejection(found)) return found;
+      return { ...inPieces(found.pieces), position: found.position };
     },
   });
 

@@ -1,5 +1,6 @@
 /** The route of searching what was said. */
 import type { Search } from '../../../application/chat/search.js';
+import { MOST_WORDS } from '../../../domain/chat/search.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { type Route, route } from '../kernel/route.js';
@@ -39,7 +40,7 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
       type: 'object',
       required: ['q'],
       properties: {
-        q: { type: 'string', maxLength: 1000 },
+        q: { type: 'string', maxLength: 1000, description: `Up to ${MOST_WORDS} different words` },
         channelId: id,
         conversationId: id,
         authorId: id,
@@ -50,7 +51,7 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
     },
     answers: {
       200: { description: 'What was found', schema: object({ messages: { type: 'array', items: found } }) },
-      400: { description: '`q` is blank' },
+      400: { description: '`q` is blank, or has too many words' },
     },
     admit: doors.user,
     async handle({ query, ifPosition }, caller) {

@@ -43,7 +43,6 @@ interface State {
   route: string;
 }
 
-/** Throws on a route with a wrong schema. */
 export function createApp(policy: ServicePolicy, routes: readonly Route[], deps: AppDeps): Koa<State> {
   const { service } = policy;
   const { logger } = deps;

@@ -1,7 +1,7 @@
-/** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
+/** Reads a request's body: the bytes with raw-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import { HttpMethodEnum, koaBody } from 'koa-body';
+import rawBody from 'raw-body';
 import type { Held } from '../../../application/budget.js';
 import type { After } from '../../system/after.js';
 import { BODY_COST, overBudget } from './budgets.js';
@@ -84,30 +84,14 @@ export function createBodyReader(
 }
 
 function createByteReader(limit: number, take: Take, after?: After) {
-  // Bytes pass as characters of one byte each: koa-body gives text only, and replaces broken UTF-8 unseen.
-  const read = koaBody({
-    json: false,
-    urlencoded: false,
-    multipart: false,
-    textTypes: ['*/*'],
-    encoding: 'binary',
-    textLimit: limit,
-    parsedMethods: Object.values(HttpMethodEnum),
-  });
-  return async (ctx: Context, held: Held): Promise<Buffer | Problem> => {
-    const { headers } = ctx.req;
-    const { 'content-encoding': encoding, 'content-type': type } = headers;
-    // koa-body passes over bodies without a type it can parse, and unpacks gzip in a way that leaves an error
-    // uncaught when the packed bytes are broken after the limit was reached. For it, these are plain bytes.
-    delete headers['content-encoding'];
-    headers['content-type'] = 'application/octet-stream';
+  return async ({ req }: Context, held: Held): Promise<Buffer | Problem> => {
     let givenUp: Problem | undefined;
     const giveUp = (why: Problem) => {
       givenUp = why;
       // Whoever reads lets go of what has come; the rest passes unread.
-      ctx.req.emit('aborted');
+      req.emit('aborted');
     };
-    const unheard = eachPiece(ctx.req, {
+    const unheard = eachPiece(req, {
       told: (bytes) => {
         const lacking = givenUp ? undefined : take(held, bytes);
         if (lacking) giveUp(lacking);
@@ -116,20 +100,21 @@ function createByteReader(limit: number, take: Take, after?: After) {
         if (!givenUp) giveUp(inCrumbs);
       },
     });
-    const unwatch = watchProgress(ctx.req.socket, () => giveUp(tooSlow), after);
+    const unwatch = watchProgress(req.socket, () => giveUp(tooSlow), after);
     try {
-      await read(ctx, async () => {});
+      // Bytes pass as characters of one byte each: many small pieces take less room as a text than as so many objects.
+      const text = await rawBody(req, {
+        limit,
+        length: req.headers['content-length'] ?? null,
+        encoding: 'latin1',
+      });
+      return Buffer.from(text, 'latin1');
     } catch (error) {
       return givenUp ?? unread(error);
     } finally {
       unwatch();
       unheard();
-      if (encoding !== undefined) headers['content-encoding'] = encoding;
-      if (type !== undefined) headers['content-type'] = type;
-      else delete headers['content-type'];
     }
-    const text: unknown = ctx.request.body;
-    return typeof text === 'string' ? Buffer.from(text, 'latin1') : NOTHING;
   };
 }
 

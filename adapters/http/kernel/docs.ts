@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { stringify } from 'yaml';
 import { type OpenApiDocument, openapi } from './openapi.js';
 import type { ServicePolicy } from './policy.js';
 import { problem } from './problem.js';
@@ -60,11 +59,14 @@ export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]):
     summary: 'This document, as YAML',
     tags: ['Documents'],
     answers: { 200: { description: 'OpenAPI 3.1', type: 'application/yaml' } },
-    handle: () => ({
-      status: 200,
-      text: stringify(document(), { aliasDuplicateObjects: false }),
-      headers: { 'Content-Type': 'application/yaml; charset=utf-8' },
-    }),
+    async handle() {
+      const { stringify } = await import('yaml');
+      return {
+        status: 200,
+        text: stringify(document(), { aliasDuplicateObjects: false }),
+        headers: { 'Content-Type': 'application/yaml; charset=utf-8' },
+      };
+    },
   };
   const page: Route = {
     method: 'GET',

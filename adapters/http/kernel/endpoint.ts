@@ -25,7 +25,6 @@ export type Endpoint = (
   requestId: string,
 ) => Promise<Given>;
 
-/** Compiles the route's schemas; throws on a wrong schema, at start. */
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.budgets;
   const checkQuery = route.query && queryValidator(route.query);

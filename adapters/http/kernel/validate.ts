@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import type { JsonSchema } from '../../../domain/shared/catalog.js';
 import { type FieldError, fieldError } from './invalid.js';
 
-/** Undefined when the value (now with defaults, and in a query converted) is as it should be. */
+/** Undefined when the value (now with defaults, and in a query converted) is as it should be. Throws on a wrong schema. */
 export type Validate = (value: unknown) => FieldError | undefined;
 
 /** That schemas are ones is tested; to look again, at every start, takes a quarter of a second. */
@@ -20,15 +20,14 @@ const strictBodies = prepare(new Ajv2020({ ...OPTIONS, removeAdditional: false }
 const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
 
 /** For a message of a WebSocket. */
-export const messageValidator = (schema: JsonSchema): Validate =>
-  validator('message', bodies.compile(schema));
+export const messageValidator = (schema: JsonSchema): Validate => validator('message', bodies, schema);
 
 export const bodyValidator = (schema: JsonSchema, strict = false): Validate =>
-  validator('body', (strict ? strictBodies : bodies).compile(schema));
+  validator('body', strict ? strictBodies : bodies, schema);
 
 /** Integers of a query are digits only: what else ajv would convert (`0x10`, `1e400`) is none. */
 export function queryValidator(schema: JsonSchema): Validate {
-  const validate = validator('query', queries.compile(schema));
+  const validate = validator('query', queries, schema);
   const properties = Object.entries((schema.properties ?? {}) as { readonly [name: string]: JsonSchema });
   const integers = properties.filter(([, { type }]) => type === 'integer');
   return (query) => {
@@ -51,8 +50,11 @@ export const listLimit = ({ initial, max }: { initial: number; max: number }) =>
     description: `More than ${max} counts as ${max}`,
   }) as const;
 
-function validator(where: FieldError['where'], check: ValidateFunction): Validate {
+/** Compiles when there is something to check first: most of a start's schemas are for what nobody asks soon, if ever. */
+function validator(where: FieldError['where'], ajv: Ajv2020, schema: JsonSchema): Validate {
+  let check: ValidateFunction | undefined;
   return (value) => {
+    check ??= ajv.compile(schema);
     if (check(value)) return undefined;
     const first = check.errors?.[0];
     if (!first) throw new Error('ajv refused a value without saying why');

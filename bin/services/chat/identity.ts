@@ -11,6 +11,7 @@ import { oauthRoutes } from '../../../adapters/http/chat/oauth.js';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
 import { createLimit } from '../../../adapters/http/kernel/limit.js';
+import { type Expected, meantFor } from '../../../adapters/http/kernel/meant-for.js';
 import type { Route } from '../../../adapters/http/kernel/route.js';
 import { createMailer } from '../../../adapters/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/oauth/client.js';
@@ -88,7 +89,7 @@ export function connectIdentity(context: IdentityContext) {
   const linksPerNetwork = createLimit(LINKS_PER_NETWORK, WINDOW_MS);
   const attempts = createLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
-    dev: () => [devLoginRoute(signIn)],
+    dev: () => [devLoginRoute(signIn, values.allowDev ? anybody : meantFor(ownPages(values)))],
     'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
     password: () =>
       passwordRoutes({
@@ -148,6 +149,16 @@ export function connectIdentity(context: IdentityContext) {
       return makeInitialUser({ come, passwords }, { email, userName, password }, starting);
     },
   };
+}
+
+const anybody = () => undefined;
+
+/** Whose pages may sign in who know an email only: not everybody's, whatever else they may do. */
+function ownPages(values: AnnalsValues): Expected {
+  const appUrl = values['auth.appUrl'] ?? values['chat.appUrl'];
+  const listed = values['server.allowedOrigins'].filter((origin) => origin !== '*');
+  const origins = appUrl === undefined ? listed : [...listed, new URL(appUrl).origin];
+  return { host: values.host, appUrl, origins };
 }
 
 function smtpOf(values: AnnalsValues, logger: ServiceContext['logger']) {

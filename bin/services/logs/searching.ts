@@ -57,7 +57,6 @@ export function startSearcher({ kernel, serving, budgetMs, cache, logger }: Sear
     heapMb: HEAP_MB,
     logger,
   });
-  thread.begin();
   const searcher: Searcher = {
     page: (asked, signal) => thread.call('page', [serving(), asked], signal),
     aggregate: (asked, signal) => thread.call('aggregate', [serving(), asked, signal !== undefined], signal),

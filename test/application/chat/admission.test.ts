@@ -69,7 +69,7 @@ describe('the admission of the chat', () => {
       rejected: 'chat/unauthorized',
       kind: 'unauthenticated',
     });
-    expect(admission.lives({ userId: 'ada', sessionId: 'first' })).to.equal(false);
+    expect(admission.session({ userId: 'ada', sessionId: 'first' })).to.equal(undefined);
   });
 
   it('refuses what is no token, in the words of one who has none', async () => {

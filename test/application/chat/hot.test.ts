@@ -177,6 +177,21 @@ describe('the newest messages of a channel', function () {
     expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
+  it('are read again where something that was heard could not be brought in', async () => {
+    const hot = createHotPages();
+    const found = [{ message: plain('m'), at: 1n }];
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    expect(hot.show('c', 50, roster.initialState)).to.be.a('string');
+    const damaged = {
+      type: 'MessageEdited',
+      data: { messageId: 'm', channelId: 'c' },
+      position: 2n,
+    } as unknown as Parameters<typeof hot.hear>[0];
+    expect(() => hot.hear(damaged)).to.throw();
+    expect(hot.show('c', 50, roster.initialState)).to.equal(undefined);
+    expect(hot.heard()).to.equal(2n);
+  });
+
   it('stay within their bound', async () => {
     const small = createHotPages(60_000);
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));

@@ -76,7 +76,7 @@ export async function startChatNode(
     async join(name: string, isAdmin = false): Promise<Caller> {
       const intention = { type: 'AdmitUser' as const, isAdmin, how: 'sign-in' as const };
       const { user } = accepted(await come({ ...intention, email: `${name}@example.org` }, context()));
-      return { userId: user.id, userName: user.userName, isAdmin, sessionId: '', expiresAt: 0 };
+      return { userId: user.id, userName: user.userName, isAdmin, sessionId: '' };
     },
     async stop() {
       stop.abort();

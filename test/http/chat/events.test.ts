@@ -1,10 +1,11 @@
-/** Who is let onto the event stream of the chat, and lost their session before it was open. */
+/** Who is let onto the event stream of the chat, while their session ends or goes on just then. */
 import { expect } from 'chai';
 import { eventsRoute } from '../../../adapters/http/chat/events.js';
 import type { Request } from '../../../adapters/http/kernel/route.js';
 import { chat } from '../../../adapters/relay/chat.js';
 import { createRelay } from '../../../adapters/relay/relay.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
+import type { Session } from '../../../domain/chat/session.js';
 import { head, record, types } from '../../relay/ward.js';
 
 const caller = {
@@ -12,30 +13,44 @@ const caller = {
   userName: 'Ada',
   isAdmin: false,
   sessionId: 'one',
-  expiresAt: Date.now() + 60_000,
 };
 
+/** The stream of somebody whose session is known to be this when it is opened. */
+async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
+  const relay = createRelay({ audience: chat, head });
+  const admission = { session: () => session } as Partial<ChatAdmission> as ChatAdmission;
+  const opened: string[] = [];
+  const presence = {
+    opened: (userId: string) => {
+      opened.push(userId);
+      return () => {};
+    },
+  };
+  const route = eventsRoute({ admission, relay, clock: Date, presence });
+  const answer = await route.handle({} as Request, caller);
+  const sink = record();
+  if (!('stream' in answer)) throw new Error('no stream');
+  answer.stream(sink);
+  return { relay, sink, opened };
+}
+
 describe('the event stream of the chat', () => {
-  for (const lives of [true, false]) {
-    it(`is ${lives ? 'opened' : 'ended at once, to be asked for again,'} where the session ${lives ? 'lives' : 'has ended'} just then`, async () => {
-      const relay = createRelay({ audience: chat, head });
-      const admission = { lives: () => lives } as Partial<ChatAdmission> as ChatAdmission;
-      const opened: string[] = [];
-      const presence = {
-        opened: (userId: string) => {
-          opened.push(userId);
-          return () => {};
-        },
-      };
-      const route = eventsRoute({ admission, relay, clock: Date, presence });
-      const answer = await route.handle({} as Request, caller);
-      const sink = record();
-      if (!('stream' in answer)) throw new Error('no stream');
-      answer.stream(sink);
-      expect(types(sink)).to.deep.equal(lives ? ['CONNECTED'] : []);
-      expect(sink.ended).to.equal(lives ? undefined : 'resume');
-      expect(opened).to.deep.equal(lives ? ['ada'] : []);
-      relay.close();
-    });
-  }
+  it('is opened where the session lives just then', async () => {
+    const { relay, sink, opened } = await listen({ expiresAt: Date.now() + 60_000 });
+    expect([types(sink), sink.ended, opened]).to.deep.equal([['CONNECTED'], undefined, ['ada']]);
+    relay.close();
+  });
+
+  it('is ended at once, to be asked for again, where the session has ended just then', async () => {
+    const { relay, sink, opened } = await listen(undefined);
+    expect([types(sink), sink.ended, opened]).to.deep.equal([[], 'resume', []]);
+    relay.close();
+  });
+
+  it('ends when the session does as it is known then', async () => {
+    const { relay, sink } = await listen({ expiresAt: Date.now() });
+    await new Promise<void>((resolve) => sink.onClose(resolve));
+    expect([types(sink), sink.ended]).to.deep.equal([['CONNECTED'], 'over']);
+    relay.close();
+  });
 });

@@ -1,4 +1,4 @@
-/** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions, versions. */
+/** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions. */
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
@@ -221,21 +221,6 @@ describe('the messages of the chat', function () {
     expect((await page())[0].author).to.deep.equal({ id: dan.id, userName: 'Daniel' });
     await world.done(world.admin, 'DELETE', `/users/${dan.id}`);
     expect((await page())[0].author.userName).to.equal('Daniel');
-  });
-
-  it('are known in every version', async () => {
-    const message = await post(world.ada, 'one');
-    await world.done(world.ada, 'PUT', `/messages/${message.id}`, { content: 'two' });
-    await world.done(world.bob, 'POST', `/messages/${message.id}/pin`, {});
-    await world.done(world.ada, 'PUT', `/messages/${message.id}`, { content: 'three' });
-    for (const who of [world.ada, world.bob, world.admin]) {
-      const { history } = await world.done(who, 'GET', `/messages/${message.id}/history`);
-      expect(contents(history)).to.deep.equal(['one', 'two', 'three']);
-      expect(history[0]).to.deep.include({
-        author: { id: world.ada.id, userName: 'ada' },
-        createdAt: message.createdAt,
-      });
-    }
   });
 
   it('are told once under one key, and their deletion too, also later', async () => {

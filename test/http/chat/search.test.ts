@@ -159,6 +159,17 @@ describe('searching the chat', function () {
     expect(there.body.messages.map(({ id }: Found) => id)).to.deep.equal([message.id]);
   });
 
+  it('takes 32 different words, and refuses one more', async () => {
+    const words = Array.from({ length: 33 }, (_, n) => `hare${n}`);
+    const message = await say(words.join(' '));
+    const [few, many] = [words.slice(1).join(' '), words.join(' ')];
+    for (const q of [few, `${few} ${few.toUpperCase()}`])
+      expect(await ids(ada, { q })).to.deep.equal([message.id]);
+    const refused = await search(ada, { q: many });
+    expect(refused.status).to.equal(400);
+    expect(refused.body.error).to.include('32');
+  });
+
   it('refuses what is no query', async () => {
     for (const query of [
       {},

@@ -61,19 +61,60 @@ describe('the sessions of the chat on two nodes', function () {
     }
   });
 
-  it('end by the clock, tokens and streams too', async () => {
-    const short = { '--auth-refresh-token-expiry-seconds': '2', '--auth-jwt-expiry-seconds': '1' };
-    const at = (await chats.more(short)).url('chat');
-    // Where the machine is slow it may be over before anybody listens.
-    const { dora, stream } = await eventually(async () => {
-      const dora = await devLogin(at, 'dora@example.org');
-      return { dora, stream: await Listening.to(at, { token: dora.token }) };
+  describe('by the clock', () => {
+    let at: string;
+    before(async () => {
+      const short = { '--auth-refresh-token-expiry-seconds': '2', '--auth-jwt-expiry-seconds': '1' };
+      at = (await chats.more(short)).url('chat');
     });
-    await eventually(async () => status(await me(at, dora.token)) === 401);
-    await eventually(() => stream.ended);
-    expect(status(await refresh(at, dora.refreshToken))).to.equal(401);
-    const { token } = await devLogin(base, 'dora@example.org');
-    const { body } = await ask(base, 'GET', '/auth/sessions', { token });
-    expect(body.sessions).to.have.length(1);
+
+    it('end, tokens and streams too', async () => {
+      // Where the machine is slow it may be over before anybody listens.
+      const { dora, stream } = await eventually(async () => {
+        const dora = await devLogin(at, 'dora@example.org');
+        return { dora, stream: await Listening.to(at, { token: dora.token }) };
+      });
+      await eventually(async () => status(await me(at, dora.token)) === 401);
+      await eventually(() => stream.ended);
+      expect(status(await refresh(at, dora.refreshToken))).to.equal(401);
+      const { token } = await devLogin(base, 'dora@example.org');
+      const { body } = await ask(base, 'GET', '/auth/sessions', { token });
+      expect(body.sessions).to.have.length(1);
+    });
+
+    it('go on with their streams, on every node, when they are refreshed', async () => {
+      const { eve, streams, refreshed } = await eventually(async () => {
+        const eve = await devLogin(at, 'eve@example.org');
+        const streams = await Promise.all(
+          [at, other].map((each) => Listening.to(each, { token: eve.token })),
+        );
+        const refreshed = await refresh(base, eve.refreshToken);
+        return refreshed.status === 200 && { eve, streams, refreshed };
+      });
+      const token = refreshed.body.accessToken;
+      const { body } = await ask(base, 'GET', '/auth/sessions', { token });
+      const { createdAt } = body.sessions.find(
+        (each: { isCurrentSession: boolean }) => each.isCurrentSession,
+      );
+      // What would have ended them has had its turn before this.
+      await eventually(() => Date.now() > createdAt + 2500);
+      await ask(base, 'PUT', '/users/me', { token, body: { userName: 'Eve herself' } });
+      for (const stream of streams) {
+        const [told] = await stream.heard(1, 'UPDATE_USER');
+        expect(told!.payload).to.include({ id: eve.id, userName: 'Eve herself' });
+        expect(stream.ended).to.equal(false);
+        stream.close();
+      }
+    });
+
+    it('end sooner where they are refreshed for less, and their streams with them', async () => {
+      const frank = await devLogin(base, 'frank@example.org');
+      const streams = await Promise.all(
+        [base, other].map((each) => Listening.to(each, { token: frank.token })),
+      );
+      expect(status(await refresh(at, frank.refreshToken))).to.equal(200);
+      for (const stream of streams) await eventually(() => stream.ended);
+      await eventually(async () => status(await me(base, frank.token)) === 401);
+    });
   });
 });

@@ -1,0 +1,23 @@
+/** A JSON array in pieces, of whatever comes page by page: never more than a page of it is in hand. */
+
+/** Characters that are written together. */
+const PIECE = 32 * 1024;
+
+/** `opening`: what stands before the array, such as the name of a member. */
+export async function* jsonList(
+  opening: string,
+  pages: AsyncIterable<readonly object[]>,
+): AsyncGenerator<string> {
+  let text = `${opening}[`;
+  let isFirst = true;
+  for await (const page of pages) {
+    for (const item of page) {
+      text += (isFirst ? '' : ',') + JSON.stringify(item);
+      isFirst = false;
+      if (text.length < PIECE) continue;
+      yield text;
+      text = '';
+    }
+  }
+  yield `${text}]`;
+}

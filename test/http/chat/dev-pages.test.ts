@@ -1,0 +1,61 @@
+/** Signing in with an email alone: for this machine and its pages, not for those that somebody happens to visit. */
+import { expect } from 'chai';
+import { chat } from '../../../bin/services/chat.js';
+import { type RunningNode, startNode } from '../../support/node.js';
+import { send } from '../../support/raw.js';
+
+const FLAGS = { '--chat-port': '0' };
+
+type Headers = { readonly [name: string]: string };
+
+describe('signing in in dev mode', function () {
+  this.timeout(60_000);
+  let node: RunningNode;
+  const started = async (flags = {}) => {
+    node = await startNode([chat], { flags: { ...FLAGS, ...flags } });
+  };
+  afterEach(() => node?.stop());
+
+  const signIn = async (headers: Headers) => {
+    const asked = {
+      method: 'POST',
+      path: '/auth/dev-login',
+      headers: { host: 'localhost', 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ email: 'admin@localhost' }),
+    };
+    const { status, text } = await send(node.url('chat'), asked);
+    return { status, ...JSON.parse(text) };
+  };
+
+  it('is not for pages of other sites, nor under a name that was made to point here', async () => {
+    await started();
+    for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null']) {
+      const refused = await signIn({ origin });
+      expect(refused, origin).to.include({ status: 403 }).and.not.to.have.property('token');
+      expect(refused.error, origin).to.be.a('string');
+    }
+    for (const host of ['evil.example', '127.0.0.1.evil.example:3000'])
+      expect(await signIn({ host, origin: `http://${host}` }), host).to.include({ status: 403 });
+    const local: readonly Headers[] = [{}, { origin: 'http://localhost:5173' }, { host: '127.0.0.1:3000' }];
+    for (const headers of local)
+      expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 200 });
+  });
+
+  it('is for pages of the application, and of origins that are named', async () => {
+    await started({
+      '--auth-app-url': 'https://chat.example/app',
+      '--server-allowed-origins': 'https://desk.example',
+    });
+    for (const origin of ['https://chat.example', 'https://desk.example'])
+      expect(await signIn({ origin }), origin).to.include({ status: 200 });
+    expect(await signIn({ host: 'chat.example' })).to.include({ status: 200 });
+    expect(await signIn({ origin: 'https://evil.example' })).to.include({ status: 403 });
+  });
+
+  it('is for everybody where that is allowed', async () => {
+    await started({ '--allow-dev': 'true' });
+    expect(await signIn({ host: 'desk.example', origin: 'https://desk.example' })).to.include({
+      status: 200,
+    });
+  });
+});

@@ -1,0 +1,57 @@
+/** The versions of a message over HTTP: all of them, however many, told in pieces. */
+import { expect } from 'chai';
+import type { Member } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+
+interface Version {
+  readonly content: string;
+  readonly createdAt: number;
+  readonly author: { readonly id: string; readonly userName: string };
+}
+
+describe('the history of a message', function () {
+  this.timeout(120_000);
+  let world: ChatWorld;
+  let channel: string;
+  before(async () => {
+    world = await startChat();
+    channel = (await world.done(world.ada, 'POST', '/channels', { name: 'Edited' })).channel.id;
+  });
+  after(() => world?.stop());
+
+  const post = async (content: string): Promise<{ id: string; createdAt: number }> =>
+    (await world.done(world.ada, 'POST', `/channels/${channel}/messages`, { content })).message;
+  const edit = (id: string, content: string) => world.done(world.ada, 'PUT', `/messages/${id}`, { content });
+  const history = async (id: string, who: Member = world.ada): Promise<readonly Version[]> =>
+    (await world.done(who, 'GET', `/messages/${id}/history`)).history;
+  const contents = (versions: readonly Version[]) => versions.map(({ content }) => content);
+
+  it('has every version', async () => {
+    const { id, createdAt } = await post('one');
+    await edit(id, 'two');
+    await world.done(world.bob, 'POST', `/messages/${id}/pin`, {});
+    await edit(id, 'three');
+    for (const who of [world.ada, world.bob, world.admin]) {
+      const versions = await history(id, who);
+      expect(contents(versions)).to.deep.equal(['one', 'two', 'three']);
+      expect(versions[0]).to.deep.include({ author: { id: world.ada.id, userName: 'ada' }, createdAt });
+    }
+  });
+
+  it('is whole, and told in pieces, of a message that is edited very often', async () => {
+    const { id } = await post('version 0');
+    const padding = 'x'.repeat(2000);
+    const wanted = ['version 0'];
+    for (let n = 1; n <= 210; n++) wanted.push((await edit(id, `version ${n} ${padding}`)).message.content);
+    const { token } = world.bob;
+    const answer = await fetch(`${world.base}/messages/${id}/history`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('content-type')).to.match(/^application\/json/);
+    expect(answer.headers.get('content-length')).to.equal(null);
+    expect(answer.headers.get('position')).to.match(/^\d+$/);
+    const told: { history: Version[] } = JSON.parse(await answer.text());
+    expect(contents(told.history)).to.deep.equal(wanted);
+  });
+});
