@@ -7,7 +7,7 @@ import type { Found } from './newest.js';
 import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.js';
 import type { LineQuery } from './texts.js';
 
-const OPENED_BYTES = 16 * 1024 * 1024;
+const OPENED_BYTES = 8 * 1024 * 1024;
 
 interface Place {
   readonly run: string;

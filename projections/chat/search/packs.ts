@@ -71,7 +71,8 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
       return row?.last.toBigInt() ?? 0n;
     },
     add(channel, runs) {
-      const at = runs.reduce((newest, run) => (run.at > newest ? run.at : newest), 0n);
+      let at = 0n;
+      for (const run of runs) if (run.at > at) at = run.at;
       const lines = runs.flatMap(({ docs }, run) => docs.map((doc) => lineOf(doc, run)));
       const { first } = runs[0]!;
       dirty.set(idOf(channel, first), { channel, first, last: runs.at(-1)!.last, at, lines });

@@ -13,9 +13,10 @@ import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } f
 import { encodeTexts, type LineQuery, Texts } from './texts.js';
 
 /** Filters of a million messages take about so much. */
-const FILTER_BYTES = 20 * 1024 * 1024;
-/** Texts of about as many: of those that are read again and again, the others are not to be driven out. */
-const TEXT_BYTES = 80 * 1024 * 1024;
+const FILTER_BYTES = 18 * 1024 * 1024;
+const TEXT_BYTES = 66 * 1024 * 1024;
+/** Of texts beyond that one of so many takes the place of another: who looks through all would find none of them. */
+const KEPT_BEYOND = 8;
 /** What is asked of the store at first, since often that is enough, and then. */
 const FIRST_AT_ONCE = 16;
 const AT_ONCE = 64;
@@ -52,6 +53,9 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     maxSize: TEXT_BYTES,
     sizeCalculation: ({ size }, key) => size + key.length,
   });
+  let beyond = 0;
+  const isKept = ({ size }: Texts) =>
+    texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
 
   async function readFilters({ packs }: Rows, some: readonly Head[]) {
     const missing = some.filter(({ isPack, key }) => isPack && !filters.has(key));
@@ -78,7 +82,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     }
     // Of one place both begin alike, and never are both asked for.
     const opened = (isPack: boolean, row: PackRow | RunRow, each: Texts) => {
-      texts.set(keyOf(isPack, row), each);
+      if (!isPack || isKept(each)) texts.set(keyOf(isPack, row), each);
       found.set(row._id, each);
     };
     const [missingPacks, missingRuns] = missing.map(($in) => ({ _id: { $in } }));
