@@ -63,7 +63,8 @@ export interface Delivery {
   readonly ends?: boolean;
 }
 
+/** What a client reads, as JSON: its members besides the type are those of the service's contract. */
 export interface Message {
   readonly type: string;
-  readonly payload?: unknown;
+  readonly [member: string]: unknown;
 }

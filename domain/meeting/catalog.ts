@@ -27,7 +27,6 @@ const inMeeting = <const Needed extends Properties, const Optional extends Prope
 /** Where a person is connected: which node, over which of its sockets; `caller` is a keyed digest of their address. */
 const connected = { node: id, seat: id } as const;
 const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } } as const;
-const said = (erased: object) => ({ sealed: { subject: meetingSubject, erased } }) as const;
 
 export const catalog = {
   service: 'meeting',
@@ -65,7 +64,7 @@ export const catalog = {
     EntryGranted: event(inMeeting({ participantId: id, grantedAt: time, isModerator: flag }, { by: id })),
     EntryRefused: event(
       inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
-      said({ reason: '' }),
+      { sealed: { subject: meetingSubject, erased: { reason: '' } } },
     ),
     /** Who waited has gone. */
     EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time })),

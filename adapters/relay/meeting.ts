@@ -1,0 +1,203 @@
+/** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
+import type { RevealedEvent } from '../../application/ports.js';
+import type { MeetingEvent } from '../../domain/meeting/catalog.js';
+import { after, initialState, type Person, personOf, type RoomState } from '../../domain/meeting/state.js';
+import { PersistentMap } from '../../domain/shared/persistent-map.js';
+import type { Audience, Delivery, Hearing, Message } from './audience.js';
+import {
+  type About,
+  failed,
+  handLowered,
+  handRaised,
+  moderatorAction,
+  participantJoined,
+  participantLeft,
+  participantUpdated,
+  recordingStarted,
+  recordingStopped,
+  rejectUser,
+  roomLocked,
+  roomUnlocked,
+  waitingRoom,
+} from './meeting/messages.js';
+
+/** The rooms that are open, by id. */
+export type Rooms = PersistentMap<RoomState>;
+
+export interface MeetingAudienceOptions {
+  /** With which somebody can come back as who they were, when their connection has broken. */
+  readonly resumeToken: (participantId: string) => string;
+}
+
+/** What has happened, and the room after it. */
+interface Happening {
+  readonly room: RoomState;
+  /** To whom. */
+  readonly of: About;
+  /** By whom; by themselves where nobody else is named. */
+  readonly by: About;
+}
+
+type Event = RevealedEvent<MeetingEvent>;
+
+const roomIn = (rooms: Rooms, { data: { roomId } }: Event): RoomState => rooms.get(roomId) ?? initialState;
+
+/** An event means to the room what it means to its rules. */
+function evolve(rooms: Rooms, event: Event): Rooms {
+  const { roomId } = event.data;
+  const room = after(roomIn(rooms, event), [event]);
+  return room.isOpen ? rooms.set(roomId, room) : rooms.delete(roomId);
+}
+
+function happening(event: Event, room: RoomState): Happening {
+  const {
+    roomId,
+    participantId = '',
+    by = participantId,
+  } = event.data as Partial<About> & {
+    readonly roomId: string;
+    readonly by?: string;
+  };
+  const there = { roomId, at: event.recordedAt };
+  return { room, of: { ...there, participantId }, by: { ...there, participantId: by } };
+}
+
+const hearing = (deliver: (happened: Happening) => readonly Delivery[]): Hearing<Rooms, Event> => ({
+  evolve,
+  deliver: (event, rooms) => deliver(happening(event, roomIn(rooms, event))),
+});
+
+const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
+const everybody = ({ people }: RoomState) => ids(people);
+const others = ({ people }: RoomState, but: string) => ids(people).filter((id) => id !== but);
+const moderators = ({ people }: RoomState) => ids(people.filter(({ isModerator }) => isModerator));
+const waiterOf = ({ waiting }: RoomState, id: string) => waiting.find((each) => each.id === id);
+
+/** Nothing where there is nobody. */
+const tell = (to: readonly string[], ...messages: readonly Message[]): readonly Delivery[] =>
+  to.length === 0 ? [] : messages.map((message) => ({ to, message }));
+
+/** How somebody appears now, to all of these. */
+function updated(to: readonly string[], { room, of }: Happening): readonly Delivery[] {
+  const person = personOf(room, of.participantId);
+  return person ? tell(to, participantUpdated(of, person)) : [];
+}
+
+const waiters = ({ room, of }: Happening): readonly Message[] =>
+  room.waiting.map((each) => waitingRoom(of, each));
+
+/** A moderator's action upon somebody who is there: they are told of it, and everybody of what has come of it. */
+const acted = (action: 'mute' | 'unmute' | 'make-moderator') =>
+  hearing((happened) => {
+    const { room, of, by } = happened;
+    return [
+      ...tell([of.participantId], moderatorAction(by, of.participantId, action)),
+      ...updated(everybody(room), happened),
+      ...tell([of.participantId], ...(action === 'make-moderator' ? waiters(happened) : [])),
+    ];
+  });
+
+/** What the others hear, and see. */
+const hand = (told: (of: About) => Message) =>
+  hearing((happened) => {
+    const rest = others(happened.room, happened.of.participantId);
+    return [...tell(rest, told(happened.of)), ...updated(rest, happened)];
+  });
+
+const told = (of: (by: About) => Message) => hearing(({ room, by }) => tell(everybody(room), of(by)));
+
+export function createMeetingAudience({
+  resumeToken,
+}: MeetingAudienceOptions): Audience<Rooms, MeetingEvent> {
+  const own = ({ of }: Happening) => ({ resumeToken: resumeToken(of.participantId) });
+
+  /** All that somebody must know who has just come in; first of it, that they are. */
+  function welcome(happened: Happening, person: Person): readonly Delivery[] {
+    const { room, of } = happened;
+    const present = room.people.filter(({ id }) => id !== person.id);
+    const by = (participantId = person.id) => ({ ...of, participantId });
+    return tell(
+      [person.id],
+      participantJoined(of, person, own(happened)),
+      ...present.map((each) => participantJoined(of, each)),
+      ...present.filter(({ isHandRaised }) => isHandRaised).map((each) => participantUpdated(of, each)),
+      ...(room.isLocked ? [roomLocked(by(moderators(room)[0]))] : []),
+      ...(room.recordingBy ? [recordingStarted(by(room.recordingBy))] : []),
+      ...(person.isModerator ? waiters(happened) : []),
+    );
+  }
+
+  /** Whoever came in hears of it first. */
+  const entered = hearing((happened) => {
+    const { room, of } = happened;
+    const person = personOf(room, of.participantId);
+    if (!person) return [];
+    const [first, ...rest] = welcome(happened, person);
+    return [first!, ...tell(others(room, person.id), participantJoined(of, person)), ...rest];
+  });
+
+  return {
+    initialState: PersistentMap.empty(),
+    on: {
+      RoomOpened: { evolve },
+      ParticipantJoined: entered,
+      EntryGranted: entered,
+      EntryRequested: hearing((happened) => {
+        const { room, of } = happened;
+        const person = waiterOf(room, of.participantId);
+        if (!person) return [];
+        return [
+          ...tell([person.id], waitingRoom(of, person, own(happened))),
+          ...tell(moderators(room), waitingRoom(of, person)),
+        ];
+      }),
+      EntryRefused: {
+        evolve,
+        deliver(event, rooms) {
+          const { room, of, by } = happening(event, roomIn(rooms, event));
+          const message = rejectUser(by, of.participantId, event.data.secret.reason);
+          return [
+            { to: [of.participantId], message, ends: true },
+            ...tell(moderators(room), participantLeft(of)),
+          ];
+        },
+      },
+      EntryWithdrawn: hearing(({ room, of }) => tell(moderators(room), participantLeft(of))),
+      ParticipantReturned: hearing((happened) => {
+        const { room, of } = happened;
+        const person = personOf(room, of.participantId);
+        if (person) return welcome(happened, person);
+        const waits = waiterOf(room, of.participantId);
+        return waits ? tell([waits.id], waitingRoom(of, waits, own(happened))) : [];
+      }),
+      ParticipantLeft: hearing(({ room, of }) => tell(everybody(room), participantLeft(of))),
+      ParticipantKicked: hearing(({ room, of, by }) => [
+        { to: [of.participantId], message: moderatorAction(by, of.participantId, 'kick'), ends: true },
+        ...tell(everybody(room), participantLeft(of)),
+      ]),
+      ParticipantUpdated: hearing((happened) =>
+        updated(others(happened.room, happened.of.participantId), happened),
+      ),
+      HandRaised: hand(handRaised),
+      HandLowered: hand(handLowered),
+      ParticipantMuted: acted('mute'),
+      ParticipantUnmuted: acted('unmute'),
+      ParticipantPromoted: acted('make-moderator'),
+      RoomLocked: told(roomLocked),
+      RoomUnlocked: told(roomUnlocked),
+      RecordingStarted: told(recordingStarted),
+      RecordingStopped: told(recordingStopped),
+      RoomEnded: {
+        evolve,
+        /** Those who still wait, wait for nothing. */
+        deliver(event, _, rooms) {
+          const { room, of } = happening(event, roomIn(rooms, event));
+          return room.waiting.flatMap(({ id }) =>
+            tell([id], failed({ ...of, participantId: id }, 'ROOM_NOT_FOUND', 'The meeting is over')),
+          );
+        },
+      },
+      MeetingErased: {},
+    },
+  };
+}

@@ -1,0 +1,256 @@
+/** Who in a meeting is told what, in which order, without a socket (answers-meeting, Joining and Who gets what). */
+import { expect } from 'chai';
+import { hear, type Message } from '../../adapters/relay/audience.js';
+import { createMeetingAudience } from '../../adapters/relay/meeting.js';
+import type { RevealedEvent } from '../../application/ports.js';
+import { type MeetingEvent, NAMELESS } from '../../domain/meeting/catalog.js';
+import {
+  ended,
+  granted,
+  happened,
+  hosted,
+  joined,
+  kicked,
+  left,
+  locked,
+  meetingId,
+  NOON,
+  opened,
+  promoted,
+  requested,
+  roomId,
+  unlocked,
+} from '../support/meeting.js';
+
+const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+
+/** What each person is told of the last event, after those before it: `ends` where it is the last they are told. */
+function told(...events: readonly MeetingEvent[]) {
+  const recorded = events.map(
+    (event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent<MeetingEvent>,
+  );
+  const last = recorded.pop()!;
+  const before = recorded.reduce((state, event) => hear(audience, state, event).state, audience.initialState);
+  const by: { [participantId: string]: Message[] } = {};
+  for (const { to, message, ends } of hear(audience, before, last).deliveries)
+    for (const each of to) by[each] = [...(by[each] ?? []), ends ? { ...message, ends } : message];
+  return by;
+}
+
+const message = (type: string, participantId: string, more: object = {}): Message => ({
+  type,
+  roomId,
+  participantId,
+  timestamp: NOON,
+  ...more,
+});
+const flags = { isMuted: false, isVideoOff: false, isHandRaised: false };
+const joinedAs = (id: string, isModerator = false, more: object = {}) =>
+  message('participant-joined', id, { name: id, isModerator, isMuted: false, isVideoOff: false, ...more });
+const own = (id: string) => ({ resumeToken: `token-of-${id}` });
+const updatedAs = (id: string, more: object = {}) =>
+  message('participant-updated', id, { isModerator: false, ...flags, ...more });
+const waits = (id: string, more: object = {}) => message('waiting-room', id, { name: id, ...more });
+const leftAs = (id: string) => message('participant-left', id);
+
+const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
+const raised = (participantId: string) => happened('HandRaised', { participantId, raisedAt: NOON });
+const lowered = (participantId: string) => happened('HandLowered', { participantId, loweredAt: NOON });
+
+describe('the people of a meeting', () => {
+  it('hear of a newcomer, who hears of that first, and then of all who are there in order of joining', () => {
+    expect(told(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
+    expect(told(...three)).to.deep.equal({
+      ada: [joinedAs('cleo')],
+      bob: [joinedAs('cleo')],
+      cleo: [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob')],
+    });
+  });
+
+  it('are told, when they come, of hands, of the lock and of a recording', () => {
+    const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
+    const { dan } = told(
+      ...three,
+      raised('bob'),
+      recording,
+      locked('ada'),
+      requested('dan'),
+      granted('dan', 'ada'),
+    );
+    expect(dan).to.deep.equal([
+      joinedAs('dan', false, own('dan')),
+      joinedAs('ada', true),
+      joinedAs('bob'),
+      joinedAs('cleo'),
+      updatedAs('bob', { isHandRaised: true }),
+      message('room-locked', 'ada', { lockedBy: 'ada' }),
+      message('recording-started', 'ada', { startedBy: 'ada' }),
+    ]);
+  });
+
+  it('see newcomers as they were muted and went dark, not as they came', () => {
+    const dark = happened('ParticipantUpdated', {
+      participantId: 'bob',
+      updatedAt: NOON,
+      ...flags,
+      isMuted: true,
+      isVideoOff: true,
+    });
+    const { cleo } = told(opened(), joined('ada', true), joined('bob'), dark, joined('cleo'));
+    expect(cleo?.[2]).to.deep.equal({ ...joinedAs('bob'), isMuted: true, isVideoOff: true });
+  });
+
+  describe('where it is locked', () => {
+    const shut = [...three, promoted('bob', 'ada'), locked('ada')];
+
+    it('lead who waits to those who decide, and to nobody else', () => {
+      expect(told(...shut, requested('dan'))).to.deep.equal({
+        ada: [waits('dan')],
+        bob: [waits('dan')],
+        dan: [waits('dan', own('dan'))],
+      });
+    });
+
+    it('see who is admitted like everybody who comes', () => {
+      const by = told(...shut, requested('dan'), granted('dan', 'ada'));
+      for (const each of ['ada', 'bob', 'cleo']) expect(by[each]).to.deep.equal([joinedAs('dan')]);
+      expect(by.dan?.[0]).to.deep.equal(joinedAs('dan', false, own('dan')));
+    });
+
+    it('do not see who is rejected, who is told why and has to go', () => {
+      const refused = happened('EntryRefused', {
+        participantId: 'dan',
+        refusedAt: NOON,
+        by: 'ada',
+        secret: { reason: 'Not today' },
+      });
+      expect(told(...shut, requested('dan'), refused)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+        dan: [message('reject-user', 'ada', { targetId: 'dan', reason: 'Not today', ends: true })],
+      });
+    });
+
+    it('learn who waits no more, if they decide', () => {
+      const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON });
+      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+      });
+    });
+
+    it('learn of those who still wait when they are promoted, or come to decide', () => {
+      const waiting = [requested('dan'), requested('eve')];
+      expect(told(...shut, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
+        message('moderator-action', 'ada', { targetId: 'cleo', action: 'make-moderator' }),
+        updatedAs('cleo', { isModerator: true }),
+        waits('dan'),
+        waits('eve'),
+      ]);
+      expect(told(...shut, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([
+        waits('dan'),
+        waits('eve'),
+      ]);
+      expect(told(...shut, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
+    });
+
+    it('hear when they may wait no more', () => {
+      const over = told(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
+      expect(over).to.deep.equal({
+        bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting is over' })],
+      });
+    });
+  });
+
+  it('all hear of locks and recordings, and who did it', () => {
+    const heard: readonly (readonly [MeetingEvent, Message])[] = [
+      [locked('ada'), message('room-locked', 'ada', { lockedBy: 'ada' })],
+      [unlocked('ada'), message('room-unlocked', 'ada', { unlockedBy: 'ada' })],
+      [
+        happened('RecordingStarted', { startedAt: NOON, by: 'ada' }),
+        message('recording-started', 'ada', { startedBy: 'ada' }),
+      ],
+      [
+        happened('RecordingStopped', { stoppedAt: NOON, by: 'ada' }),
+        message('recording-stopped', 'ada', { stoppedBy: 'ada' }),
+      ],
+    ];
+    for (const [event, expected] of heard)
+      expect(told(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
+  });
+
+  it('but not they themselves hear of what they say of themselves', () => {
+    const update = happened('ParticipantUpdated', {
+      participantId: 'bob',
+      updatedAt: NOON,
+      ...flags,
+      isVideoOff: true,
+    });
+    const seen = updatedAs('bob', { isVideoOff: true });
+    expect(told(...three, update)).to.deep.equal({ ada: [seen], cleo: [seen] });
+    const up = [message('raise-hand', 'bob'), updatedAs('bob', { isHandRaised: true })];
+    expect(told(...three, raised('bob'))).to.deep.equal({ ada: up, cleo: up });
+    const down = [message('lower-hand', 'bob'), updatedAs('bob')];
+    expect(told(...three, raised('bob'), lowered('bob'))).to.deep.equal({ ada: down, cleo: down });
+  });
+
+  it('see what a moderator makes of somebody, who is told of it', () => {
+    const muted = happened('ParticipantMuted', { participantId: 'bob', mutedAt: NOON, by: 'ada' });
+    const unmuted = happened('ParticipantUnmuted', { participantId: 'bob', unmutedAt: NOON, by: 'ada' });
+    const action = (what: string) => message('moderator-action', 'ada', { targetId: 'bob', action: what });
+    for (const [events, what, seen] of [
+      [[muted], 'mute', updatedAs('bob', { isMuted: true })],
+      [[muted, unmuted], 'unmute', updatedAs('bob')],
+      [[promoted('bob', 'ada')], 'make-moderator', updatedAs('bob', { isModerator: true })],
+    ] as const)
+      expect(told(...three, ...events)).to.deep.equal({
+        ada: [seen],
+        bob: [action(what), seen],
+        cleo: [seen],
+      });
+  });
+
+  it('see who is kicked go, and that is the last who is kicked is told', () => {
+    const action = message('moderator-action', 'ada', { targetId: 'bob', action: 'kick', ends: true });
+    expect(told(...three, kicked('bob', 'ada'))).to.deep.equal({
+      ada: [leftAs('bob')],
+      bob: [action],
+      cleo: [leftAs('bob')],
+    });
+  });
+
+  it('see who leaves go, and who leads then, who is told so', () => {
+    expect(told(...three, left('ada'))).to.deep.equal({ bob: [leftAs('ada')], cleo: [leftAs('ada')] });
+    const seen = updatedAs('bob', { isModerator: true });
+    expect(told(...three, left('ada'), promoted('bob'))).to.deep.equal({
+      bob: [message('moderator-action', 'bob', { targetId: 'bob', action: 'make-moderator' }), seen],
+      cleo: [seen],
+    });
+  });
+
+  it('are told all anew where they come back over another socket, and nobody else hears of it', () => {
+    const returned = (participantId: string) =>
+      happened('ParticipantReturned', { participantId, returnedAt: NOON, node: 'south', seat: 'two' });
+    expect(told(...three, returned('bob'))).to.deep.equal({
+      bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true), joinedAs('cleo')],
+    });
+    expect(told(...three, locked('ada'), requested('dan'), returned('dan'))).to.deep.equal({
+      dan: [waits('dan', own('dan'))],
+    });
+  });
+
+  it('have no name that is erased', () => {
+    const erased = { ...joined('ada', true), erased: true };
+    const nameless = { ...erased, data: { ...erased.data, secret: { name: NAMELESS } } };
+    const { bob } = told(opened(), nameless, joined('bob'));
+    expect(bob?.[1]?.name).to.equal(NAMELESS);
+  });
+
+  it('are nobody’s business of another meeting in the same room', () => {
+    const again = opened({ meetingId: 'second' });
+    const { bob } = told(hosted, joined('ada', true), left('ada'), ended(), again, joined('bob', true));
+    expect(bob).to.deep.equal([joinedAs('bob', true, own('bob'))]);
+    const erased = { type: 'MeetingErased', data: { roomId, meetingId, erasedAt: NOON } } as const;
+    expect(told(hosted, joined('ada', true), left('ada'), ended(), erased)).to.deep.equal({});
+  });
+});
