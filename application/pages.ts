@@ -4,17 +4,34 @@ import type { EventLog, RecordedEvent } from './ports.js';
 /** Events read at once: a few megabytes of what people write, a hundred of the largest batches of records. */
 const PAGE = 200;
 
-/** Its events in order, from a revision on; ends with the reason where there is no such stream (any more). */
+/** Its events in order, from a revision on, `limit` at once; ends with the reason where there is no such stream (any more). */
 export async function* pagesOf(
   log: Pick<EventLog, 'read'>,
   stream: string,
   from = 0,
+  limit = PAGE,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let next = from; ; ) {
-    const events = await log.read(stream, { from: next, limit: PAGE });
+    const events = await log.read(stream, { from: next, limit });
     if (typeof events === 'string') return events;
     yield events;
-    if (events.length < PAGE) return undefined;
+    if (events.length < limit) return undefined;
     next = events.at(-1)!.revision + 1;
   }
+}
+
+/** The same from the newest on, each page newest first. */
+export async function* pagesBack(
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
+  for (let from: number | undefined; from === undefined || from >= 0; ) {
+    const asked = from === undefined ? {} : { from };
+    const events = await log.read(stream, { backwards: true, limit: PAGE, ...asked });
+    if (typeof events === 'string') return events;
+    if (events.length === 0) return undefined;
+    yield events;
+    from = events.at(-1)!.revision - 1;
+  }
+  return undefined;
 }

@@ -75,5 +75,6 @@ function serializeError(error: unknown): object {
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(stack ? { stack: maskCredentials(stack) } : {}),
     ...(cause instanceof Error ? { cause: serializeError(cause) } : {}),
+    ...(error instanceof AggregateError ? { errors: error.errors.map(serializeError) } : {}),
   };
 }

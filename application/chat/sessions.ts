@@ -75,9 +75,14 @@ export function createSessions(ports: SessionPorts) {
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
 
-  /** Older events are of sessions that are over: each tells all of its own. */
-  const retain = (stream: string) =>
-    log.retain(stream, { maxAgeSeconds: refreshTokenExpirySeconds + DAY_SECONDS });
+  /** Older events are of sessions that are over, as each tells all of its own: unless one is to live longer than those. */
+  const retaining = (stream: string) => async () => {
+    const { state } = await admission.load(sessionKind, stream);
+    const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
+    if (longest < lifeMs)
+      await log.retain(stream, { maxAgeSeconds: refreshTokenExpirySeconds + DAY_SECONDS });
+    return undefined;
+  };
 
   async function signedIn(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
@@ -104,12 +109,8 @@ export function createSessions(ports: SessionPorts) {
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
     const from = { ip, userAgent: userAgent.slice(0, LONGEST_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
-    const before = async () => {
-      if ((await admission.load(sessionKind, stream)).revision < 0) await retain(stream);
-      return undefined;
-    };
     const by = { ...context, actor: userId };
-    const outcome = await handle(sessionKind, stream, command, by, before);
+    const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const at = openedBy(outcome)?.data.lastUsedAt ?? now;
     return {
@@ -127,7 +128,8 @@ export function createSessions(ports: SessionPorts) {
     const now = clock.now();
     const command = { type: 'RefreshSession' as const, ...given, expiresAt: now + lifeMs, now };
     const by = { ...context, actor: userId };
-    const outcome = await handle(sessionKind, sessionStream(userId), command, by);
+    const stream = sessionStream(userId);
+    const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     if (outcome.events.some(({ type }) => type === 'SessionEnded')) return sessionEnded;
     const refreshed = openedBy(outcome)?.data;

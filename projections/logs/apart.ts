@@ -25,11 +25,12 @@ const PIECE_BYTES = 200;
 /** What is read of a section takes about so many times its bytes. */
 const TIMES_LARGER = 3;
 
-const ALL: Needs = { instants: true, places: true, records: true };
+/** All that a block can be asked for. */
+export const ALL: Needs = { instants: true, places: true, records: true };
 
 export interface Apart {
-  /** Undefined when the block, or its key, has gone. */
-  open(located: Located, needs?: Needs): Promise<Block | undefined>;
+  /** Undefined when the block, or its key, has gone; `untold` where records tell what columns were to, and all must be open. */
+  open(located: Located, needs: Needs): Promise<Block | 'untold' | undefined>;
   readonly cache: Cache;
 }
 
@@ -77,7 +78,7 @@ export function createApart(vault: Vault, fetching: Fetching): Apart {
     return found;
   }
 
-  async function open(located: Located, needs: Needs = ALL): Promise<Block | undefined> {
+  async function open(located: Located, needs: Needs): Promise<Block | 'untold' | undefined> {
     const { header } = located;
     const { count, chunks = [] } = header;
     const names = await namesFor(header.subject);
@@ -95,7 +96,7 @@ export function createApart(vault: Vault, fetching: Fetching): Apart {
     if (!found) return undefined;
     // What no column tells only the records do.
     const untold = known.length < columns.length || known.some(({ key }) => found.get(key) === undefined);
-    if (untold && needs.records !== true) return open(located, { ...needs, ...ALL });
+    if (untold && needs.records !== true) return 'untold';
     return blockOf(located, found, (column) => {
       const piece = valuesPiece(column, names, count);
       return piece && (found.get(piece.key) as Values | undefined);

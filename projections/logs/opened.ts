@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { entryText } from '../../application/logs/queries.js';
 import type { Block, Needs } from '../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../application/ports.js';
-import { createApart } from './apart.js';
+import { ALL, createApart } from './apart.js';
 import { type OpenBlock, openBlock } from './block.js';
 import { createFetching } from './fetching.js';
 import type { Header, Located } from './located.js';
@@ -74,6 +74,25 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return block;
   }
 
+  /** Where one is that gathered when it was asked for, and is full since: its row has no records any more. */
+  async function filled({ name, part, header }: Located): Promise<Located | undefined> {
+    const projection = { records: 0, terms: 0, correlations: 0 };
+    const row = await rowsOf(name, part).findOne<Header>({ _id: header._id }, { projection });
+    return row?.chunks && { name, part, header: row };
+  }
+
+  /** Nothing is looked for while anything is held that others wait for: what takes more than was thought begins anew. */
+  async function readApart<T>(located: Located, look: (block: Block) => Promise<T>, needs: Needs) {
+    const within = (asked: Needs) =>
+      semaphore.within(costOf(located.header, asked), async () => {
+        const block = await apart.open(located, asked);
+        return block === 'untold' ? block : { found: block && (await look(block)) };
+      });
+    const told = await within(needs);
+    const all = told === 'untold' ? await within({ ...needs, ...ALL }) : told;
+    return all === 'untold' ? undefined : all.found;
+  }
+
   /** Terms of a block that still changes are all together. */
   async function filterInRow({ name, part, header }: Located): Promise<Uint8Array | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { terms: 1 } });
@@ -81,17 +100,25 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return row?.terms && vault.openBytes(header.subject, row.terms.buffer);
   }
 
-  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
-    const { name, part, header } = located;
-    const key = `${keyOf(name, part, header)} ${header.chunks ? section : ''}`;
+  async function filterInSection(located: Located, section: string): Promise<Uint8Array | undefined> {
+    const found = (await fetching.sections(located, 'terms', [section]))?.get(section);
+    return found instanceof Uint8Array ? found : undefined;
+  }
+
+  async function remembered(key: string, find: () => Promise<Uint8Array | undefined>) {
     const known = filters.get(key);
     if (known) return known;
-    const found = header.chunks
-      ? (await fetching.sections(located, 'terms', [section]))?.get(section)
-      : await filterInRow(located);
-    const filter = found instanceof Uint8Array ? found : undefined;
+    const filter = await find();
     if (filter) filters.set(key, filter, { size: filter.length + RECORD_BYTES });
     return filter;
+  }
+
+  /** One that may be full since is looked for where those are that gather, and then where the full ones are. */
+  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
+    const { name, part, header } = located;
+    const key = keyOf(name, part, header);
+    const inRow = header.chunks ? undefined : await remembered(key, () => filterInRow(located));
+    return inRow ?? remembered(`${key} ${section}`, () => filterInSection(located, section));
   }
 
   return {
@@ -101,11 +128,21 @@ export function createOpened(db: Db, vault: Vault): Opened {
       apart.cache,
     ],
 
-    read(located, look, needs) {
-      return semaphore.within(costOf(located.header, needs), async () => {
-        const block = located.header.chunks ? await apart.open(located, needs) : await whole(located);
-        return block && look(block);
+    async read(located, look, needs = ALL) {
+      const { header } = located;
+      if (header.chunks) return readApart(located, look, needs);
+      const told = await semaphore.within(costOf(header), async () => {
+        const block = await whole(located);
+        return block && { found: await look(block) };
       });
+      if (told) return told.found;
+      const full = await filled(located);
+      // It only ever gets more, at its end.
+      const upTo = (block: Block) => ({
+        ...block,
+        order: block.order.filter((index) => index < header.count),
+      });
+      return full && readApart(full, (block) => look(upTo(block)), needs);
     },
 
     async mayHold(name, part, headers, terms) {
@@ -136,12 +173,12 @@ function shown(block: OpenBlock, producerId: string, audit: boolean): Block {
     ...block,
     producerId,
     audit,
-    id: remembered(block.id),
-    entry: remembered((index) => entryText(block.record(index), block.line(index))),
+    id: eachOnce(block.id),
+    entry: eachOnce((index) => entryText(block.record(index), block.line(index))),
   };
 }
 
-function remembered(make: (index: number) => string): (index: number) => string {
+function eachOnce(make: (index: number) => string): (index: number) => string {
   const made: string[] = [];
   return (index) => {
     made[index] ??= make(index);

@@ -24,16 +24,22 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+const SILENT = /--log-level[ =](warn|error|silent)/;
 const PORTS = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
 
-/** Rejects with what the process printed when it ends before it is ready. */
+/**
+ * Rejects with what the process printed when it ends before it is ready. That it is ready, and where, it says at level
+ * `info`, whatever the environment of the tests says of that; flags by which it would say nothing are refused.
+ */
 export async function startServer(
   dataDir: string,
   flags: readonly string[] = [],
   env = {},
   program = ANNALS,
 ): Promise<Server> {
-  const args = ['serve', '--data-dir', dataDir, '--log-format', 'json', ...PORTS, ...flags];
+  if (SILENT.test(flags.join(' '))) throw new RangeError('nothing would tell that the server is ready');
+  const printing = ['--log-format', 'json', '--log-level', 'info'];
+  const args = ['serve', '--data-dir', dataDir, ...printing, ...PORTS, ...flags];
   const child = owned(
     spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],

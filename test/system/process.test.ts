@@ -83,6 +83,17 @@ describe('the log', () => {
     expect(written[0]).not.to.include('s3cret');
   });
 
+  it('writes what each of several errors says that were thrown as one', () => {
+    const { logger, written } = logTo();
+    const each = [new TypeError('of mongodb://ann:s3cret@host'), new RangeError('other')];
+    logger.error({ err: new AggregateError(each, 'several') }, 'failed');
+    const { err } = JSON.parse(written[0]!);
+    expect(err.message).to.equal('several');
+    expect(err.errors.map(({ type }: { type: string }) => type)).to.deep.equal(['TypeError', 'RangeError']);
+    expect(err.errors[1].message).to.equal('other');
+    expect(written[0]).not.to.include('s3cret');
+  });
+
   it('writes lines for people when asked to', () => {
     const { logger, written } = logTo({ format: 'pretty' });
     logger.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');

@@ -204,6 +204,14 @@ describe('the event stream of the chat', function () {
     await expectTold(['admin', 'ada'], 'NEW_MESSAGE', say);
   });
 
+  it('tells everybody of a name of the server that is another one', async () => {
+    const rename = () => world.done(world.admin, 'PUT', '/server/settings', { name: 'The Office' });
+    expect(await expectTold(ALL, 'UPDATE_SERVER_SETTINGS', rename)).to.deep.equal({ name: 'The Office' });
+    await expectTold([], 'UPDATE_SERVER_SETTINGS', rename);
+    const refused = () => world.as(world.cyd, 'PUT', '/server/settings', { name: 'Mine' });
+    await expectTold([], 'UPDATE_SERVER_SETTINGS', refused);
+  });
+
   it('tells of what two say to each other those two alone', async () => {
     const two: readonly Name[] = ['ada', 'cyd'];
     const begun = await told(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));

@@ -1,5 +1,6 @@
 /** Sessions over several nodes, and by the clock: what one node ends has ended on all, and streams with it. */
 import { expect } from 'chai';
+import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-installation.js';
 import { eventually } from '../../support/condition.js';
@@ -104,6 +105,32 @@ describe('the sessions of the chat on two nodes', function () {
         expect(told!.payload).to.include({ id: eve.id, userName: 'Eve herself' });
         expect(stream.ended).to.equal(false);
         stream.close();
+      }
+    });
+
+    it('stand in the log as long as any of them can live, and a day', async () => {
+      const client = connectEventStore(chats.servers.eventStoreUrl);
+      const kept = async ({ id }: Member) =>
+        (await client.getStreamMetadata(`chat.session-${id}`)).metadata?.maxAge;
+      try {
+        const [short, long] = [
+          await devLogin(at, 'short@example.org'),
+          await devLogin(base, 'long@example.org'),
+        ];
+        expect([await kept(short), await kept(long)]).to.deep.equal([86_402, 691_200]);
+        // What is to live longer than all before is not to be forgotten with them, nor by what lives shorter.
+        await devLogin(base, 'short@example.org');
+        expect(await kept(short)).to.equal(691_200);
+        await devLogin(at, 'short@example.org');
+        await devLogin(at, 'long@example.org');
+        expect([await kept(short), await kept(long)]).to.deep.equal([691_200, 691_200]);
+        const refreshed = await eventually(async () => {
+          const other = await devLogin(at, 'refreshed@example.org');
+          return status(await refresh(base, other.refreshToken)) === 200 && other;
+        });
+        expect(await kept(refreshed)).to.equal(691_200);
+      } finally {
+        await client.dispose();
       }
     });
 

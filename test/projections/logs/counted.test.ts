@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
-import { type Filter, matches } from '../../../domain/logs/filter.js';
+import { unhurried } from '../../../application/logs/pace.js';
+import type { BlockRef } from '../../../application/logs/record-index.js';
+import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import { filter, NOON } from '../../domain/logs/arbitrary.js';
 import { grouping, keysOf } from '../../support/groupings.js';
 import { foundIn } from '../../support/logs.js';
@@ -119,6 +121,44 @@ describe('the counts of log records', function () {
     await without('terms');
     expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
     expect(await count(one, byStatus)).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('has no more open at once than there is room for, also where it is told late that records must be', async () => {
+    const some = Array.from({ length: 520 }, (_, n) => ({
+      timestamp: NOON,
+      message: `${n} ${'x'.repeat(1900)}`,
+    }));
+    const requests = Array.from({ length: 20 }, () => ({
+      producerId: 'api',
+      receivedAt: NOON,
+      records: some,
+    }));
+    const name = await ground.build(await ground.ingested(requests, 10));
+    const refs: BlockRef[] = [];
+    for await (const ref of ground.indexOf(name).blocks(EVERYTHING, 'desc', unhurried)) refs.push(ref);
+    expect(refs).to.have.length(20);
+    /** As long as it takes to read all one after the other: whoever else is let in has come by then. */
+    const others = () => foundIn(ground.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');
+    const room = 24 * 1024 * 1024;
+    let [open, most] = [0, 0];
+    let full = () => {};
+    const isFull = new Promise<void>((resolve) => {
+      full = resolve;
+    });
+    const read = async (ref: BlockRef) =>
+      ref.read(
+        async () => {
+          open += 2 * ref.size;
+          most = Math.max(most, open);
+          if (open + 2 * ref.size > room) others().then(full, full);
+          await isFull;
+          open -= 2 * ref.size;
+        },
+        { columns: [{ by: 'field', path: 'message' }] },
+      );
+    await Promise.all(refs.map(read));
+    expect(most).to.be.within(room / 2, room);
     await ground.kernel.builds.drop(name);
   });
 });

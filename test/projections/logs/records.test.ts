@@ -1,12 +1,16 @@
 /** The record index against the naive truth, however batches are cut and blocks are filled. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { unhurried } from '../../../application/logs/pace.js';
+import type { BlockRef } from '../../../application/logs/record-index.js';
+import { eachPassing } from '../../../application/logs/search.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { matches } from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
+import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { records } from '../../../projections/logs/records.js';
 import { filter, NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
-import { type IndexGround, requests, startIndexGround } from '../../support/record-index.js';
+import { held, type IndexGround, requests, startIndexGround } from '../../support/record-index.js';
 
 describe('the index of log records', function () {
   this.timeout(120_000);
@@ -69,6 +73,49 @@ describe('the index of log records', function () {
     expect(await ground.kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
     const once = await ground.build(events);
     expect(await ground.rowsOf(once)).to.deep.equal(await ground.rowsOf(name));
+  });
+
+  it('shows of a block that fills up meanwhile what was in it when it was asked for, and all of that', async () => {
+    const name = `logs_records_v${records.version}_filling`;
+    const apply = await ground.kernel.builds.open(records, name, held);
+    const own = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + 60_000, n, note: 'own three' }));
+    const [first] = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: own }], 10);
+    const trickle = Array.from({ length: 12 }, (_, n) => ({
+      producerId: 'api',
+      receivedAt: NOON,
+      // What comes later is of later.
+      records: Array.from({ length: 100 }, (_, m) => ({ timestamp: NOON + n, n, m, note: `w${n} three` })),
+    }));
+    const events = [first!, ...(await ground.ingested(trickle))];
+    const asked = events.slice(0, 7);
+    await apply(asked);
+    const truth = await ground.placedRecords(asked);
+    const filters: readonly Filter[] = [
+      EVERYTHING,
+      { ...EVERYTHING, words: ['three'] },
+      { ...EVERYTHING, fields: [{ path: 'm', value: '7' }] },
+    ];
+    const asking: AsyncIterator<BlockRef>[] = filters.map((filter) =>
+      ground.indexOf(name).blocks(filter, 'desc', unhurried)[Symbol.asyncIterator](),
+    );
+    const blocks: BlockRef[][] = await Promise.all(asking.map(async (some) => [(await some.next()).value]));
+    await apply(events);
+    for (const [nth, some] of asking.entries()) {
+      for await (const ref of { [Symbol.asyncIterator]: () => some }) blocks[nth]!.push(ref);
+      const found: PlacedRecord[] = [];
+      for (const ref of blocks[nth]!) {
+        const search = { filter: filters[nth]!, order: 'desc', pace: unhurried } as const;
+        await ref.read((block) =>
+          eachPassing(block, search, (at) => {
+            found.push(block.record(at));
+            return true;
+          }),
+        );
+      }
+      expect(found).to.deep.equal(truth.filter((each) => matches(filters[nth]!, each)).toReversed());
+    }
+    expect(await foundIn(ground.indexOf(name), EVERYTHING, 'asc')).to.have.length(600 + 1200);
+    await ground.kernel.builds.drop(name);
   });
 
   it('shows no block before what it is made of is there', async () => {

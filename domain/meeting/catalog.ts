@@ -1,0 +1,108 @@
+/** Every event of the meeting service: its versions, schemas, and what of it is sealed under the meeting's key. */
+import { type Catalog, type EventOf, event } from '../shared/catalog.js';
+import { object, type Properties } from '../shared/schema.js';
+
+/**
+ * The subject whose key seals who was in a meeting and what was said there. A room is known by its id, which may be
+ * used again: what happens in it from its opening to its end is one meeting.
+ */
+export const meetingSubject = ({ meetingId }: { readonly meetingId: string }): string =>
+  `meeting.meeting-${meetingId}`;
+
+/** Whose name is erased. */
+export const NAMELESS = 'Somebody';
+
+const id = { type: 'string', minLength: 1 } as const;
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const time = { type: 'integer', minimum: 0 } as const;
+const count = { type: 'integer', minimum: 1 } as const;
+
+/** An event of one meeting in a room. */
+const inMeeting = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
+  needed: Needed,
+  optional?: Optional,
+) => object({ roomId: id, meetingId: id, ...needed }, optional);
+
+/** Where a person is connected: which node, over which of its sockets; `caller` is a keyed digest of their address. */
+const connected = { node: id, seat: id } as const;
+const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } } as const;
+const said = (erased: object) => ({ sealed: { subject: meetingSubject, erased } }) as const;
+
+export const catalog = {
+  service: 'meeting',
+  events: {
+    RoomOpened: event(
+      inMeeting(
+        { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
+        { creatorHash: id, passwordHash: id, scheduledStart: time, scheduledEnd: time },
+      ),
+      { sealed: { subject: meetingSubject, erased: {} } },
+    ),
+    ParticipantJoined: event(
+      inMeeting({
+        participantId: id,
+        joinedAt: time,
+        isModerator: flag,
+        caller: id,
+        ...connected,
+        secret: object({ name: id }),
+      }),
+      named,
+    ),
+    /** The room is locked, or they were sent away a moment ago: a moderator decides. */
+    EntryRequested: event(
+      inMeeting({
+        participantId: id,
+        requestedAt: time,
+        caller: id,
+        ...connected,
+        secret: object({ name: id }),
+      }),
+      named,
+    ),
+    /** `by` nobody where the lock was lifted. */
+    EntryGranted: event(inMeeting({ participantId: id, grantedAt: time, isModerator: flag }, { by: id })),
+    EntryRefused: event(
+      inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
+      said({ reason: '' }),
+    ),
+    /** Who waited has gone. */
+    EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time })),
+    /** On another socket, perhaps of another node. */
+    ParticipantReturned: event(inMeeting({ participantId: id, returnedAt: time, ...connected })),
+    ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time })),
+    ParticipantKicked: event(inMeeting({ participantId: id, kickedAt: time, by: id })),
+    /** What they said of themselves. */
+    ParticipantUpdated: event(
+      inMeeting({
+        participantId: id,
+        updatedAt: time,
+        isMuted: flag,
+        isVideoOff: flag,
+        isHandRaised: flag,
+      }),
+    ),
+    HandRaised: event(inMeeting({ participantId: id, raisedAt: time })),
+    HandLowered: event(inMeeting({ participantId: id, loweredAt: time })),
+    ParticipantMuted: event(inMeeting({ participantId: id, mutedAt: time, by: id })),
+    ParticipantUnmuted: event(inMeeting({ participantId: id, unmutedAt: time, by: id })),
+    /** `by` nobody where the last moderator has left. */
+    ParticipantPromoted: event(inMeeting({ participantId: id, promotedAt: time }, { by: id })),
+    RoomLocked: event(inMeeting({ lockedAt: time, by: id })),
+    RoomUnlocked: event(inMeeting({ unlockedAt: time, by: id })),
+    RecordingStarted: event(inMeeting({ startedAt: time, by: id })),
+    RecordingStopped: event(inMeeting({ stoppedAt: time, by: id })),
+    RoomEnded: event(inMeeting({ endedAt: time })),
+    /** Nobody can read any more who was there and what was said. */
+    MeetingErased: event(inMeeting({ erasedAt: time }), { erases: meetingSubject }),
+  },
+} as const satisfies Catalog;
+
+type Meeting = typeof catalog;
+
+/** The events of meetings: all of them, or those that are named. */
+export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['events']> = EventOf<
+  Meeting,
+  Type
+>;

@@ -1,0 +1,111 @@
+/** How people go from a meeting room, and what becomes of it then. */
+import type { MeetingEvent } from './catalog.js';
+import { admitAll } from './entering.js';
+import { after, isOver, personOf, type RoomState } from './state.js';
+
+/** `seat`: the socket that is gone, which may not be where they are by now. */
+export interface LeaveRoom {
+  readonly type: 'LeaveRoom';
+  readonly roomId: string;
+  readonly participantId: string;
+  readonly seat: string;
+  readonly now: number;
+}
+
+/** Of all whose node is gone. */
+export interface LoseNode {
+  readonly type: 'LoseNode';
+  readonly roomId: string;
+  readonly node: string;
+  readonly now: number;
+}
+
+export interface EndRoom {
+  readonly type: 'EndRoom';
+  readonly roomId: string;
+  readonly now: number;
+}
+
+export interface EraseMeeting {
+  readonly type: 'EraseMeeting';
+  readonly roomId: string;
+  readonly meetingId: string;
+  readonly now: number;
+}
+
+/** What follows when people have gone: somebody else decides, or others come in, or the meeting is over. */
+export function departing(
+  roomId: string,
+  state: RoomState,
+  gone: readonly MeetingEvent[],
+  now: number,
+): readonly MeetingEvent[] {
+  const left = after(state, gone);
+  const { meetingId, people, isPreCreated } = left;
+  if (people.length === state.people.length) return gone;
+  const [longest] = people;
+  if (longest) {
+    if (people.some(({ isModerator }) => isModerator)) return gone;
+    const promoted = { roomId, meetingId, participantId: longest.id, promotedAt: now };
+    return [...gone, { type: 'ParticipantPromoted', data: promoted }];
+  }
+  if (isPreCreated) return [...gone, ...admitAll(roomId, left, now)];
+  return [...gone, ended(roomId, meetingId, now)];
+}
+
+const ended = (roomId: string, meetingId: string, now: number): MeetingEvent<'RoomEnded'> => ({
+  type: 'RoomEnded',
+  data: { roomId, meetingId, endedAt: now },
+});
+
+export function leave(
+  { roomId, participantId, seat, now }: LeaveRoom,
+  state: RoomState,
+): readonly MeetingEvent[] {
+  const { meetingId } = state;
+  if (personOf(state, participantId)?.seat === seat)
+    return departing(roomId, state, [left(roomId, meetingId, participantId, now)], now);
+  const waits = state.waiting.some((each) => each.id === participantId && each.seat === seat);
+  return waits ? [withdrawn(roomId, meetingId, participantId, now)] : [];
+}
+
+export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): readonly MeetingEvent[] {
+  const { meetingId, people, waiting } = state;
+  const lost = <Each extends { readonly node: string }>(all: readonly Each[]) =>
+    all.filter((each) => each.node === node);
+  // First those who wait: nobody is let in who is not there.
+  const gone = [
+    ...lost(waiting).map(({ id }) => withdrawn(roomId, meetingId, id, now)),
+    ...lost(people).map(({ id }) => left(roomId, meetingId, id, now)),
+  ];
+  return departing(roomId, state, gone, now);
+}
+
+const left = (
+  roomId: string,
+  meetingId: string,
+  participantId: string,
+  now: number,
+): MeetingEvent<'ParticipantLeft'> => ({
+  type: 'ParticipantLeft',
+  data: { roomId, meetingId, participantId, leftAt: now },
+});
+
+const withdrawn = (
+  roomId: string,
+  meetingId: string,
+  participantId: string,
+  now: number,
+): MeetingEvent<'EntryWithdrawn'> => ({
+  type: 'EntryWithdrawn',
+  data: { roomId, meetingId, participantId, withdrawnAt: now },
+});
+
+export const end = ({ roomId, now }: EndRoom, state: RoomState): readonly MeetingEvent[] =>
+  isOver(state, now) ? [ended(roomId, state.meetingId, now)] : [];
+
+export const erase = (
+  { roomId, meetingId, now }: EraseMeeting,
+  { readable }: RoomState,
+): readonly MeetingEvent[] =>
+  readable.includes(meetingId) ? [{ type: 'MeetingErased', data: { roomId, meetingId, erasedAt: now } }] : [];

@@ -1,0 +1,60 @@
+/** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
+import type { Decider, Rejection } from '../shared/decider.js';
+import type { MeetingEvent } from './catalog.js';
+import { comeBack, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './entering.js';
+import {
+  type EndRoom,
+  type EraseMeeting,
+  end,
+  erase,
+  type LeaveRoom,
+  type LoseNode,
+  leave,
+  loseNode,
+} from './going.js';
+import { type InsideCommand, inside } from './inside.js';
+import { after, evolve, initialState, type RoomState } from './state.js';
+
+export type RoomCommand =
+  | OpenRoom
+  | JoinRoom
+  | ReturnToRoom
+  | LeaveRoom
+  | LoseNode
+  | EndRoom
+  | EraseMeeting
+  | InsideCommand;
+
+function decide(command: RoomCommand, state: RoomState): readonly MeetingEvent[] | Rejection {
+  switch (command.type) {
+    case 'OpenRoom':
+      return anew(command, state, (free) => open(command, free));
+    case 'JoinRoom':
+      return anew(command, state, (free) => join(command, free));
+    case 'ReturnToRoom':
+      return comeBack(command, state);
+    case 'LeaveRoom':
+      return leave(command, state);
+    case 'LoseNode':
+      return loseNode(command, state);
+    case 'EndRoom':
+      return end(command, state);
+    case 'EraseMeeting':
+      return erase(command, state);
+    default:
+      return inside(command, state);
+  }
+}
+
+/** On a room that is free again where its time is over, whether or not the log has been told yet. */
+function anew(
+  { roomId, now }: { readonly roomId: string; readonly now: number },
+  state: RoomState,
+  decideOn: (state: RoomState) => readonly MeetingEvent[] | Rejection,
+): readonly MeetingEvent[] | Rejection {
+  const over = end({ type: 'EndRoom', roomId, now }, state);
+  const decision = decideOn(after(state, over));
+  return 'rejected' in decision ? decision : [...over, ...decision];
+}
+
+export const room: Decider<RoomState, RoomCommand, MeetingEvent> = { initialState, decide, evolve };

@@ -1,0 +1,150 @@
+/** Who waits before a meeting room, and who lets them in (answers-meeting, Joining, and below Who gets what). */
+import { MAX_WAITING } from '../../../domain/meeting/entering.js';
+import { room } from '../../../domain/meeting/room.js';
+import { specOf } from '../../support/decider-spec.js';
+import {
+  does,
+  doesTo,
+  granted,
+  happened,
+  joined,
+  joinRoom,
+  kicked,
+  left,
+  locked,
+  MINUTE,
+  NOON,
+  opened,
+  requested,
+  roomId,
+  unlocked,
+} from '../../support/meeting.js';
+
+const { given } = specOf(room);
+const ada = [opened(), joined('ada', true)];
+const people = (count: number) =>
+  Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
+
+describe('a meeting room', () => {
+  describe('that is locked', () => {
+    const shut = [...ada, locked('ada')];
+
+    it('lets people wait, and the creator in', () => {
+      given(...shut)
+        .when(joinRoom('bob'))
+        .then(requested('bob'));
+      given(...shut)
+        .when(joinRoom('bob', { creatorHash: 'hash-of-creator' }))
+        .then(joined('bob', true));
+    });
+
+    it('lets so many wait, and finds room for no more', () => {
+      const many = Array.from({ length: MAX_WAITING }, (_, index) => requested(`w${index}`));
+      given(...shut, ...many.slice(1))
+        .when(joinRoom('bob'))
+        .then(requested('bob'));
+      given(...shut, ...many)
+        .when(joinRoom('bob'))
+        .thenRejected('meeting/room-full');
+    });
+
+    it('lets in whom a moderator admits, under the name and the id with which they waited', () => {
+      given(...shut, requested('bob'))
+        .when(doesTo('ada', 'AdmitUser', 'bob'))
+        .then(granted('bob', 'ada'));
+      given(...shut, requested('bob'), granted('bob', 'ada'))
+        .when({ type: 'UpdateOneself', roomId, by: 'bob', isMuted: true, now: NOON })
+        .then(
+          happened('ParticipantUpdated', {
+            participantId: 'bob',
+            updatedAt: NOON,
+            isMuted: true,
+            isVideoOff: false,
+            isHandRaised: false,
+          }),
+        );
+    });
+
+    it('passes over who is admitted or rejected and does not wait', () => {
+      const reject = { type: 'RejectUser', roomId, by: 'ada', reason: '', now: NOON } as const;
+      for (const nobody of ['eve', 'ada']) {
+        given(...shut)
+          .when(doesTo('ada', 'AdmitUser', nobody))
+          .thenNothing();
+        given(...shut)
+          .when({ ...reject, participantId: nobody })
+          .thenNothing();
+      }
+    });
+
+    it('keeps who is admitted waiting while it is full', () => {
+      given(opened({ maxParticipants: 2 }), ...people(2), locked('p0'), requested('bob'))
+        .when(doesTo('p0', 'AdmitUser', 'bob'))
+        .thenRejected('meeting/room-full');
+    });
+
+    it('turns away whom a moderator rejects, with the reason', () => {
+      const refused = happened('EntryRefused', {
+        participantId: 'bob',
+        refusedAt: NOON,
+        by: 'ada',
+        secret: { reason: 'Not today' },
+      });
+      given(...shut, requested('bob'))
+        .when({ type: 'RejectUser', roomId, by: 'ada', participantId: 'bob', reason: 'Not today', now: NOON })
+        .then(refused);
+      given(...shut, requested('bob'), refused)
+        .when(doesTo('ada', 'AdmitUser', 'bob'))
+        .thenNothing();
+    });
+
+    it('lets in all who wait when it is unlocked, up to its cap', () => {
+      given(
+        opened({ maxParticipants: 3 }),
+        joined('ada', true),
+        locked('ada'),
+        requested('bob'),
+        requested('cleo'),
+        requested('dan'),
+      )
+        .when(does('ada', 'UnlockRoom'))
+        .then(unlocked('ada'), granted('bob'), granted('cleo'));
+    });
+  });
+
+  describe('from which somebody was kicked', () => {
+    const sentAway = [...ada, joined('bob'), kicked('bob', 'ada')];
+
+    it('lets them wait, for ten minutes', () => {
+      const again = { caller: 'address-of-bob', node: 'north', seat: 'another' };
+      given(...sentAway)
+        .when(joinRoom('bob2', { ...again, now: NOON + 10 * MINUTE - 1 }))
+        .then(
+          happened('EntryRequested', {
+            participantId: 'bob2',
+            requestedAt: NOON + 10 * MINUTE - 1,
+            ...again,
+            secret: { name: 'bob2' },
+          }),
+        );
+      given(...sentAway)
+        .when(joinRoom('bob', { now: NOON + 10 * MINUTE }))
+        .then(joined('bob', false, NOON + 10 * MINUTE));
+      given(...sentAway)
+        .when(joinRoom('cleo'))
+        .then(joined('cleo'));
+    });
+
+    it('does not let them in by unlocking', () => {
+      given(...sentAway, locked('ada'), requested('bob'), requested('cleo'))
+        .when(does('ada', 'UnlockRoom', NOON + MINUTE))
+        .then(unlocked('ada', NOON + MINUTE), granted('cleo', undefined, false, NOON + MINUTE));
+    });
+
+    it('has forgotten it when all have gone', () => {
+      given(...sentAway, left('ada'))
+        .when(joinRoom('bob'))
+        .then(joined('bob', true));
+    });
+  });
+});

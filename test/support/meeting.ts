@@ -1,0 +1,160 @@
+/** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
+import type { MeetingEvent } from '../../domain/meeting/catalog.js';
+import type { JoinRoom, OpenRoom } from '../../domain/meeting/entering.js';
+import type { InsideCommand } from '../../domain/meeting/inside.js';
+import type { RoomCommand } from '../../domain/meeting/room.js';
+
+export const NOON = 1_800_000_000_000;
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+
+export const roomId = 'ABC234';
+export const meetingId = 'first';
+const here = { roomId, meetingId };
+const connection = (who: string) => ({ node: 'north', seat: `seat-of-${who}` });
+
+export const openRoom = (more: Partial<OpenRoom> = {}): OpenRoom => ({
+  type: 'OpenRoom',
+  ...here,
+  maxParticipants: 8,
+  creatorHash: 'hash-of-creator',
+  now: NOON,
+  ...more,
+});
+
+/** Of somebody who comes from an address of their own. */
+export const joinRoom = (participantId: string, more: Partial<JoinRoom> = {}): JoinRoom => ({
+  type: 'JoinRoom',
+  roomId,
+  participantId,
+  name: participantId,
+  caller: `address-of-${participantId}`,
+  ...connection(participantId),
+  now: NOON,
+  ...more,
+});
+
+/** Of who says that they are the host of a room that is not there. */
+export const hostRoom = (participantId: string, more: Partial<JoinRoom> = {}): JoinRoom =>
+  joinRoom(participantId, { opening: { meetingId, maxParticipants: 8 }, ...more });
+
+type Named<Type> = Extract<InsideCommand, { readonly type: string; readonly participantId: string }> & {
+  readonly type: Type;
+};
+
+/** Something that somebody does in the room. */
+export const does = (
+  by: string,
+  type: 'RaiseHand' | 'LowerHand' | 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording',
+  now = NOON,
+): RoomCommand => ({ type, roomId, by, now });
+
+/** Something that a moderator does to somebody. */
+export const doesTo = <Type extends Exclude<Named<string>['type'], 'RejectUser'>>(
+  by: string,
+  type: Type,
+  participantId: string,
+  now = NOON,
+): RoomCommand => ({ type, roomId, by, participantId, now }) as RoomCommand;
+
+export const leaveRoom = (participantId: string, now = NOON): RoomCommand => ({
+  type: 'LeaveRoom',
+  roomId,
+  participantId,
+  seat: `seat-of-${participantId}`,
+  now,
+});
+
+type Data<Type extends MeetingEvent['type']> = MeetingEvent<Type>['data'];
+
+/** An event of the meeting; the rest of its data is said. */
+export const happened = <Type extends MeetingEvent['type']>(
+  type: Type,
+  data: Omit<Data<Type>, 'roomId' | 'meetingId'>,
+): MeetingEvent<Type> => ({ type, data: { ...here, ...data } }) as unknown as MeetingEvent<Type>;
+
+export const opened = (more: Partial<Data<'RoomOpened'>> = {}) =>
+  happened('RoomOpened', {
+    openedAt: NOON,
+    isPreCreated: true,
+    maxParticipants: 8,
+    creatorHash: 'hash-of-creator',
+    secret: {},
+    ...more,
+  });
+
+/** Made by who came first. */
+export const hosted: MeetingEvent = happened('RoomOpened', {
+  openedAt: NOON,
+  isPreCreated: false,
+  maxParticipants: 8,
+  secret: {},
+});
+
+export const joined = (participantId: string, isModerator = false, joinedAt = NOON) =>
+  happened('ParticipantJoined', {
+    participantId,
+    joinedAt,
+    isModerator,
+    caller: `address-of-${participantId}`,
+    ...connection(participantId),
+    secret: { name: participantId },
+  });
+
+export const requested = (participantId: string, requestedAt = NOON) =>
+  happened('EntryRequested', {
+    participantId,
+    requestedAt,
+    caller: `address-of-${participantId}`,
+    ...connection(participantId),
+    secret: { name: participantId },
+  });
+
+export const granted = (participantId: string, by?: string, isModerator = false, grantedAt = NOON) =>
+  happened('EntryGranted', { participantId, grantedAt, isModerator, ...(by && { by }) });
+
+export const left = (participantId: string, leftAt = NOON) =>
+  happened('ParticipantLeft', { participantId, leftAt });
+
+export const kicked = (participantId: string, by: string, kickedAt = NOON) =>
+  happened('ParticipantKicked', { participantId, kickedAt, by });
+
+export const promoted = (participantId: string, by?: string, promotedAt = NOON) =>
+  happened('ParticipantPromoted', { participantId, promotedAt, ...(by && { by }) });
+
+export const locked = (by: string, lockedAt = NOON) => happened('RoomLocked', { lockedAt, by });
+export const unlocked = (by: string, unlockedAt = NOON) => happened('RoomUnlocked', { unlockedAt, by });
+export const ended = (endedAt = NOON) => happened('RoomEnded', { endedAt });
+
+/** One history in which all happens that can. */
+export const everything: readonly RoomCommand[] = [
+  openRoom({
+    title: 'Plans',
+    passwordHash: 'hash',
+    scheduledStart: NOON,
+    scheduledEnd: NOON + HOUR,
+    maxParticipants: 4,
+  }),
+  ...['ada', 'bob', 'cleo'].map((each) => joinRoom(each, { proven: 'hash' })),
+  { type: 'UpdateOneself', roomId, by: 'ada', isVideoOff: true, now: NOON },
+  does('bob', 'RaiseHand'),
+  does('bob', 'LowerHand'),
+  does('ada', 'StartRecording'),
+  does('ada', 'StopRecording'),
+  doesTo('ada', 'MuteParticipant', 'bob'),
+  doesTo('ada', 'UnmuteParticipant', 'bob'),
+  doesTo('ada', 'KickParticipant', 'cleo'),
+  does('ada', 'LockRoom'),
+  ...['dan', 'eve', 'fay'].map((each) => joinRoom(each, { proven: 'hash' })),
+  doesTo('ada', 'AdmitUser', 'dan'),
+  { type: 'RejectUser', roomId, by: 'ada', participantId: 'eve', reason: 'Not today', now: NOON },
+  leaveRoom('fay'),
+  does('ada', 'UnlockRoom'),
+  { type: 'ReturnToRoom', roomId, participantId: 'bob', node: 'south', seat: 'another', now: NOON },
+  leaveRoom('ada'),
+  { type: 'LoseNode', roomId, node: 'south', now: NOON },
+  leaveRoom('dan'),
+  { type: 'EndRoom', roomId, now: NOON + 2 * DAY },
+  { type: 'EraseMeeting', roomId, meetingId, now: NOON + 3 * DAY },
+];
