@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkValues } from '../../adapters/system/check-values.js';
 import { loadConfig, type Sources } from '../../adapters/system/config.js';
 import { ConfigError } from '../../adapters/system/config-error.js';
 import { MASK, maskCredentials, maskEntry } from '../../adapters/system/mask.js';
@@ -271,12 +270,6 @@ describe('the configuration', () => {
     await write('empty.mjs', 'export const port = 1;');
     expect(await refusal({ file: 'empty.mjs' })).to.match(/has no object as its default export$/);
   });
-
-  for (const [key, setting] of Object.entries<Settings[string]>(programSettings))
-    if (setting.default !== undefined)
-      it(`takes for ${key} what is its default`, () => {
-        checkValues([{ key, setting, value: setting.default, origin: { from: 'file' } }]);
-      });
 
   it('is shown with secrets masked, and credentials in addresses', async () => {
     const { entries } = await load({
