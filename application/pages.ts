@@ -18,3 +18,19 @@ export async function* pagesOf(
     next = events.at(-1)!.revision + 1;
   }
 }
+
+/** The same from the newest on, each page newest first. */
+export async function* pagesBack(
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
+  for (let from: number | undefined; from === undefined || from >= 0; ) {
+    const asked = from === undefined ? {} : { from };
+    const events = await log.read(stream, { backwards: true, limit: PAGE, ...asked });
+    if (typeof events === 'string') return events;
+    if (events.length === 0) return undefined;
+    yield events;
+    from = events.at(-1)!.revision - 1;
+  }
+  return undefined;
+}

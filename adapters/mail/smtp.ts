@@ -1,4 +1,4 @@
-/** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it. */
+/** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it, unless it never will. */
 import type { Mail, Mailer } from '../../application/identity-ports.js';
 import { pause } from '../../application/pause.js';
 import type { Logger } from '../../application/ports.js';
@@ -54,7 +54,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
         await post(mail);
         return true;
       } catch (error) {
-        const isFinal = tried >= maxRetries;
+        const isFinal = tried >= maxRetries || isRefused(error);
         logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'a mail was not taken');
         if (isFinal) return false;
       }
@@ -64,6 +64,21 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
 
   return { send, close: async () => (await transport)?.close() };
 }
+
+const REFUSALS = ['EENVELOPE', 'EMESSAGE'];
+const PERMANENT = 500;
+
+/**
+ * For good: who it is for, or the mail itself, with a permanent answer (RFC 5321, 4.2.1) or without asking the server. What
+ * is wrong with the connection or the credentials is not the mail's fault, and may be mended meanwhile.
+ */
+const isRefused = (error: unknown): boolean => {
+  const { code, responseCode = PERMANENT } = error as {
+    readonly code?: string;
+    readonly responseCode?: number;
+  };
+  return code !== undefined && REFUSALS.includes(code) && responseCode >= PERMANENT;
+};
 
 /** What a server answers may name whom the mail is for. */
 const withoutAddress = (error: unknown) => {

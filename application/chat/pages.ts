@@ -229,9 +229,13 @@ export function createPages({ rows, settled, vault, acknowledged }: PagePorts) {
     return { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId, said };
   }
 
-  /** One reply as it stands. */
-  async function reply(channelId: string, replyId: string): Promise<ReplyStanding | undefined> {
-    await owed('chat.replies', channelId);
+  /** One reply as it stands, at least as the log was at `seen`; undefined also where the rows are not as far. */
+  async function reply(
+    channelId: string,
+    replyId: string,
+    seen: Position,
+  ): Promise<ReplyStanding | undefined> {
+    if ((await owed('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
     const [row] = await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId }, limit: 1 });
     return row && replyIn(row);
   }

@@ -15,15 +15,13 @@ import type { CommandContext } from '../ports.js';
 import type { Caller } from './admission.js';
 import { messageKind } from './kinds.js';
 import type { MessagePorts, Success } from './messages.js';
-import type { Pages } from './pages.js';
 import { parentOf, replyIdIn } from './places.js';
+import { createReplyText, type ReplyTextPorts } from './reply-text.js';
 import type { Wording } from './said.js';
 import type { Done } from './sessions.js';
 import { type ReplyView, replyView, type ThreadView, threadView } from './views.js';
 
-export interface ReplyPorts extends MessagePorts {
-  readonly pages: Pick<Pages, 'reply'>;
-}
+export interface ReplyPorts extends MessagePorts, ReplyTextPorts {}
 
 export interface Replied {
   readonly reply: ReplyView;
@@ -40,7 +38,8 @@ const ofReply: Rejection = {
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, places, worded, uploads, acknowledged, pages } = ports;
+  const { handle, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
+  const replyText = createReplyText(ports);
 
   /** The message of a thread that the caller sees. */
   async function parent(caller: Caller, messageId: string, seen?: bigint) {
@@ -104,7 +103,7 @@ export function createReplies(ports: ReplyPorts) {
     if (author !== caller.userId) return notAuthor;
     const ready = await worded(caller, channelId, wording);
     if ('rejected' in ready) return ready;
-    const before = await pages.reply(channelId, replyId);
+    const before = await replyText({ channelId, messageId, replyId, position: found.position });
     if (!before) return messageNotFound;
     const { quotedMessageId = before.quotedMessageId } = ready;
     const about = { messageId, replyId, by: caller.userId, now: clock.now() };
@@ -132,7 +131,8 @@ export function createReplies(ports: ReplyPorts) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
-    return reply ? { ...reply, channelId: found.state.channelId } : messageNotFound;
+    if (!reply) return messageNotFound;
+    return { ...reply, channelId: found.state.channelId, position: found.position };
   }
 
   async function remove(

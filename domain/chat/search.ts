@@ -15,37 +15,34 @@ export const wordsOf = (query: string): readonly string[] => [
   ),
 ];
 
-/** Pieces of words have so many characters at most. */
-const LONGEST = 4;
+/** So many characters has a piece of a word. */
+const PIECE = 4;
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** No word that is asked for has any of these. */
 const isGap = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
-/** FNV-1a of all pieces of a folded text, of 1 to 4 characters, some of them more than once. */
+/** FNV-1a of all pieces of a folded text, some of them more than once. */
 export function piecesOf(text: string, found: (piece: number) => void): void {
-  for (let from = 0; from < text.length; from++) {
-    let hash = SEED;
-    for (let at = from; at < from + LONGEST && at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (isGap(code)) break;
-      hash = Math.imul(hash ^ code, PRIME);
-      found(hash);
-    }
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    length = isGap(text.charCodeAt(at)) ? 0 : length + 1;
+    if (length >= PIECE) found(pieceAt(text, at + 1 - PIECE));
   }
 }
 
-/** The pieces that every text has in which the word is found: itself, or its longest ones. */
+/** The pieces that every text has in which the word is found: none, where it is too short. */
 export function piecesOfWord(word: string): readonly number[] {
   const pieces: number[] = [];
-  const length = Math.min(LONGEST, word.length);
-  for (let from = 0; from + length <= word.length; from++) {
-    let hash = SEED;
-    for (let at = from; at < from + length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), PRIME);
-    pieces.push(hash);
-  }
+  for (let at = 0; at + PIECE <= word.length; at++) pieces.push(pieceAt(word, at));
   return pieces;
+}
+
+function pieceAt(text: string, from: number): number {
+  let hash = SEED;
+  for (let at = from; at < from + PIECE; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return hash;
 }
 
 /** Bits that a piece sets, of 8 that there are for each: it is found in one filter of 40 that does not have it. */

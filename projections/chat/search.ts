@@ -6,10 +6,20 @@ import type { Said } from '../../domain/chat/events/messages.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import type { Apply, Build, OwnProjection, Row } from '../projection.js';
 import { startIndexing } from './search/indexing.js';
-import { type Doc, openDocs, ROWS, SEARCH_INDEXES, type SearchRow, subjectOf } from './search/rows.js';
+import {
+  type Doc,
+  openDocs,
+  PACK_INDEXES,
+  PACKS,
+  type PackRow,
+  RUN_INDEXES,
+  RUNS,
+  type RunRow,
+  subjectOf,
+} from './search/rows.js';
 
 /** Reading a channel never waits for it. */
-export const search: OwnProjection = { name: 'chat.search', version: 1, apart: true, open, scan };
+export const search: OwnProjection = { name: 'chat.search', version: 2, apart: true, open, scan };
 
 type Indexed = ChatEvent<
   | 'MessagePosted'
@@ -24,7 +34,8 @@ type Telling = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'Repl
 
 async function open(build: Build): Promise<Apply> {
   const { vault } = build;
-  await build.collection(ROWS).createIndexes(SEARCH_INDEXES);
+  await build.collection(RUNS).createIndexes(RUN_INDEXES);
+  await build.collection(PACKS).createIndexes(PACK_INDEXES);
   let indexing = startIndexing(build);
   const breathe = breather();
 
@@ -82,8 +93,10 @@ async function open(build: Build): Promise<Apply> {
 
 /** With all opened: two builds seal the same differently. */
 async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  for await (const row of collection<SearchRow>(ROWS).find({}, { sort: { _id: 1 } })) {
-    const { filter: _, ...rest } = row;
-    yield { ...rest, docs: await openDocs(vault, row) };
+  for await (const { filter: _, ...row } of collection<PackRow>(PACKS).find({}, { sort: { _id: 1 } })) {
+    const texts = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
+    yield { ...row, _id: `${PACKS}/${row._id}`, texts: texts && Buffer.from(texts).toString('base64') };
   }
+  for await (const row of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } }))
+    yield { ...row, _id: `${RUNS}/${row._id}`, docs: await openDocs(vault, row) };
 }

@@ -62,6 +62,7 @@ describe('the memory of a server', function () {
       'chat.tokens',
       'chat.search-filters',
       'chat.search-texts',
+      'chat.search-docs',
       'chat.relay',
     ];
     expect([...limits.keys()]).to.include.members(caches);

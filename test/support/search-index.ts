@@ -69,6 +69,9 @@ export async function startSearchIndex() {
     /** Takes events into a build; as one that leads anew does. */
     open: (run: string): Promise<Apply> =>
       builds.open(search, collectionName(search, run), { assertHeld() {} }),
+    /** What stands in one of its collections. */
+    rows: (run: string, part: string) =>
+      mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),
     /** All that a build says. */
     async scan(run: string): Promise<readonly object[]> {
       const rows: object[] = [];

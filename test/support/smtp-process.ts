@@ -1,27 +1,34 @@
-/** An SMTP server as a process of its own: refuses as many mails as it is told to, and tells of those it takes. */
+/** An SMTP server as a process of its own: refuses as many mails as it is told to, or whom it is told, and tells of those it takes. */
 import { SMTPServer } from 'smtp-server';
 
 let refusals = Number(process.argv[2] ?? 0);
+let code = 451;
+/** Whom it does not know. */
+const STRANGER = 'stranger@';
+
+const refused = (to: readonly string[], responseCode: number) => {
+  process.send?.({ refused: to });
+  return Object.assign(new Error('not taken'), { responseCode });
+};
 
 const server = new SMTPServer({
   authOptional: true,
+  onRcptTo: ({ address }, _, callback) =>
+    callback(address.startsWith(STRANGER) ? refused([address], 550) : undefined),
   onData(stream, session, callback) {
     const pieces: Buffer[] = [];
     stream.on('data', (piece: Buffer) => pieces.push(piece));
     stream.on('end', () => {
       const to = session.envelope.rcptTo.map(({ address }) => address);
-      if (refusals-- > 0) {
-        process.send?.({ refused: to });
-        return callback(Object.assign(new Error('not now'), { responseCode: 451 }));
-      }
+      if (refusals-- > 0) return callback(refused(to, code));
       process.send?.({ to, raw: Buffer.concat(pieces).toString('utf8') });
       callback();
     });
   },
 });
 
-process.on('message', (message: { readonly refuse: number }) => {
-  refusals = message.refuse;
+process.on('message', (message: { readonly refuse: number; readonly code: number }) => {
+  ({ refuse: refusals, code } = message);
   process.send?.({ noted: true });
 });
 process.on('disconnect', () => process.exit());

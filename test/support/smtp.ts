@@ -20,8 +20,8 @@ export interface PostOffice {
   readonly letters: readonly Letter[];
   /** How many it has refused. */
   refused(): number;
-  /** The next so many are refused. */
-  refuse(count: number): Promise<void>;
+  /** The next so many are refused: for now (4xx), or for good (5xx). Who is `stranger@...` always is, for good. */
+  refuse(count: number, code?: number): Promise<void>;
   /** The newest to somebody, once there are so many. */
   letterTo(email: string, count?: number): Promise<Letter>;
   stop(): void;
@@ -44,9 +44,9 @@ export async function startPostOffice(refusals = 0): Promise<PostOffice> {
     port,
     letters,
     refused: () => refused,
-    async refuse(count) {
+    async refuse(count, code = 451) {
       const before = noted;
-      child.send({ refuse: count });
+      child.send({ refuse: count, code });
       await eventually(() => noted > before);
     },
     async letterTo(email, count = 1) {

@@ -6,9 +6,9 @@ import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { JSON_TYPE } from '../kernel/answer.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
+import { pageOf, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -23,7 +23,6 @@ export interface ConversationDeps {
 const NO_CONVERSATION = { description: 'There is no such conversation, or it is of others' };
 const NO_MESSAGE = { description: 'There is no such message in the conversation, or it is of others' };
 const tags = ['conversations'];
-const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const { doors, places, conversations, messages, reading } = deps;
@@ -83,13 +82,9 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
       404: NO_CONVERSATION,
     },
     admit: doors.user,
-    async handle({ params: { conversationId }, query, ifPosition }, caller) {
-      const place = await places.conversation(caller, conversationId, ifPosition);
-      if ('rejected' in place) return place;
-      const found = await reading.messages(conversationId, query, ifPosition);
-      if ('rejected' in found) return found;
-      const { json, ...reflected } = found;
-      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
+    async handle(request, caller) {
+      const place = await places.conversation(caller, request.params.conversationId, request.ifPosition);
+      return pageOf(reading, place, request);
     },
   });
 
@@ -103,12 +98,8 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Said', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
     admit: doors.user,
-    async handle(request, caller) {
-      const { conversationId } = request.params;
-      const place = await places.conversation(caller, conversationId);
-      if ('rejected' in place) return place;
-      return answer(await messages.post(caller, conversationId, request.body, by(caller, request)));
-    },
+    handle: async (request, caller) =>
+      postIn(messages, await places.conversation(caller, request.params.conversationId), request, caller),
   });
 
   const edit = route({

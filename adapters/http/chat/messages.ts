@@ -6,9 +6,10 @@ import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
 import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { inPieces, JSON_TYPE } from '../kernel/answer.js';
+import { inPieces } from '../kernel/answer.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
+import { pageOf, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -23,7 +24,6 @@ export interface MessageDeps {
 const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
 const NO_MESSAGE = { description: 'There is no such message, or the caller does not see it' };
 const tags = ['messages'];
-const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function messageRoutes({ doors, places, messages, reading, history }: MessageDeps): readonly Route[] {
   const list = route({
@@ -39,13 +39,9 @@ export function messageRoutes({ doors, places, messages, reading, history }: Mes
       404: NO_CHANNEL,
     },
     admit: doors.user,
-    async handle({ params: { channelId }, query, ifPosition }, caller) {
-      const place = await places.channel(caller, channelId, ifPosition);
-      if ('rejected' in place) return place;
-      const found = await reading.messages(channelId, query, ifPosition);
-      if ('rejected' in found) return found;
-      const { json, ...reflected } = found;
-      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
+    async handle(request, caller) {
+      const place = await places.channel(caller, request.params.channelId, request.ifPosition);
+      return pageOf(reading, place, request);
     },
   });
 
@@ -63,12 +59,8 @@ export function messageRoutes({ doors, places, messages, reading, history }: Mes
       404: NO_CHANNEL,
     },
     admit: doors.user,
-    async handle(request, caller) {
-      const { channelId } = request.params;
-      const place = await places.channel(caller, channelId);
-      if ('rejected' in place) return place;
-      return answer(await messages.post(caller, channelId, request.body, by(caller, request)));
-    },
+    handle: async (request, caller) =>
+      postIn(messages, await places.channel(caller, request.params.channelId), request, caller),
   });
 
   const pins = route({

@@ -39,7 +39,8 @@ export type Route = RouteOf<string, JsonSchema | 'bytes' | undefined, JsonSchema
 
 /**
  * A route with the types of all that its functions get: parameters from the path, body and query from their schemas
- * (written in place, or `as const`), the caller from `admit`, which therefore stands before what gets the caller.
+ * (written in place, or `as const`), the caller from `admit`, which therefore stands before what gets the caller. Only here
+ * are they forgotten: the kernel gives each route what its own schemas and `admit` have let through.
  */
 export const route = <
   const Path extends string,

@@ -1,9 +1,10 @@
 /** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
 import picocolors from 'picocolors';
 import { safe } from '../../../adapters/system/safe-text.js';
-import { parseExact } from '../../../domain/logs/json.js';
+import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
 
-export interface Entry {
+/** As the service answers it. */
+export type Entry = {
   readonly id: string;
   readonly timestamp: string;
   readonly level: string;
@@ -11,8 +12,8 @@ export interface Entry {
   readonly message?: string | null;
   readonly producerId: string;
   readonly correlationId?: string | null;
-  readonly data: { readonly [field: string]: unknown };
-}
+  readonly data: JsonObject;
+};
 
 /** Lines for people on a terminal (or with `FORCE_COLOR`), NDJSON for programs. `json`: the entry's own text. */
 export type Shape = (entry: Entry, json: string) => string;
@@ -23,8 +24,7 @@ const SAID = new Set(['timestamp', 'time', 'level', 'event', 'message', 'msg', '
 export const ndjson: Shape = (_, json) => `${json}\n`;
 
 /** An entry in its shape, every number as it came. */
-export const shaped = (shape: Shape, json: string): string =>
-  shape(parseExact(json) as unknown as Entry, json);
+export const shaped = (shape: Shape, json: string): string => shape(parseExact(json) as Entry, json);
 
 export const pretty = ({ timestamp, level, event, message, producerId, data }: Entry): string => {
   const { dim, bold } = picocolors;

@@ -1,25 +1,32 @@
-/** What a node knows of all runs of the index without opening them, kept in step with the rows. */
+/** What a node knows of all open runs and packs of the index without opening them, kept in step with the rows. */
 import type { Db } from 'mongodb';
 import type { Position } from '../../../application/ports.js';
 import { longOf } from '../../projection.js';
-import { ROWS, type SearchRow } from './rows.js';
+import { PACKS, type PackRow, RUNS, type RunRow } from './rows.js';
 
 export interface Head {
   readonly id: string;
-  /** Of the run as it is: another one once something of it has changed. */
+  /** Position of what changed it last. */
+  readonly at: Position;
+  /** Of it as it is: another one once something of it has changed. */
   readonly key: string;
   readonly channel: string;
   readonly first: Position;
   readonly last: Position;
-  readonly isPacked: boolean;
+  readonly isPack: boolean;
   readonly authors: readonly string[];
+}
+
+interface Place {
+  readonly packs: Map<string, Head>;
+  readonly runs: Map<string, Head>;
+  /** What came up to here is in packs. */
+  end: Position;
 }
 
 interface Known {
   readonly build: string;
-  readonly heads: Map<string, Head>;
-  /** Ids of runs, by place. */
-  readonly places: Map<string, Set<string>>;
+  readonly places: Map<string, Place>;
   /** All that was written up to here is known. */
   until: Position;
   /** The newest first. */
@@ -29,9 +36,13 @@ interface Known {
 export interface Heads {
   /** The newest first, as the rows are up to where the index is now. */
   all(build: string): Promise<readonly Head[]>;
-  /** A run that is no more where it was: what it was packed into is looked for. */
-  drop(build: string, head: Head): Promise<void>;
 }
+
+type HeadRow = Pick<PackRow, '_id' | '_at' | 'channel' | 'first' | 'last' | 'authors'>;
+const FIELDS = { _at: 1, channel: 1, first: 1, last: 1, authors: 1 } as const;
+
+export const keyOf = (isPack: boolean, { _id, _at }: Pick<HeadRow, '_id' | '_at'>): string =>
+  `${isPack ? 'pack' : 'run'} ${_id} ${_at}`;
 
 export function createHeads(db: Db, position: () => Position): Heads {
   let known: Known | undefined;
@@ -50,44 +61,35 @@ export function createHeads(db: Db, position: () => Position): Heads {
     // Rows beyond this may be written still: they are read again next time.
     const until = position();
     const now = known?.build === build ? known : begun(build);
-    const cursor = db
-      .collection<SearchRow>(`${build}.${ROWS}`)
-      .find({ _at: { $gt: longOf(now.until) } })
-      .project<SearchRow>({ docs: 0, filter: 0, ids: 0, threads: 0 });
+    const since = { $gt: longOf(now.until) };
+    // Runs first: what is packed meanwhile is met once more then, and never missed.
+    const runs = await db
+      .collection<RunRow>(`${build}.${RUNS}`)
+      .find({ open: true, _at: since })
+      .project<HeadRow>(FIELDS)
+      .toArray();
+    const packs = await db
+      .collection<PackRow>(`${build}.${PACKS}`)
+      .find({ _at: since })
+      .project<HeadRow>(FIELDS)
+      .toArray();
     let isChanged = false;
-    for await (const row of cursor) isChanged = take(now, row) || isChanged;
+    for (const row of packs) isChanged = take(now, headOf(row, true)) || isChanged;
+    for (const row of runs) isChanged = take(now, headOf(row, false)) || isChanged;
     now.until = until;
-    if (isChanged) now.sorted = [...now.heads.values()].sort((a, b) => (a.last > b.last ? -1 : 1));
+    if (isChanged) now.sorted = sorted(now);
     known = now;
   }
 
-  function take({ heads, places }: Known, row: SearchRow): boolean {
-    const head = headOf(row);
-    const { id, key, channel, first, last, isPacked } = head;
-    const before = heads.get(id);
-    if (before?.key === key) return false;
-    heads.set(id, head);
-    const beside = places.get(channel) ?? new Set();
-    places.set(channel, beside.add(id));
-    if (!isPacked || before?.isPacked) return true;
-    // What was packed into it stands by itself no more.
-    for (const other of beside) {
-      const small = heads.get(other)!;
-      if (small.isPacked || small.first < first || small.first > last) continue;
-      heads.delete(other);
-      beside.delete(other);
-    }
-    return true;
-  }
-
-  const headOf = ({ _id, _at, channel, first, last, packed, authors }: SearchRow): Head => ({
-    id: _id,
-    key: `${_id} ${_at}`,
-    channel: held(channel),
-    first: first.toBigInt(),
-    last: last.toBigInt(),
-    isPacked: packed === true,
-    authors: authors.map(held),
+  const headOf = (row: HeadRow, isPack: boolean): Head => ({
+    id: row._id,
+    at: row._at.toBigInt(),
+    key: keyOf(isPack, row),
+    channel: held(row.channel),
+    first: row.first.toBigInt(),
+    last: row.last.toBigInt(),
+    isPack,
+    authors: row.authors.map(held),
   });
 
   /** One at a time: who comes while one reads may be owed more than it sees. */
@@ -105,20 +107,27 @@ export function createHeads(db: Db, position: () => Position): Heads {
       while (known?.build !== build || known.until < owed) await readNext(build);
       return known.sorted;
     },
-    async drop(build, { id, channel }) {
-      if (known?.build !== build) return;
-      known.heads.delete(id);
-      known.places.get(channel)?.delete(id);
-      known.sorted = known.sorted.filter((head) => head.id !== id);
-      await readNext(build);
-    },
   };
 }
 
-const begun = (build: string): Known => ({
-  build,
-  heads: new Map(),
-  places: new Map(),
-  until: -1n,
-  sorted: [],
-});
+/** Whether anything is other than it was. */
+function take({ places }: Known, head: Head): boolean {
+  const place = places.get(head.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
+  places.set(head.channel, place);
+  // It was packed after it was read.
+  if (!head.isPack && head.first <= place.end) return false;
+  const beside = head.isPack ? place.packs : place.runs;
+  if (beside.get(head.id)?.key === head.key) return false;
+  beside.set(head.id, head);
+  if (!head.isPack || head.last <= place.end) return true;
+  place.end = head.last;
+  for (const run of place.runs.values()) if (run.first <= place.end) place.runs.delete(run.id);
+  return true;
+}
+
+const sorted = ({ places }: Known): readonly Head[] =>
+  [...places.values()]
+    .flatMap(({ packs, runs }) => [...packs.values(), ...runs.values()])
+    .sort((a, b) => (a.last > b.last ? -1 : 1));
+
+const begun = (build: string): Known => ({ build, places: new Map(), until: -1n, sorted: [] });

@@ -1,32 +1,33 @@
 /**
  * Brings what is said into the index: into small runs, which are written again while they fill, and sixteen of which
- * become a large one. Where runs begin and end depends on nothing but what came, so that every build has the same.
+ * make a pack. Where runs begin and end depends on nothing but what came, so that every build has the same.
  */
 import type { Position } from '../../../application/ports.js';
 import { type Build, longOf, type RowWrite } from '../../projection.js';
-import { type Doc, openDocs, ROWS, type SearchRow, sealDocs, threadOf } from './rows.js';
+import { startPacks } from './packs.js';
+import { type Doc, idOf, openDocs, PACKS, RUNS, type RunRow, sealDocs, threadOf } from './rows.js';
 
-/** Of a small run, and small runs of a large one. */
 const PER_RUN = 16;
-const RUNS = 16;
+const PER_PACK = 16;
 /** Characters after which they are full, however few they are: none is to outgrow a document. */
 const RUN_SIZE = 32 * 1024;
-const PACKED_SIZE = 128 * 1024;
+const PACK_SIZE = 128 * 1024;
 /** Docs of places that are remembered: those that nothing came to for longest are read again when needed. */
 const MOST_REMEMBERED = 20_000;
 
 interface Run {
   readonly id: string;
+  readonly channel: string;
   readonly first: Position;
   last: Position;
   at: Position;
-  added: number;
   /** Characters of those that came into it. */
   size: number;
   docs: Doc[];
+  isOpen: boolean;
 }
 
-/** The small runs of a place, in order; the last of them may not be full. */
+/** The open runs of a place, in order; the last of them may not be full. */
 interface Place {
   readonly channel: string;
   runs: Run[];
@@ -37,7 +38,7 @@ interface Place {
 export interface Indexing {
   add(channel: string, doc: Doc, position: Position): Promise<void>;
   /**
-   * A doc becomes another one, or none, with all of its thread where that is asked for. Once for an event: what is
+   * A doc becomes another one, or is gone, with all of its thread where that is asked for. Once for an event: what is
    * written for it twice does nothing the second time.
    */
   change(
@@ -51,20 +52,17 @@ export interface Indexing {
   flush(): Promise<void>;
 }
 
-const idOf = (channel: string, first: Position) => `${channel} ${first.toString(36).padStart(13, '0')}`;
-
 /** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
 export function startIndexing(build: Build): Indexing {
   const { vault } = build;
-  const rows = build.collection<SearchRow>(ROWS);
+  const rows = build.collection<RunRow>(RUNS);
+  const packs = startPacks(build);
   /** Those that something came to last at the end. */
   const places = new Map<string, Place>();
   /** To be written, by their ids. */
-  const dirty = new Map<
-    string,
-    { readonly channel: string; readonly run: Run; readonly isPacked: boolean }
-  >();
-  const removed = new Set<string>();
+  const dirty = new Map<string, Run>();
+  /** Those that are in a pack now. */
+  const closing = new Set<Run>();
 
   async function placeOf(channel: string): Promise<Place> {
     const known = places.get(channel) ?? (await resumed(channel));
@@ -74,36 +72,40 @@ export function startIndexing(build: Build): Indexing {
   }
 
   async function resumed(channel: string): Promise<Place> {
-    const [packed] = await rows.find({ channel, packed: true }).sort({ last: -1 }).limit(1).toArray();
-    const end = packed?.last.toBigInt() ?? 0n;
-    const small = await rows
-      .find({ channel, packed: { $exists: false } })
-      .sort({ last: 1 })
-      .toArray();
-    const runs: Run[] = [];
-    for (const row of small) {
-      // It was packed, and was to go when a crash came.
-      if (row.first.toBigInt() <= end) removed.add(row._id);
-      else runs.push(await runOf(row));
+    const end = await packs.end(channel);
+    const place: Place = { channel, runs: [], last: end };
+    for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
+      const run = await runOf(row);
+      // It was packed, and was to be closed when a crash came.
+      if (run.first <= end) closing.add(run);
+      else {
+        place.runs.push(run);
+        place.last = run.last;
+        // A crash may have come before their pack.
+        pack(place);
+      }
     }
-    return { channel, runs, last: runs.at(-1)?.last ?? end };
+    return place;
   }
 
-  const runOf = async (row: SearchRow): Promise<Run> => ({
+  /** Once there are enough. */
+  function pack({ channel, runs }: Place) {
+    const isMuch = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
+    if (!isMuch || !isFull(runs.at(-1)!)) return;
+    packs.add(channel, runs);
+    for (const run of runs.splice(0)) closing.add(run);
+  }
+
+  const runOf = async (row: RunRow): Promise<Run> => ({
     id: row._id,
+    channel: row.channel,
     first: row.first.toBigInt(),
     last: row.last.toBigInt(),
     at: row._at.toBigInt(),
-    added: row.added,
     size: row.size,
     docs: [...((await openDocs(vault, row)) ?? [])],
+    isOpen: row.open === true,
   });
-
-  function touched(channel: string, run: Run, isPacked: boolean) {
-    dirty.set(run.id, { channel, run, isPacked });
-    // The second half of what was packed may be called as a small run was.
-    removed.delete(run.id);
-  }
 
   async function add(channel: string, doc: Doc, position: Position) {
     const place = await placeOf(channel);
@@ -111,66 +113,57 @@ export function startIndexing(build: Build): Indexing {
     let run = place.runs.at(-1);
     if (!run || isFull(run)) {
       const [first, last, at] = [position, position, position];
-      run = { id: idOf(channel, position), first, last, at, added: 0, size: 0, docs: [] };
+      run = { id: idOf(channel, first), channel, first, last, at, size: 0, docs: [], isOpen: true };
       place.runs.push(run);
     }
     run.docs.push(doc);
-    run.added++;
-    run.size += sizeOf([doc]);
+    run.size += JSON.stringify(doc).length;
     run.last = position;
     run.at = position;
     place.last = position;
-    touched(channel, run, false);
-    const isMuch = place.runs.length === RUNS || sumOf(place.runs, 'size') >= PACKED_SIZE;
-    if (isMuch && isFull(run)) pack(place, position);
-  }
-
-  function pack({ channel, runs }: Place, at: Position) {
-    const all = runs.splice(0);
-    const docs = all.flatMap((each) => each.docs);
-    const sums = { added: sumOf(all, 'added'), size: sumOf(all, 'size') };
-    for (const { id } of all.slice(1)) {
-      dirty.delete(id);
-      removed.add(id);
-    }
-    const { id, first } = all[0]!;
-    touched(channel, { id, first, last: at, at, ...sums, docs }, true);
+    dirty.set(run.id, run);
+    pack(place);
   }
 
   const change: Indexing['change'] = async (channel, { id, thread }, position, to) => {
-    const isMeant = (doc: Doc) =>
-      (doc.id === id || (thread && threadOf(doc.id) === id)) && BigInt(doc.changed) < position;
-    const changeIn = (run: Run, isPacked: boolean) => {
-      if (!run.docs.some(isMeant)) return;
-      run.docs = run.docs.flatMap((doc) => (isMeant(doc) ? (to?.(doc) ?? []) : [doc]));
-      run.at = position;
-      for (const each of isPacked ? split(channel, run) : [run]) touched(channel, each, isPacked);
+    const isMeant = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
+    const changeIn = async (run: Run, isPacked: boolean) => {
+      if (!run.docs.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
+      const changed = (doc: Doc) => (to ? to(doc) : goneOf(doc, position));
+      run.docs = run.docs.map((doc) => (isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
+      if (run.at < position) run.at = position;
+      dirty.set(run.id, run);
+      // Written after the run, it may be what a crash has left undone.
+      if (isPacked) await packs.change(channel, run);
     };
-    for (const run of (await placeOf(channel)).runs) changeIn(run, false);
+    const { runs } = await placeOf(channel);
+    for (const run of runs) await changeIn(run, false);
+    const known = new Set(runs.map((run) => run.id));
     // Rows of what is to be written are of before that.
-    const waiting = [...dirty.values()].filter((each) => each.isPacked && each.channel === channel);
-    for (const { run } of waiting) changeIn(run, true);
-    const isWaiting = new Set(dirty.keys());
+    for (const run of [...dirty.values(), ...closing]) {
+      if (run.channel !== channel || known.has(run.id)) continue;
+      known.add(run.id);
+      await changeIn(run, true);
+    }
     const asked = thread ? { $or: [{ ids: id }, { threads: id }] } : { ids: id };
-    for await (const row of rows.find({ ...asked, packed: true }))
-      if (!isWaiting.has(row._id)) changeIn(await runOf(row), true);
+    for await (const row of rows.find(asked)) if (!known.has(row._id)) await changeIn(await runOf(row), true);
   };
 
   async function flush() {
     const writes: RowWrite[] = [];
-    for (const { channel, run, isPacked } of dirty.values()) {
-      const sealed = await sealDocs(vault, channel, run.docs, isPacked);
-      const { id: _id, added, size } = run;
-      const [_at, first, last] = [longOf(run.at), longOf(run.first), longOf(run.last)];
-      // Without the key the row goes.
-      if (!sealed) writes.push({ deleteOne: { filter: { _id } } });
-      else writes.push(replacing({ _id, _at, channel, first, last, added, size, ...sealed }));
-    }
-    // What they were packed into stands by then.
-    for (const _id of removed) writes.push({ deleteOne: { filter: { _id } } });
+    for (const run of dirty.values()) writes.push(await writeOf(run));
     dirty.clear();
-    removed.clear();
-    await build.write(ROWS, writes);
+    await build.write(RUNS, writes);
+    // What is in a pack can be read, and is looked through until it is.
+    await build.write(PACKS, await packs.writes());
+    await build.write(
+      RUNS,
+      [...closing].map(({ id: _id }) => ({
+        updateOne: { filter: { _id }, update: { $unset: { open: '' } } },
+      })),
+    );
+    for (const run of closing) run.isOpen = false;
+    closing.clear();
     let held = 0;
     for (const { runs } of places.values()) held += runs.length * PER_RUN;
     for (const [channel, { runs }] of places) {
@@ -180,6 +173,16 @@ export function startIndexing(build: Build): Indexing {
     }
   }
 
+  async function writeOf({ id: _id, channel, docs, size, isOpen, ...run }: Run): Promise<RowWrite> {
+    const sealed = await sealDocs(vault, channel, docs);
+    // Without the key the row goes.
+    if (!sealed) return { deleteOne: { filter: { _id } } };
+    const [_at, first, last] = [longOf(run.at), longOf(run.first), longOf(run.last)];
+    const open = isOpen && { open: true as const };
+    const replacement = { _id, _at, channel, first, last, size, ...sealed, ...open };
+    return { replaceOne: { filter: { _id, _at: { $lt: _at } }, replacement, upsert: true } };
+  }
+
   return {
     add,
     change,
@@ -187,28 +190,22 @@ export function startIndexing(build: Build): Indexing {
     async forget(channel) {
       await flush();
       places.delete(channel);
-      await build.write(ROWS, [{ deleteMany: { filter: { channel } } }]);
+      for (const part of [RUNS, PACKS]) await build.write(part, [{ deleteMany: { filter: { channel } } }]);
     },
   };
 }
 
-const isFull = ({ added, size }: Run): boolean => added === PER_RUN || size >= RUN_SIZE;
+const isFull = ({ docs, size }: Run): boolean => docs.length === PER_RUN || size >= RUN_SIZE;
 
-const sumOf = (runs: readonly Run[], of: 'added' | 'size'): number =>
-  runs.reduce((sum, run) => sum + run[of], 0);
+const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 
-const sizeOf = (docs: readonly Doc[]): number => JSON.stringify(docs).length;
-
-/** Edited to be much longer than they were, they would outgrow the row: two, and so on. */
-function split(channel: string, run: Run): readonly Run[] {
-  const { docs } = run;
-  if (docs.length < 2 || sizeOf(docs) < 2 * PACKED_SIZE) return [run];
-  const [here, there] = [docs.slice(0, docs.length / 2), docs.slice(docs.length / 2)];
-  const first = BigInt(there[0]!.posted);
-  const half = { ...run, id: idOf(channel, first), first, docs: there };
-  return [...split(channel, { ...run, docs: here }), ...split(channel, half)];
-}
-
-const replacing = (row: SearchRow): RowWrite => ({
-  replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
+/** What is left of one that was deleted. */
+const goneOf = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
+  id,
+  author,
+  createdAt,
+  posted,
+  changed: String(position),
+  content: '',
+  gone: true,
 });

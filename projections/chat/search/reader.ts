@@ -1,21 +1,25 @@
-/** The index of what was said as queries see it: heads of runs in memory, most of which a filter rules out unopened. */
+/** The index of what was said as queries see it: packs in memory, most of which a filter rules out unread. */
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
-import type { Hit, SearchIndex, SearchQuery } from '../../../application/chat/search.js';
-import type { Cache, Position, Vault } from '../../../application/ports.js';
+import type { SearchIndex, SearchQuery } from '../../../application/chat/search.js';
+import type { Cache, Vault } from '../../../application/ports.js';
 import { isTurnOver, nextTurn } from '../../../application/turns.js';
 import { mayHave, piecesOfWord } from '../../../domain/chat/search.js';
-import { createHeads, type Head } from './heads.js';
-import { foundIn, type OpenRun, openRun, sizeOf } from './opened.js';
-import { type Doc, openDocs, ROWS, type SearchRow, subjectOf } from './rows.js';
+import { createFoundDocs } from './found.js';
+import { createHeads, type Head, keyOf } from './heads.js';
+import { type Found, isEnough, newest } from './newest.js';
+import { lineOf } from './packs.js';
+import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
+import { encodeTexts, type LineQuery, Texts } from './texts.js';
 
 /** Filters of a million messages take about so much. */
-const FILTER_BYTES = 48 * 1024 * 1024;
-const OPENED_BYTES = 40 * 1024 * 1024;
-/** What is asked of the store at once. */
+const FILTER_BYTES = 18 * 1024 * 1024;
+const TEXT_BYTES = 66 * 1024 * 1024;
+/** Of texts beyond that one of so many takes the place of another: who looks through all would find none of them. */
+const KEPT_BEYOND = 8;
+/** What is asked of the store at first, since often that is enough, and then. */
+const FIRST_AT_ONCE = 16;
 const AT_ONCE = 64;
-/** A run that was packed meanwhile is no more where it was. */
-const ATTEMPTS = 5;
 
 export interface SearchReaderPorts {
   readonly db: Db;
@@ -23,145 +27,155 @@ export interface SearchReaderPorts {
   /** Name of the build that is served. */
   readonly build: () => string | undefined;
   /** How far the index has come, as this node knows: rows up to here are as they will be. */
-  readonly position: () => Position;
+  readonly position: () => bigint;
 }
 
-type Rows = Collection<SearchRow>;
-type Wanted = SearchQuery & { readonly pieces: readonly (readonly number[])[] };
+/** What is asked for, with the rarest words first, as it seems. */
+interface Wanted extends LineQuery {
+  readonly words: readonly (LineQuery['words'][number] & { readonly pieces: readonly number[] })[];
+}
+
+interface Rows {
+  readonly runs: Collection<RunRow>;
+  readonly packs: Collection<PackRow>;
+}
 
 export function createSearchIndex({ db, vault, build, position }: SearchReaderPorts): SearchIndex & {
   readonly caches: readonly Cache[];
 } {
   const heads = createHeads(db, position);
+  const docs = createFoundDocs(vault);
   const filters = new LRUCache<string, Uint8Array>({
     maxSize: FILTER_BYTES,
-    sizeCalculation: ({ length }, key) => length + key.length + 100,
+    sizeCalculation: ({ length }, key) => length + key.length + 200,
   });
-  const opened = new LRUCache<string, OpenRun>({
-    maxSize: OPENED_BYTES,
-    sizeCalculation: (run, key) => sizeOf(run) + key.length,
+  const texts = new LRUCache<string, Texts>({
+    maxSize: TEXT_BYTES,
+    sizeCalculation: ({ size }, key) => size + key.length,
   });
+  let beyond = 0;
+  const isKept = ({ size }: Texts) =>
+    texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
 
-  /** Of those that are packed, a store's worth at once. */
-  async function readFilters(rows: Rows, some: readonly Head[]) {
-    const missing = some.filter(({ isPacked, key }) => isPacked && !filters.has(key));
+  async function readFilters({ packs }: Rows, some: readonly Head[]) {
+    const missing = some.filter(({ isPack, key }) => isPack && !filters.has(key));
     if (missing.length === 0) return;
     const asked = { _id: { $in: missing.map(({ id }) => id) } };
-    const channels = new Map(missing.map((head) => [head.id, head]));
-    for (const row of await rows.find(asked).project<SearchRow>({ filter: 1, _at: 1 }).toArray()) {
-      const head = channels.get(row._id);
-      if (!head || !row.filter) continue;
-      const bytes = await vault.openBytes(subjectOf(head.channel), row.filter.buffer);
+    for (const row of await packs.find(asked).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
+      const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
       // Of what can't be opened nothing is found.
-      filters.set(keyOf(row), Uint8Array.from(bytes ?? new Uint8Array(8)));
+      filters.set(keyOf(true, row), bytes ?? new Uint8Array(8));
     }
   }
 
-  /** Those that are opened for sure, since they are small. */
-  async function readSmall(rows: Rows, some: readonly Head[]) {
-    const missing = some.filter(({ isPacked, key }) => !isPacked && !opened.has(key));
-    if (missing.length === 0) return;
-    const asked = { _id: { $in: missing.map(({ id }) => id) } };
-    for (const row of await rows.find(asked).toArray()) await open(row);
-  }
-
-  async function open(row: SearchRow): Promise<OpenRun> {
-    const run = openRun((await openDocs(vault, row)) ?? []);
-    opened.set(keyOf(row), run);
-    return run;
-  }
-
-  async function runOf(rows: Rows, { id, key }: Head): Promise<OpenRun | undefined> {
-    const known = opened.get(key);
-    if (known) return known;
-    const row = await rows.findOne({ _id: id });
-    return row ? open(row) : undefined;
+  /** By the ids of their heads, as they are or newer; those that are no more are missing. */
+  async function readTexts(
+    { packs, runs }: Rows,
+    some: readonly Head[],
+  ): Promise<ReadonlyMap<string, Texts>> {
+    const found = new Map<string, Texts>();
+    const missing: [string[], string[]] = [[], []];
+    for (const { id, key, isPack } of some) {
+      const known = texts.get(key);
+      if (known) found.set(id, known);
+      else missing[isPack ? 0 : 1].push(id);
+    }
+    // Of one place both begin alike, and never are both asked for.
+    const opened = (isPack: boolean, row: PackRow | RunRow, each: Texts) => {
+      if (!isPack || isKept(each)) texts.set(keyOf(isPack, row), each);
+      found.set(row._id, each);
+    };
+    const [missingPacks, missingRuns] = missing.map(($in) => ({ _id: { $in } }));
+    if (missing[0].length > 0)
+      for (const row of await packs.find(missingPacks!).project<PackRow>({ filter: 0 }).toArray()) {
+        const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
+        if (bytes) opened(true, row, new Texts(bytes, row.authors));
+      }
+    if (missing[1].length > 0)
+      for (const row of await runs.find(missingRuns!).toArray()) {
+        const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
+        const authors = unique(lines.flatMap(({ author }) => author ?? []));
+        opened(false, row, new Texts(encodeTexts(lines, authors), authors));
+      }
+    return found;
   }
 
   /** Whether it may have what is asked for, by all that is known of it unopened. */
-  function mayBeIn({ isPacked, key, authors }: Head, { words, pieces, authorId }: Wanted): boolean {
+  function mayBeIn({ isPack, key, authors }: Head, { words, authorId }: Wanted): boolean {
     if (authorId !== undefined && !authors.includes(authorId)) return false;
-    const filter = isPacked ? filters.get(key) : undefined;
+    const filter = isPack ? filters.get(key) : undefined;
     if (!filter) return true;
     return words.every(
-      (word, index) =>
-        pieces[index]!.every((piece) => mayHave(filter, piece)) ||
+      (word) =>
+        word.pieces.every((piece) => mayHave(filter, piece)) ||
         (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
     );
   }
 
-  /** Or the run that is no more where it was. */
-  async function attempt(rows: Rows, all: readonly Head[], query: Wanted): Promise<readonly Hit[] | Head> {
-    const seeing = new Map<string, boolean>();
-    const sees = (channel: string) => {
-      const known = seeing.get(channel) ?? query.sees(channel);
-      seeing.set(channel, known);
-      return known;
-    };
-    const visible = all.filter(({ channel }) => sees(channel));
+  /** The newest, so many, of which some may have become others since. */
+  async function look(rows: Rows, all: readonly Head[], query: Wanted, limit: number) {
     let found: readonly Found[] = [];
-    for (let from = 0; from < visible.length; from += AT_ONCE) {
-      const some = visible.slice(from, from + AT_ONCE);
-      if (isEnough(found, query.limit, some[0]!)) break;
+    for (let from = 0, size = FIRST_AT_ONCE; from < all.length; from += size, size = AT_ONCE) {
+      const some = all.slice(from, from + size);
+      if (isEnough(found, limit, some[0]!)) break;
       await readFilters(rows, some);
-      await readSmall(rows, some);
-      for (const head of some) {
+      const open = some.filter((head) => mayBeIn(head, query));
+      const read = await readTexts(rows, open);
+      for (const head of open) {
         if (isTurnOver()) await nextTurn();
-        if (!mayBeIn(head, query)) continue;
-        if (isEnough(found, query.limit, head)) break;
-        const run = await runOf(rows, head);
-        if (!run) return head;
-        const more = Array.from(foundIn(run, query), (doc) => foundOf(doc, head.channel));
-        if (more.length > 0) found = newest([...found, ...more], query.limit);
+        if (isEnough(found, limit, head)) break;
+        const lines = read.get(head.id);
+        if (!lines) continue;
+        const slots = lines.find(query).slice(-limit).reverse();
+        const more = slots.map((slot) => ({ head, texts: lines, slot, posted: lines.posted(slot) }));
+        found = newest(found, more, limit);
       }
     }
-    return found.map(hitOf);
+    return found;
   }
 
   return {
     caches: [
       { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
-      { name: 'chat.search-texts', limitBytes: OPENED_BYTES, bytes: () => opened.calculatedSize },
+      { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
+      docs.cache,
     ],
     async find(asked) {
-      const query = { ...asked, pieces: asked.words.map(({ text }) => piecesOfWord(text)) };
-      for (let tried = 0; tried < ATTEMPTS; tried++) {
-        const name = build();
-        if (name === undefined) return [];
-        const hits = await attempt(db.collection<SearchRow>(`${name}.${ROWS}`), await heads.all(name), query);
-        if (!('isPacked' in hits)) return hits;
-        await heads.drop(name, hits);
+      const name = build();
+      if (name === undefined) return [];
+      const rows = {
+        runs: db.collection<RunRow>(`${name}.${RUNS}`),
+        packs: db.collection<PackRow>(`${name}.${PACKS}`),
+      };
+      const visible = seen(await heads.all(name), asked.sees);
+      const query = wantedOf(asked);
+      for (let more = 0; ; ) {
+        const found = await look(rows, visible, query, asked.limit + more);
+        const hits = await docs.read(rows.runs, found, query);
+        const lacking = found.length - hits.length;
+        if (lacking <= more || found.length < asked.limit + more) return hits.slice(0, asked.limit);
+        more = lacking;
       }
-      throw new Error('the index of what was said changes faster than it can be read');
     },
   };
 }
 
-interface Found {
-  readonly doc: Doc;
-  readonly channel: string;
-  readonly posted: Position;
+function seen(heads: readonly Head[], sees: SearchQuery['sees']): readonly Head[] {
+  const known = new Map<string, boolean>();
+  return heads.filter(({ channel }) => {
+    const is = known.get(channel) ?? sees(channel);
+    known.set(channel, is);
+    return is;
+  });
 }
 
-const keyOf = ({ _id, _at }: Pick<SearchRow, '_id' | '_at'>): string => `${_id} ${_at}`;
-
-const foundOf = (doc: Doc, channel: string): Found => ({ doc, channel, posted: BigInt(doc.posted) });
-
-/** Each once, though it may be met where it was and where it was packed into. */
-function newest(found: readonly Found[], limit: number): readonly Found[] {
-  const sorted = found.toSorted((a, b) => (a.posted > b.posted ? -1 : 1));
-  return sorted.filter(({ posted }, index) => posted !== sorted[index - 1]?.posted).slice(0, limit);
+/** The longest word first: most often it is the one that the fewest have. */
+function wantedOf({ words, authorId, from, to }: SearchQuery): Wanted {
+  const wanted = words.map(({ text, authors }) => ({
+    bytes: Buffer.from(text),
+    authors,
+    pieces: piecesOfWord(text),
+  }));
+  wanted.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
+  return { words: wanted, authorId, from, to };
 }
-
-/** Whether nothing in this run, or in those behind it, comes before what is found already. */
-const isEnough = (found: readonly Found[], limit: number, { last }: Head): boolean =>
-  found.length >= limit && found.at(-1)!.posted >= last;
-
-const hitOf = ({ doc: { id, author, createdAt, content, botName }, channel: channelId }: Found): Hit => ({
-  id,
-  channelId,
-  author,
-  createdAt,
-  content,
-  ...(botName !== undefined && { botName }),
-});

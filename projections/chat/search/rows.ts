@@ -1,10 +1,9 @@
-/** What stands in the index of what was said: runs of messages of one place, sealed under its key. */
+/** What stands in the index of what was said: runs of messages of one place, and the texts of sixteen runs in one, sealed. */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports.js';
-import { breather } from '../../../application/turns.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
-import { filterOf, foldText, piecesOf } from '../../../domain/chat/search.js';
+import { foldText } from '../../../domain/chat/search.js';
 
 /** A message or reply as it is found. */
 export interface Doc {
@@ -19,9 +18,11 @@ export interface Doc {
   readonly names?: readonly string[];
   /** What a webhook was called that said it. */
   readonly botName?: string;
+  /** Deleted: it keeps its place, so that those behind it keep theirs. */
+  readonly gone?: true;
 }
 
-export interface SearchRow {
+interface SpanRow {
   /** The place, and the position of the first that came into it. */
   readonly _id: string;
   readonly _at: Long;
@@ -29,29 +30,47 @@ export interface SearchRow {
   /** Positions of the first and the last that came into it. */
   readonly first: Long;
   readonly last: Long;
-  /** How many came into it: some may be deleted. */
-  readonly added: number;
+  readonly authors: readonly string[];
+}
+
+/** Some that came to a place one after the other. */
+export interface RunRow extends SpanRow {
   /** Characters of all that came into it. */
   readonly size: number;
   readonly ids: readonly string[];
   /** The messages whose replies are in it. */
   readonly threads: readonly string[];
-  readonly authors: readonly string[];
-  /** `Doc[]` as JSON. */
+  /** A line of JSON for each. */
   readonly docs: Binary;
-  /** Of the pieces of all words: those that are small have none. */
-  readonly filter?: Binary;
-  readonly packed?: true;
+  /** In no pack yet: words are looked for in it. */
+  readonly open?: true;
 }
 
-export const ROWS = 'rows';
+/** Runs, one after the other, in which words are found at once. */
+export interface PackRow extends SpanRow {
+  /** `Texts`. */
+  readonly texts: Binary;
+  /** Of the pieces of all words. */
+  readonly filter: Binary;
+}
 
-export const SEARCH_INDEXES: IndexDescription[] = [
-  { key: { _at: 1 }, name: 'at' },
-  { key: { channel: 1, packed: 1, last: 1 }, name: 'channel' },
+export const RUNS = 'runs';
+export const PACKS = 'packs';
+
+export const RUN_INDEXES: IndexDescription[] = [
+  { key: { open: 1, _at: 1 }, name: 'open' },
+  { key: { channel: 1, open: 1, first: 1 }, name: 'channel' },
   { key: { ids: 1 }, name: 'ids' },
   { key: { threads: 1 }, name: 'threads' },
 ];
+export const PACK_INDEXES: IndexDescription[] = [
+  { key: { _at: 1 }, name: 'at' },
+  { key: { channel: 1, first: 1 }, name: 'channel' },
+];
+
+/** Also of a pack that begins with that run. */
+export const idOf = (channel: string, first: bigint): string =>
+  `${channel} ${first.toString(36).padStart(13, '0')}`;
 
 /** Under whose key it is sealed what is said there. */
 export const subjectOf = (channel: string): string =>
@@ -68,40 +87,31 @@ export const threadOf = (id: string): string | undefined =>
 /** Undefined when the key is destroyed. */
 export async function openDocs(
   vault: Vault,
-  { channel, docs }: Pick<SearchRow, 'channel' | 'docs'>,
+  { channel, docs }: Pick<RunRow, 'channel' | 'docs'>,
 ): Promise<readonly Doc[] | undefined> {
   const bytes = await vault.openBytes(subjectOf(channel), docs.buffer);
-  return bytes && JSON.parse(Buffer.from(bytes).toString());
+  return bytes && linesOf(bytes).map((line) => JSON.parse(line));
 }
+
+/** As `docs` has them, unsealed. */
+export const linesOf = (docs: Uint8Array): readonly string[] => Buffer.from(docs).toString().split('\n');
 
 /** What tells of docs what may be told, and the docs themselves, sealed; undefined when the key is destroyed. */
 export async function sealDocs(
   vault: Vault,
   channel: string,
   docs: readonly Doc[],
-  isPacked: boolean,
-): Promise<Pick<SearchRow, 'ids' | 'threads' | 'authors' | 'docs' | 'filter' | 'packed'> | undefined> {
-  const subject = subjectOf(channel);
-  const sealed = await vault.sealBytes(subject, Buffer.from(JSON.stringify(docs)));
-  const filter = isPacked ? await vault.sealBytes(subject, await filterFor(docs)) : undefined;
-  if (!sealed || (isPacked && !filter)) return undefined;
-  return {
-    ids: docs.map(({ id }) => id),
-    threads: unique(docs.flatMap(({ id }) => threadOf(id) ?? [])),
-    authors: unique(docs.map(({ author }) => author)),
-    docs: new Binary(sealed),
-    ...(filter && { filter: new Binary(filter), packed: true }),
-  };
+): Promise<Pick<RunRow, 'ids' | 'threads' | 'authors' | 'docs'> | undefined> {
+  const lines = docs.map((doc) => JSON.stringify(doc)).join('\n');
+  const sealed = await vault.sealBytes(subjectOf(channel), Buffer.from(lines));
+  return (
+    sealed && {
+      ids: docs.map(({ id }) => id),
+      threads: unique(docs.flatMap(({ id }) => threadOf(id) ?? [])),
+      authors: unique(docs.flatMap(({ author, gone }) => (gone ? [] : author))),
+      docs: new Binary(sealed),
+    }
+  );
 }
 
-const unique = (texts: readonly string[]) => [...new Set(texts)];
-
-async function filterFor(docs: readonly Doc[]): Promise<Uint8Array> {
-  const pieces = new Set<number>();
-  const breathe = breather();
-  for (const doc of docs) {
-    piecesOf(textOf(doc), (piece) => pieces.add(piece));
-    await breathe();
-  }
-  return filterOf(pieces);
-}
+export const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];

@@ -16,11 +16,11 @@ import { context } from '../../support/toys.js';
 
 export type ChatNode = Awaited<ReturnType<typeof startChatNode>>;
 
-/** `between` stands between what the node does and the log. Reactions run where it is asked for. */
+/** `between` stands between what the node does and the log. Reactions run where it is asked for; rows may stay behind. */
 export async function startChatNode(
   servers: Servers,
   database: string,
-  { between = (_: EventLog): Partial<EventLog> => ({}), react = false } = {},
+  { between = (_: EventLog): Partial<EventLog> => ({}), react = false, projects = true } = {},
 ) {
   const connected = await createKernel({
     ...servers,
@@ -37,7 +37,7 @@ export async function startChatNode(
   const stop = new AbortController();
   const { signal } = stop;
   await kernel.lifecycle.open(talkProjections, kernel.served, { signal });
-  const projector = project(kernel, talkProjections, signal);
+  const projector = projects ? project(kernel, talkProjections, signal) : undefined;
   const admission = createChatAdmission({ streams, tokens: {} as never, clock, heard: () => 0n });
   let finds = 0;
   const find: typeof kernel.rows.find = (...asked) => {
@@ -80,7 +80,7 @@ export async function startChatNode(
     },
     async stop() {
       stop.abort();
-      await Promise.all([projector.stopped, ...reacting]);
+      await Promise.all([projector?.stopped, ...reacting]);
       await kernel.close();
     },
   };

@@ -1,4 +1,4 @@
-/** The same command again, on two nodes or after its answer was lost; long, because two nodes are started once for all of it. */
+/** The same command again, on two nodes or after its answer was lost: it is done once, and told as the first time. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type EventLog, Unavailable } from '../../../application/ports.js';
@@ -8,44 +8,15 @@ import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/commands.js';
-import { type Servers, startServers } from '../../support/engines.js';
-import { envelope, signingPublicKey } from '../../support/rooms.js';
+import { envelope } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
-import { done, type Node, startNode } from './node.js';
+import { done, type Node } from './node.js';
+import { fails, keyed, newcomer, useTwoNodes } from './two-nodes.js';
 
 type Outcome = Done<object> | Rejection;
 
 /** One of the requests that two nodes get at once; `body` tells two bodies apart. */
 type Ask = (node: Node, body: string, key: string) => Promise<Outcome>;
-
-const keyed = (key: string, body: string) => context(key, `fingerprint of ${body}`);
-const newcomer = (name: string) => ({ name, signingPublicKey });
-
-/** Lets keyed appends through only when as many as are awaited have come: all have decided on the same state then. */
-function gate() {
-  let awaited = 1;
-  let held: (() => void)[] = [];
-  const log = (inner: EventLog): Partial<EventLog> => ({
-    async append(stream, expected, events) {
-      if (events[0]?.metadata.fingerprint) {
-        await new Promise<void>((resolve) => {
-          held.push(resolve);
-          if (held.length < awaited) return;
-          for (const release of held) release();
-          held = [];
-          awaited = 1;
-        });
-      }
-      return inner.append(stream, expected, events);
-    },
-  });
-  return {
-    log,
-    expect: (count: number) => {
-      awaited = count;
-    },
-  };
-}
 
 /** An append that is done, but whose answer never comes; `meanwhile` comes in between. */
 const loses =
@@ -58,48 +29,15 @@ const loses =
 
 describe('the same command again', function () {
   this.timeout(120_000);
-  let servers: Servers;
-  let one: Node;
-  let other: Node;
-  let offset = 0;
-  const appends = gate();
-  let faults: EventLog['append'][] = [];
-  let retained: EventLog['retain'][] = [];
-  const faulty = (inner: EventLog): Partial<EventLog> => ({
-    append: (...args) => (faults.shift() ?? inner.append)(...args),
-    retain: (...args) => (retained.shift() ?? inner.retain)(...args),
-  });
-  const fails = async () => {
-    throw new Unavailable('not taken');
-  };
+  const nodes = useTwoNodes();
 
-  before(async () => {
-    servers = await startServers();
-    const database = `test_${randomUUID().slice(0, 8)}`;
-    // The clocks of two nodes never agree: an answer of the second's own making would show.
-    one = await startNode(servers, database, { now: () => Date.now() + offset }, (log) => ({
-      ...log,
-      ...faulty({ ...log, ...appends.log(log) }),
-    }));
-    other = await startNode(servers, database, { now: () => Date.now() + 1234 }, appends.log);
-  });
-  after(async () => {
-    await Promise.all([one?.stop(), other?.stop()]);
-    await servers?.stop();
-  });
-  afterEach(() => {
-    faults = [];
-    retained = [];
-    offset = 0;
-  });
-
-  const inner = () => one.inner.append;
+  const inner = () => nodes.one.inner.append;
   const eventsOf = async (stream: string) => {
-    const events = await one.kernel.log.read(stream);
+    const events = await nodes.one.kernel.log.read(stream);
     return typeof events === 'string' ? [] : events;
   };
   const burned = async (room: { roomId: string }, by: string) => {
-    done(await one.commands.burn(room.roomId, by, context()));
+    done(await nodes.one.commands.burn(room.roomId, by, context()));
     // Until all that follows has been done.
     for (;;) {
       const events = await eventsOf(roomStream(room.roomId));
@@ -115,28 +53,28 @@ describe('the same command again', function () {
         adds: 2,
       }),
       async invite() {
-        const room = await one.create('Ada');
+        const room = await nodes.one.create('Ada');
         const ask: Ask = async (node, body, key) =>
           node.commands.invite(await node.admitted(room), `token-${body}-${key}`, keyed(key, body));
         return { ask, stream: roomStream(room.roomId), adds: 1 };
       },
       async join() {
-        const room = await one.create('Ada');
+        const room = await nodes.one.create('Ada');
         const token = `invite-${randomUUID()}`;
-        done(await one.commands.invite(await one.admitted(room), token, context()));
+        done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
         const ask: Ask = (node, body, key) =>
           node.commands.join(room.roomId, token, newcomer(body), keyed(key, body));
         return { ask, stream: roomStream(room.roomId), adds: 2 };
       },
       async post() {
-        const room = await one.create('Ada');
+        const room = await nodes.one.create('Ada');
         const ask: Ask = async (node, body, key) =>
           node.commands.post(await node.admitted(room), { ...envelope, ciphertext: body }, keyed(key, body));
         return { ask, stream: messagesStream(room.roomId), adds: 1 };
       },
       async burn() {
-        const room = await one.create('Ada');
-        const { participant } = await one.admitted(room);
+        const room = await nodes.one.create('Ada');
+        const { participant } = await nodes.one.admitted(room);
         const ask: Ask = (node, body, key) =>
           node.commands.burn(room.roomId, participant.id, keyed(key, body));
         return { ask, stream: roomStream(room.roomId), adds: 1 };
@@ -149,18 +87,21 @@ describe('the same command again', function () {
         const key = randomUUID();
         // Both nodes know the stream as it is before the race.
         const before = stream ? (await eventsOf(stream)).length : 0;
-        for (const node of [one, other]) {
+        for (const node of [nodes.one, nodes.other]) {
           if (stream?.startsWith('rooms.room-')) await node.admission.open(stream.slice(11), 1n << 60n);
         }
-        appends.expect(2);
-        const outcomes = await Promise.all([ask(one, bodies[0], key), ask(other, bodies[1], key)]);
+        nodes.awaitAppends(2);
+        const outcomes = await Promise.all([
+          ask(nodes.one, bodies[0], key),
+          ask(nodes.other, bodies[1], key),
+        ]);
         const first = outcomes.find((outcome) => 'body' in outcome) as Done<{ roomId?: string }> | undefined;
         const written = (await eventsOf(stream ?? roomStream(first?.body.roomId ?? ''))).length - before;
         return {
           outcomes,
           written,
           adds,
-          again: () => Promise.all([ask(one, bodies[0], key), ask(other, bodies[1], key)]),
+          again: () => Promise.all([ask(nodes.one, bodies[0], key), ask(nodes.other, bodies[1], key)]),
         };
       };
 
@@ -183,34 +124,34 @@ describe('the same command again', function () {
 
   describe('after its answer was lost', () => {
     it("is found, and is nobody else's: who has joined is not told that the invite is used", async () => {
-      const room = await one.create('Ada');
+      const room = await nodes.one.create('Ada');
       const token = `invite-${randomUUID()}`;
-      done(await one.commands.invite(await one.admitted(room), token, context()));
+      done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
       // Somebody looks at the room in between: what is remembered of it holds the lost append then.
-      faults = [loses(inner(), (stream) => one.kernel.streams.refresh(roomKind, stream))];
-      const { body } = done(await one.commands.join(room.roomId, token, newcomer('Bob'), context()));
+      nodes.appends.push(loses(inner(), (stream) => nodes.one.kernel.streams.refresh(roomKind, stream)));
+      const { body } = done(await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), context()));
       expect(body.participants.map(({ name }) => name)).to.deep.equal(['Ada', 'Bob']);
-      expect(await one.admitted(body)).to.have.nested.property('participant.id', body.participantId);
+      expect(await nodes.one.admitted(body)).to.have.nested.property('participant.id', body.participantId);
       expect(await eventsOf(roomStream(room.roomId))).to.have.length(5);
     });
 
     it('is tried again when nothing was stored', async () => {
-      const room = await one.create('Ada');
-      faults = [fails, fails];
-      done(await one.commands.post(await one.admitted(room), envelope, context()));
-      expect(faults).to.deep.equal([]);
+      const room = await nodes.one.create('Ada');
+      nodes.appends.push(fails, fails);
+      done(await nodes.one.commands.post(await nodes.one.admitted(room), envelope, context()));
+      expect(nodes.appends).to.deep.equal([]);
       expect(await eventsOf(messagesStream(room.roomId))).to.have.length(1);
     });
 
     it('is told to who waits for it, like any other', async () => {
-      const room = await one.create('Ada');
-      const { streams, log, vault, derivation } = one.kernel;
+      const room = await nodes.one.create('Ada');
+      const { streams, log, vault, derivation } = nodes.one.kernel;
       const told: [string, bigint][] = [];
       const appended = (stream: string, position: bigint) => void told.push([stream, position]);
       const losing = { ...log, append: loses(log.append) };
       const road = commandsOf({ log: losing, streams, appended });
       const commands = createRoomCommands({ ...road, log, vault, derivation, clock: Date });
-      const { position } = done(await commands.post(await one.admitted(room), envelope, context()));
+      const { position } = done(await commands.post(await nodes.one.admitted(room), envelope, context()));
       expect(told).to.deep.equal([[messagesStream(room.roomId), position]]);
     });
   });
@@ -218,26 +159,38 @@ describe('the same command again', function () {
   it('is answered as the first time by a node that has just started, with what was so then', async () => {
     const key = randomUUID();
     const create = (node: Node) => node.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'));
-    const first = done(await create(one));
+    const first = done(await create(nodes.one));
     const room = first.body;
     const token = `invite-${randomUUID()}`;
-    done(await one.commands.invite(await one.admitted(room), token, context()));
-    const bob = done(await one.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')));
-    const said = await one.commands.post(await one.admitted(room), envelope, keyed(`${key}-3`, 'x'));
-    done(await one.commands.post(await one.admitted(room), { ...envelope, messageIndex: 2 }, context()));
-    expect(await create(other)).to.deep.equal(first);
+    done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
+    const bob = done(
+      await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
+    );
+    const said = await nodes.one.commands.post(
+      await nodes.one.admitted(room),
+      envelope,
+      keyed(`${key}-3`, 'x'),
+    );
+    done(
+      await nodes.one.commands.post(
+        await nodes.one.admitted(room),
+        { ...envelope, messageIndex: 2 },
+        context(),
+      ),
+    );
+    expect(await create(nodes.other)).to.deep.equal(first);
     expect(
-      await other.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
+      await nodes.other.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
     ).to.deep.equal(bob);
-    const admitted = await other.admitted(room);
-    expect(await other.commands.post(admitted, envelope, keyed(`${key}-3`, 'x'))).to.deep.equal(said);
+    const admitted = await nodes.other.admitted(room);
+    expect(await nodes.other.commands.post(admitted, envelope, keyed(`${key}-3`, 'x'))).to.deep.equal(said);
   });
 
   it('finds nothing of a room that has ended, whatever it was', async () => {
     const key = randomUUID();
     const create = (node: Node) => node.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'));
-    const room = done(await create(one)).body;
-    const admitted = await one.admitted(room);
+    const room = done(await create(nodes.one)).body;
+    const admitted = await nodes.one.admitted(room);
     const token = `invite-${randomUUID()}`;
     const asks: { readonly [what: string]: (node: Node) => Promise<Outcome> } = {
       create,
@@ -245,11 +198,11 @@ describe('the same command again', function () {
       join: (node) => node.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
       post: (node) => node.commands.post(admitted, envelope, keyed(`${key}-3`, 'x')),
     };
-    for (const ask of Object.values(asks)) done((await ask(one)) as Done<object>);
+    for (const ask of Object.values(asks)) done((await ask(nodes.one)) as Done<object>);
     // The other node knows the room, and is not told of its end.
-    await other.admitted(room);
+    await nodes.other.admitted(room);
     await burned(room, admitted.participant.id);
-    for (const node of [one, other]) {
+    for (const node of [nodes.one, nodes.other]) {
       for (const [what, ask] of Object.entries(asks)) {
         expect(await ask(node), what).to.include({ rejected: 'rooms/room-not-found', kind: 'not-found' });
       }
@@ -258,80 +211,18 @@ describe('the same command again', function () {
 
   it('finds nothing of a room whose time is up', async () => {
     const key = randomUUID();
-    const create = () => one.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'));
+    const create = () => nodes.one.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x'));
     done(await create());
-    offset = 60_000;
+    nodes.goAhead(60_000);
     expect(await create()).to.include({ rejected: 'rooms/room-not-found' });
   });
 
-  it('spends no quota', async () => {
-    let left = 2;
-    const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 1000 };
-    const quota = {
-      spend: async () => (left-- > 0 ? undefined : tooMany),
-      refund: async () => void left++,
-    };
-    const create = (key: string) =>
-      one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, 'x'), quota });
-    const keys = [randomUUID(), randomUUID()];
-    const first = done(await create(keys[0]!));
-    done(await create(keys[1]!));
-    expect(await create(randomUUID())).to.equal(tooMany);
-    expect(await create(keys[0]!)).to.deep.equal(first);
-  });
-
-  for (const [whose, bodies] of [
-    ['the same', ['x', 'x']],
-    ['with another body', ['x', 'y']],
-  ] as const) {
-    it(`spends no quota where two nodes are sent it at once, ${whose}`, async () => {
-      let spent = 0;
-      let asked = 0;
-      const quota = {
-        async spend() {
-          [spent, asked] = [spent + 1, asked + 1];
-          return undefined;
-        },
-        refund: async () => void spent--,
-      };
-      const key = randomUUID();
-      appends.expect(2);
-      await Promise.all(
-        [one, other].map(({ commands }, at) =>
-          commands.create(newcomer('Ada'), 60_000, { ...keyed(key, bodies[at]!), quota }),
-        ),
-      );
-      expect([asked, spent]).to.deep.equal([2, 1]);
-    });
-  }
-
-  it('spends no quota where nothing came of it', async () => {
-    let spent = 0;
-    const quota = {
-      async spend() {
-        spent++;
-        return undefined;
-      },
-      refund: async () => void spent--,
-    };
-    retained = Array.from({ length: 20 }, () => fails);
-    const create = () =>
-      one.commands
-        .create(newcomer('Ada'), 60_000, { ...keyed(randomUUID(), 'x'), quota })
-        .catch((error) => error);
-    expect(await create()).to.be.instanceOf(Unavailable);
-    expect(spent).to.equal(0);
-    retained = [fails];
-    done(await create());
-    expect(spent).to.equal(1);
-  });
-
   it('burns with the key destroyed before it is told, also when the first run died in between', async () => {
-    const room = await one.create('Ada');
-    const { participant } = await one.admitted(room);
+    const room = await nodes.one.create('Ada');
+    const { participant } = await nodes.one.admitted(room);
     const how = keyed(randomUUID(), 'x');
     const stream = roomStream(room.roomId);
-    const { vault } = one.kernel;
+    const { vault } = nodes.one.kernel;
     const destroy = vault.destroy;
     let told = false;
     let release = () => {};
@@ -345,7 +236,7 @@ describe('the same command again', function () {
         return destroy(subject);
       };
     });
-    const answer = one.commands.burn(room.roomId, participant.id, how).then((outcome) => {
+    const answer = nodes.one.commands.burn(room.roomId, participant.id, how).then((outcome) => {
       told = true;
       return outcome;
     });
@@ -353,7 +244,7 @@ describe('the same command again', function () {
     for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
     expect(told, 'before the key is gone').to.equal(false);
     vault.destroy = destroy;
-    const again = done(await one.commands.burn(room.roomId, participant.id, how));
+    const again = done(await nodes.one.commands.burn(room.roomId, participant.id, how));
     expect(await vault.seal(stream, {})).to.equal(undefined);
     release();
     expect(await answer).to.deep.equal(again);

@@ -1,180 +1,22 @@
-/** What no driver sends: one answer each, and the engine goes on; long, because one engine must survive all of it. */
+/** What no driver sends: one answer each, and the engine goes on. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { connect, constants } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { frame } from '../../../adapters/engines/eventstore/wire/framing.js';
 import { field, message, numberField } from '../../../adapters/engines/eventstore/wire/protobuf.js';
-import { SECRET } from '../../support/eventstore.js';
-import { freshStream, numbered, numbersOf, useEventStore } from '../../support/eventstore-client.js';
-
-const STREAMS = '/event_store.client.streams.Streams';
-const NOTHING = Buffer.alloc(0);
-
-interface Answer {
-  readonly httpStatus: number;
-  readonly grpcStatus: string | undefined;
-  readonly body: Buffer;
-}
-
-/** Options of a writing call: the stream, and any revision. */
-const target = (stream: string) => message(field(1, field(3, stream)), field(4, NOTHING));
-const uuid = (id: string) => field(2, id);
-const entry = (key: string, value: string) => field(2, message(field(1, key), field(2, value)));
-const proposed = (id: string, type: string) =>
-  message(field(1, uuid(id)), entry('type', type), entry('content-type', 'application/json'), field(4, '{}'));
-const batchAppend = (correlationId: string, stream: string, events: Buffer[], isFinal: boolean) =>
-  message(
-    field(1, uuid(correlationId)),
-    field(2, target(stream)),
-    ...events.map((event) => field(3, event)),
-    numberField(4, isFinal ? 1 : 0),
-  );
+import { freshStream, numbersOf } from '../../support/eventstore-client.js';
+import { batchAppend, entry, headersOf, NOTHING, proposed, STREAMS, target, useWire, uuid } from './wire.js';
 
 if (!process.env.EVENTSTORE_URL) {
   describe('whatever comes over the wire, the embedded engine', () => {
-    const store = useEventStore();
-    let session: ClientHttp2Session;
-    beforeEach(() => {
-      session = connect(`http://127.0.0.1:${store.server.embedded!.port}`);
-      session.on('error', () => {});
-    });
-    afterEach(async () => {
-      session.destroy();
-      const stream = freshStream();
-      await store.client.appendToStream(stream, numbered(1));
-      expect(await numbersOf(store.client.readStream(stream))).deep.equal([1]);
-    });
-
-    async function call(path: string, body: Buffer, headers: Record<string, string> = {}): Promise<Answer> {
-      const request = session.request({
-        ':method': 'POST',
-        ':path': path,
-        'content-type': 'application/grpc',
-        te: 'trailers',
-        'connection-name': SECRET,
-        ...headers,
-      });
-      const answer = { httpStatus: 0, grpcStatus: undefined as string | undefined };
-      const note = (received: Record<string, unknown>) => {
-        answer.httpStatus ||= Number(received[':status']);
-        if (received['grpc-status'] !== undefined) answer.grpcStatus = String(received['grpc-status']);
-      };
-      request.on('response', note);
-      request.on('trailers', note);
-      request.on('error', () => {});
-      request.end(body);
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      await once(request, 'close');
-      return { ...answer, body: Buffer.concat(chunks) };
-    }
-
-    it('refuses methods that it does not have', async () => {
-      for (const path of ['/nobody', `${STREAMS}/Nothing`, '/event_store.client.users.Users/Create', '/']) {
-        expect((await call(path, frame([NOTHING]))).grpcStatus, path).equal('12');
-      }
-    });
-
-    it('denies access to calls without the secret, but for what the driver asks before it shows it', async () => {
-      const all = frame([message(field(1, field(3, freshStream())))]);
-      const methods = ['Streams/Read', 'Streams/Append', 'Streams/BatchAppend', 'Streams/Delete'];
-      methods.push('Streams/Tombstone', 'Operations/StartScavenge', 'Operations/StopScavenge');
-      for (const name of methods) {
-        const path = `/event_store.client.${name.startsWith('S') ? 'streams' : 'operations'}.${name}`;
-        for (const shown of ['', 'guess', SECRET.slice(0, -1), `${SECRET}x`, SECRET.toUpperCase()])
-          expect((await call(path, all, { 'connection-name': shown })).grpcStatus, `${name}, ${shown}`).equal(
-            '7',
-          );
-      }
-      const features = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
-      const anybody = { 'connection-name': '' };
-      expect((await call(features, frame([NOTHING]), anybody)).grpcStatus).equal('0');
-      expect((await call(features, frame([Buffer.alloc(2000)]), anybody)).grpcStatus).equal('8');
-    });
-
-    it('lets nobody without the secret have many calls open, and closes the first of many connections', async () => {
-      const { port } = store.server.embedded!;
-      const shown = (secret: string) => ({
-        ':method': 'POST',
-        ':path': '/event_store.client.gossip.Gossip/Read',
-        'content-type': 'application/grpc',
-        'connection-name': secret,
-      });
-      const begin = (secret: string) => {
-        for (let calls = 0; calls < 50; calls++) session.request(shown(secret)).on('error', () => {});
-      };
-      const closed = once(session, 'close');
-      begin('');
-      await closed;
-      session = connect(`http://127.0.0.1:${port}`);
-      begin(SECRET);
-      await call('/nobody', NOTHING);
-      const others = Array.from({ length: 120 }, () => connectTcp(port, '127.0.0.1').resume());
-      try {
-        await Promise.race(others.slice(0, 10).map((other) => once(other, 'close')));
-        expect((await call('/nobody', NOTHING)).grpcStatus).equal('12');
-      } finally {
-        for (const other of others) other.destroy();
-      }
-    });
-
-    it('refuses what is no gRPC', async () => {
-      const answer = await call(`${STREAMS}/Read`, NOTHING, { 'content-type': 'text/plain' });
-      expect(answer.grpcStatus).not.oneOf([undefined, '0']);
-    });
-
-    it('refuses requests without a message, and with an incomplete one', async () => {
-      const whole = frame([field(1, target(freshStream()))]);
-      for (const method of ['Read', 'Delete', 'Tombstone', 'Append']) {
-        expect((await call(`${STREAMS}/${method}`, NOTHING)).grpcStatus, method).not.oneOf([undefined, '0']);
-        expect((await call(`${STREAMS}/${method}`, whole.subarray(0, -1))).grpcStatus, method).equal('13');
-      }
-    });
-
-    it('refuses a second message where one is due', async () => {
-      const two = frame([field(1, target(freshStream())), field(1, target(freshStream()))]);
-      expect((await call(`${STREAMS}/Delete`, two)).grpcStatus).equal('13');
-      expect((await call(`${STREAMS}/Read`, two)).grpcStatus).not.oneOf([undefined, '0']);
-    });
-
-    it('refuses compressed messages and messages above 16 MiB', async () => {
-      const compressed = frame([NOTHING]);
-      compressed[0] = 1;
-      expect((await call(`${STREAMS}/Read`, compressed)).grpcStatus).equal('12');
-      const huge = Buffer.alloc(5);
-      huge.writeUInt32BE(17 << 20, 1);
-      expect((await call(`${STREAMS}/BatchAppend`, huge)).grpcStatus).equal('8');
-    });
-
-    it('refuses to stop a scavenge that is not running, and to start one in a way of its own', async () => {
-      const operations = '/event_store.client.operations.Operations';
-      const stop = field(1, field(1, randomUUID()));
-      expect((await call(`${operations}/StopScavenge`, frame([stop]))).grpcStatus).equal('5');
-      for (const options of [
-        message(numberField(1, 4)),
-        message(numberField(1, 1), numberField(2, 7)),
-        NOTHING,
-      ]) {
-        expect((await call(`${operations}/StartScavenge`, frame([field(1, options)]))).grpcStatus).equal('3');
-      }
-    });
-
-    it('refuses fields that it does not know rather than to ignore them', async () => {
-      const unknown = message(field(1, message(target(freshStream()), numberField(15, 1))));
-      expect((await call(`${STREAMS}/Delete`, frame([unknown]))).grpcStatus).equal('3');
-    });
+    const { store, port, call, begin } = useWire();
 
     it('answers each malformed event of a batch append once, and goes on with the call', async () => {
       const stream = freshStream();
-      const request = session.request({
-        ':method': 'POST',
-        ':path': `${STREAMS}/BatchAppend`,
-        'content-type': 'application/grpc',
-        'connection-name': SECRET,
-      });
+      const request = begin(`${STREAMS}/BatchAppend`);
       const answers: Buffer[] = [];
       request.on('data', (chunk: Buffer) => answers.push(chunk));
       const nil = '00000000-0000-0000-0000-000000000000';
@@ -196,12 +38,7 @@ if (!process.env.EVENTSTORE_URL) {
     });
 
     it('answers an append whose last part does not come with Timeout', async () => {
-      const request = session.request({
-        ':method': 'POST',
-        ':path': `${STREAMS}/BatchAppend`,
-        'content-type': 'application/grpc',
-        'connection-name': SECRET,
-      });
+      const request = begin(`${STREAMS}/BatchAppend`);
       request.write(frame([batchAppend(randomUUID(), freshStream(), [proposed(randomUUID(), 'T')], false)]));
       const [chunk] = await once(request, 'data');
       expect(String(chunk)).contain('Timeout');
@@ -281,7 +118,7 @@ if (!process.env.EVENTSTORE_URL) {
         preface.subarray(0, 10),
       ];
       for (const bytes of garbage) {
-        const socket = connectTcp(store.server.embedded!.port, '127.0.0.1');
+        const socket = connectTcp(port(), '127.0.0.1');
         socket.on('error', () => {});
         await once(socket, 'connect');
         const closed = once(socket, 'close');
@@ -297,12 +134,7 @@ if (!process.env.EVENTSTORE_URL) {
     it('survives requests that are reset as soon as they are made', async () => {
       const requests = Array.from({ length: 300 }, (_, n) => {
         const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
-        const request = session.request({
-          ':method': 'POST',
-          ':path': path,
-          'content-type': 'application/grpc',
-          'connection-name': SECRET,
-        });
+        const request = begin(path);
         request.on('error', () => {});
         request.write(
           frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]),
@@ -313,25 +145,11 @@ if (!process.env.EVENTSTORE_URL) {
       await Promise.all(requests);
     });
 
-    it('says any text in an error that a header cannot hold', async () => {
-      const name = `\u{1d11e}\n${randomUUID()}`;
-      const answer = await call(`${STREAMS}/Delete`, frame([field(1, target(name))]));
-      expect(answer.grpcStatus).equal('9');
-      const noUuid = '\u{1d11e}'.repeat(50);
-      const odd = batchAppend(`x${noUuid}`, freshStream(), [], true);
-      expect((await call(`${STREAMS}/BatchAppend`, frame([odd]))).grpcStatus).equal('3');
-    });
-
     it('survives clients that leave in the middle of everything', async () => {
       for (let round = 0; round < 20; round++) {
-        const leaving = connect(`http://127.0.0.1:${store.server.embedded!.port}`);
+        const leaving = connect(`http://127.0.0.1:${port()}`);
         leaving.on('error', () => {});
-        const request = leaving.request({
-          ':method': 'POST',
-          ':path': `${STREAMS}/BatchAppend`,
-          'content-type': 'application/grpc',
-          'connection-name': SECRET,
-        });
+        const request = leaving.request(headersOf(`${STREAMS}/BatchAppend`));
         request.on('error', () => {});
         for (let n = 0; n < 50; n++) {
           request.write(

@@ -1,8 +1,7 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
-import { expect } from 'chai';
 import { address } from '../../../domain/chat/address.js';
 import { audit } from '../../../domain/chat/audit.js';
-import { catalog as chat } from '../../../domain/chat/catalog.js';
+import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
@@ -14,8 +13,8 @@ import { presence } from '../../../domain/chat/presence.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server.js';
 import { session } from '../../../domain/chat/session.js';
-import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { specifyCatalog } from '../../support/catalog-spec.js';
 import {
   add,
   admin,
@@ -58,10 +57,6 @@ import {
   updateChannel,
 } from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
-import { expectGoldens, fitting } from '../../support/golden.js';
-
-const catalog: Catalog = chat;
-const fits = fitting(catalog.events);
 
 const emitted: readonly DomainEvent[] = [
   ...specOf(roster).run(
@@ -150,40 +145,11 @@ const subjectOf = ({ channelId, userId, addressId, uploadedBy }: About) => {
   return isDirect(`${channelId}`) ? conversationSubject(`${channelId}`) : `chat.channel-${channelId}`;
 };
 
-describe('the catalog of the chat', () => {
-  it('has every event that is ever emitted, and no other', () => {
-    expect(Object.keys(catalog.events)).to.have.members([...new Set(emitted.map(({ type }) => type))]);
-  });
-
-  for (const { type, data } of emitted) {
-    it(`fits ${type} as it is emitted`, () => {
-      expect(fits(type, catalog.events[type]?.versions.length ?? 0, data)).to.equal(true);
-    });
-  }
-
-  it('refuses an event that lacks something', () => {
-    for (const { type, data } of emitted) {
-      for (const member of Object.keys(data).filter((each) => !OPTIONAL[type]?.includes(each))) {
-        const rest = Object.fromEntries(Object.entries(data).filter(([name]) => name !== member));
-        expect(fits(type, 1, rest), `${type} without ${member}`).to.equal(false);
-      }
-    }
-  });
-
-  it('seals what tells who somebody is under a key of theirs, what is said under that of where, with fallbacks that fit', () => {
-    for (const { type, data } of emitted) {
-      const sealing = catalog.events[type]?.sealed;
-      expect(!!sealing, type).to.equal('secret' in data);
-      if (!sealing) continue;
-      expect(sealing.subject(data)).to.equal(subjectOf(data));
-      expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
-    }
-  });
-
-  it('says which events end a key', () => {
-    const ending = Object.entries(catalog.events).filter(([, { erases }]) => erases);
-    expect(ending.map(([type]) => type)).to.have.members(['UserErased', 'ChannelDeleted', 'FileDiscarded']);
-  });
-
-  it('has a fixture of every version ever written, which can still be read', () => expectGoldens(catalog));
-});
+describe('the catalog of the chat', () =>
+  specifyCatalog({
+    catalog,
+    emitted,
+    subjectOf,
+    ending: ['UserErased', 'ChannelDeleted', 'FileDiscarded'],
+    optional: OPTIONAL,
+  }));

@@ -1,36 +1,17 @@
 /** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions. */
 import { expect } from 'chai';
-import type { Member } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type Said, useChannel } from '../../support/chat-channel.js';
 
 describe('the messages of the chat', function () {
   this.timeout(60_000);
-  let world: ChatWorld;
-  let channel: string;
-  let count = 0;
-  before(async () => {
-    world = await startChat();
-  });
-  after(() => world?.stop());
-  beforeEach(async () => {
-    const { channel: made } = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
-    channel = made.id;
-  });
-
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
-  type Message = any;
-  const post = async (who: Member, body: object | string, at = channel): Promise<Message> => {
-    const said = typeof body === 'string' ? { content: body } : body;
-    return (await world.done(who, 'POST', `/channels/${at}/messages`, said)).message;
-  };
-  const page = async (query = '', who = world.ada, at = channel): Promise<Message[]> =>
-    (await world.done(who, 'GET', `/channels/${at}/messages${query}`)).messages;
-  const contents = (messages: readonly Message[]) => messages.map(({ content }) => content);
+  const world = useChannel();
+  const { post, page } = world;
+  const contents = (messages: readonly Said[]) => messages.map(({ content }) => content);
 
   it('are answered whole, and so they are read', async () => {
     const message = await post(world.ada, 'hello');
     expect(message).to.deep.include({
-      channelId: channel,
+      channelId: world.channel,
       author: { id: world.ada.id, userName: 'ada' },
       content: 'hello',
       attachments: [],
@@ -56,8 +37,7 @@ describe('the messages of the chat', function () {
     expect(contents(await page(`?limit=2&before=${ids[10]}`))).to.deep.equal(['m8', 'm9']);
     expect(contents(await page(`?before=${ids[2]}`))).to.deep.equal(['m0', 'm1']);
     expect(await page(`?before=${ids[0]}`)).to.deep.equal([]);
-    const elsewhere = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
-    const other = await post(world.ada, 'other', elsewhere.channel.id);
+    const other = await post(world.ada, 'other', await world.open());
     for (const query of [
       'limit=0',
       'limit=-1',
@@ -67,12 +47,12 @@ describe('the messages of the chat', function () {
       'before=unknown',
       `before=${other.id}`,
     ]) {
-      const { status } = await world.as(world.ada, 'GET', `/channels/${channel}/messages?${query}`);
+      const { status } = await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?${query}`);
       expect(status, query).to.equal(400);
     }
     await world.done(world.bob, 'DELETE', `/messages/${ids[54]}`);
     expect(
-      (await world.as(world.ada, 'GET', `/channels/${channel}/messages?before=${ids[54]}`)).status,
+      (await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?before=${ids[54]}`)).status,
     ).to.equal(400);
   });
 
@@ -97,7 +77,12 @@ describe('the messages of the chat', function () {
       '"text"',
     ];
     for (const body of wrong) {
-      const { status, body: told } = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, body);
+      const { status, body: told } = await world.as(
+        world.ada,
+        'POST',
+        `/channels/${world.channel}/messages`,
+        body,
+      );
       expect(status, JSON.stringify(body)).to.equal(400);
       expect(told.error).to.be.a('string');
     }
@@ -160,7 +145,8 @@ describe('the messages of the chat', function () {
       await post(world.ada, 'three'),
     ];
     const pin = (id: string) => world.done(world.bob, 'POST', `/messages/${id}/pin`, {});
-    const pinned = async () => (await world.done(world.cyd, 'GET', `/channels/${channel}/pins`)).messages;
+    const pinned = async () =>
+      (await world.done(world.cyd, 'GET', `/channels/${world.channel}/pins`)).messages;
     for (const { id } of [two, three, one]) await pin(id);
     const [first] = await pinned();
     expect(first.pinnedAt).to.be.a('number');
@@ -191,12 +177,11 @@ describe('the messages of the chat', function () {
       quotedMessageId: null,
     });
     expect(message).to.deep.include({ quotedMessageId: null, content: 'see' });
-    const elsewhere = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
-    const other = await post(world.ada, 'other', elsewhere.channel.id);
+    const other = await post(world.ada, 'other', await world.open());
     for (const quotedMessageId of [other.id, 'unknown', `${first.id}.unknown`, ''])
       expect(
         (
-          await world.as(world.ada, 'POST', `/channels/${channel}/messages`, {
+          await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, {
             content: 'x',
             quotedMessageId,
           })
@@ -226,14 +211,14 @@ describe('the messages of the chat', function () {
   it('are told once under one key, and their deletion too, also later', async () => {
     const headers = { 'idempotency-key': 'say-it-once' };
     const said = { content: 'once' };
-    const first = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, said, { headers });
-    const again = await world.as(world.ada, 'POST', `/channels/${channel}/messages`, said, { headers });
+    const first = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, said, { headers });
+    const again = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, said, { headers });
     expect(again.body).to.deep.equal(first.body);
     const other = { content: 'twice' };
     expect(
-      (await world.as(world.ada, 'POST', `/channels/${channel}/messages`, other, { headers })).status,
+      (await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, other, { headers })).status,
     ).to.equal(422);
-    const own = await world.as(world.bob, 'POST', `/channels/${channel}/messages`, said, { headers });
+    const own = await world.as(world.bob, 'POST', `/channels/${world.channel}/messages`, said, { headers });
     expect(own.body.message.id).not.to.equal(first.body.message.id);
     expect(contents(await page())).to.deep.equal(['once', 'once']);
     const path = `/messages/${first.body.message.id}`;

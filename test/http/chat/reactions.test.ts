@@ -1,31 +1,13 @@
 /** Reactions to messages over HTTP, by the contract's tables. */
 import { expect } from 'chai';
+import { useChannel } from '../../support/chat-channel.js';
 import { Listening, type Member } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
 import { eventually } from '../../support/condition.js';
 
 describe('reactions in the chat', function () {
   this.timeout(60_000);
-  let world: ChatWorld;
-  let channel: string;
-  let count = 0;
-  before(async () => {
-    world = await startChat();
-  });
-  after(() => world?.stop());
-  beforeEach(async () => {
-    const { channel: made } = await world.done(world.ada, 'POST', '/channels', { name: `c${++count}` });
-    channel = made.id;
-  });
-
-  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
-  type Message = any;
-  const post = async (who: Member, body: object | string, at = channel): Promise<Message> => {
-    const said = typeof body === 'string' ? { content: body } : body;
-    return (await world.done(who, 'POST', `/channels/${at}/messages`, said)).message;
-  };
-  const page = async (query = '', who = world.ada, at = channel): Promise<Message[]> =>
-    (await world.done(who, 'GET', `/channels/${at}/messages${query}`)).messages;
+  const world = useChannel();
+  const { post, page } = world;
 
   it('have the reactions of everybody once each', async () => {
     const { id } = await post(world.ada, 'hello');

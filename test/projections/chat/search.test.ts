@@ -169,6 +169,35 @@ describe('the index of what was said', function () {
     );
   });
 
+  it('is the same after a crash between the writes of what belongs together', async () => {
+    const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
+    const changes: Act[] = [
+      { act: 'edit', which: 5, words: [2] },
+      { act: 'delete', which: 40 },
+      { act: 'edit', which: 280, words: [3] },
+    ];
+    const all = await index.recorded(told([...acts, ...changes]).events);
+    const rebuilt = await index.scan(await delivered(all, []));
+    for (const [until, then, isPackLost, areRunsOpen] of [
+      // When its runs were written, and a pack was to be, or they were to be closed.
+      [200, 300, true, true],
+      [200, 300, false, true],
+      // When runs were changed, and their pack was to be.
+      [300, 303, true, false],
+    ] as const) {
+      const run = fresh();
+      const [packs, runs] = [index.rows(run, 'packs'), index.rows(run, 'runs')];
+      await (await index.open(run))(all.slice(0, until));
+      const before = await packs.find().toArray();
+      await (await index.open(run))(all.slice(until, then));
+      if (isPackLost) await packs.deleteMany({});
+      if (isPackLost) for (const row of before) await packs.insertOne(row);
+      if (areRunsOpen) await runs.updateMany({}, { $set: { open: true } });
+      await (await index.open(run))(all.slice(until));
+      expect(await index.scan(run), `${until} ${isPackLost}`).to.deep.equal(rebuilt);
+    }
+  });
+
   it('finds what looking through all that is there finds, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (acts) => {

@@ -1,0 +1,38 @@
+/** What is said in a place, a channel or a conversation, once it is found that the caller may see it. */
+import type { Caller } from '../../../application/chat/admission.js';
+import type { Messages } from '../../../application/chat/messages.js';
+import type { Range } from '../../../application/chat/pages.js';
+import type { Reading } from '../../../application/chat/reading.js';
+import type { Wording } from '../../../application/chat/said.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { type Answer, JSON_TYPE } from '../kernel/answer.js';
+import type { Request } from '../kernel/route.js';
+import { answer, by } from './admit.js';
+
+interface Place {
+  readonly id: string;
+}
+
+const headers = { 'Content-Type': JSON_TYPE };
+
+export async function pageOf(
+  reading: Reading,
+  place: Place | Rejection,
+  { query, ifPosition }: Pick<Request<unknown, Range>, 'query' | 'ifPosition'>,
+): Promise<Answer> {
+  if ('rejected' in place) return place;
+  const found = await reading.messages(place.id, query, ifPosition);
+  if ('rejected' in found) return found;
+  const { json: text, ...reflected } = found;
+  return { status: 200, text, headers, ...reflected };
+}
+
+export async function postIn(
+  messages: Messages,
+  place: Place | Rejection,
+  request: Pick<Request<Wording>, 'body' | 'context'>,
+  caller: Caller,
+): Promise<Answer> {
+  if ('rejected' in place) return place;
+  return answer(await messages.post(caller, place.id, request.body, by(caller, request)));
+}

@@ -1,0 +1,58 @@
+/** Texts in one piece of memory: what is found in it is what looking at each of them finds. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeTexts, type Line, Texts } from '../../../projections/chat/search/texts.js';
+
+const AUTHORS = ['ada', 'bob', 'cy'];
+const words = fc.array(fc.constantFrom('a', 'ab', 'ba', 'éa', '日本', '😀', 'x\ny', 'abab'), {
+  maxLength: 4,
+});
+const line: fc.Arbitrary<Line> = fc.record({
+  posted: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+  createdAt: fc.integer({ min: 0, max: 1000 }),
+  author: fc.constantFrom(...AUTHORS, undefined),
+  run: fc.nat(15),
+  text: words.map((some) => some.join(' ')),
+});
+const word = fc.record({
+  text: fc.constantFrom('a', 'b', 'ab', 'bab', 'é', '本', '😀', 'y', 'z'),
+  authors: fc.subarray(AUTHORS).map((some) => new Set(some)),
+});
+const time = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
+
+describe('texts of many messages', () => {
+  it('are what they were', () => {
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        expect(new Texts(encodeTexts(lines, AUTHORS), AUTHORS).lines()).to.deep.equal(lines);
+      }),
+    );
+  });
+
+  it('are found by every part of a word, the name of who wrote them, who that was and when', () => {
+    const asked = fc.record({
+      words: fc.array(word, { minLength: 1, maxLength: 3 }),
+      authorId: fc.constantFrom(undefined, ...AUTHORS),
+      from: time,
+      to: time,
+    });
+    fc.assert(
+      fc.property(fc.array(line), asked, (lines, { words: wanted, authorId, from = 0, to = 1000 }) => {
+        const found = new Texts(encodeTexts(lines, AUTHORS), AUTHORS).find({
+          words: wanted.map(({ text, authors }) => ({ bytes: Buffer.from(text), authors })),
+          authorId,
+          from,
+          to,
+        });
+        const isMeant = ({ author, createdAt, text }: Line) =>
+          author !== undefined &&
+          (authorId ?? author) === author &&
+          createdAt >= from &&
+          createdAt <= to &&
+          wanted.every((each) => text.includes(each.text) || each.authors.has(author));
+        expect(found).to.deep.equal([...lines.keys()].filter((slot) => isMeant(lines[slot]!)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
