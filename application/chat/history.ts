@@ -38,9 +38,12 @@ const OF_REPLY: readonly Telling['type'][] = ['ReplyPosted', 'ReplyEdited'];
 /** Once told, it may be read once. */
 export interface Versions {
   readonly position: Position;
-  /** JSON: `{history: [Version]}`, oldest first. However many there are, a page of them is in hand. */
+  /** JSON: `{history: [Version]}`, oldest first. However many there are, a few of them are in hand. */
   pieces(): AsyncGenerator<string>;
 }
+
+/** Events in hand at once: each may be of some ten kilobytes, and readers may be slow. */
+const PAGE = 20;
 
 export type History = ReturnType<typeof createHistory>;
 
@@ -64,18 +67,15 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
   /** Of the message, or of a reply to it. */
   async function* versions(stream: string, until: Position, roster: RosterState, replyId?: string) {
     const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
-    for await (const page of pagesOf(log, stream)) {
-      const some: Version[] = [];
+    for await (const page of pagesOf(log, stream, 0, PAGE)) {
       for (const event of page) {
-        if (event.position > until) break;
+        if (event.position > until) return;
         if (isTurnOver()) await nextTurn();
         const type = types.find((each) => isOf<Telling>(each, event));
         if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
         const { data } = await reveal<Telling>(catalog, event as never);
-        some.push(versionOf(data, speakerView(roster, data.author, data.secret)));
+        yield [versionOf(data, speakerView(roster, data.author, data.secret))];
       }
-      yield some;
-      if (page.at(-1)!.position >= until) return;
     }
   }
 }

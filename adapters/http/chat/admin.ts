@@ -3,7 +3,7 @@ import type { Audit } from '../../../application/chat/audit.js';
 import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
-import { inPieces } from '../kernel/answer.js';
+import { encoded, inPieces } from '../kernel/answer.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
@@ -81,7 +81,7 @@ export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Rou
     async handle(request, caller) {
       const { position, isPending, pieces } = await exported(caller.userId, by(caller, request));
       const more = { 'Content-Disposition': 'attachment; filename="export.json"' };
-      const reply = { ...inPieces(pieces, more), position };
+      const reply = { ...inPieces(() => encoded(pieces()), more), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

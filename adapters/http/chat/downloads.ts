@@ -1,11 +1,12 @@
-/** How files and images are sent: as what they are, and so that no browser takes them for a page. */
+/** How what may be large is sent, so many at a time: files and images as what they are, so that no browser takes them for a page. */
 import type { Budget } from '../../../application/budget.js';
 import type { Download } from '../../../application/chat/files.js';
+import type { Position } from '../../../application/ports.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import type { Answer } from '../kernel/answer.js';
+import { type Answer, encoded, inPieces, type Reply } from '../kernel/answer.js';
 import { overBudget } from '../kernel/budgets.js';
 import { disposition } from '../kernel/disposition.js';
-import { isProblem } from '../kernel/problem.js';
+import { isProblem, type Problem } from '../kernel/problem.js';
 import { partOf } from '../kernel/range.js';
 import type { Request } from '../kernel/route.js';
 
@@ -46,6 +47,30 @@ export async function send(
   // What can't be read at all is told before anything is sent.
   const content = await begun(read(from, to), held.release);
   return { status, position, headers: about, bytes: { length: to - from, content: () => content } };
+}
+
+/** As many downloads as it counts for: a file's bytes come in small pieces, this is made of pages of large events. */
+const PIECES_COST = 8;
+
+/** JSON that is made as it is read, of what stands in the log at a position. */
+export interface Pieces {
+  readonly position: Position;
+  pieces(): AsyncIterable<string>;
+}
+
+/** Sends it; `budget` counts what is under way. */
+export async function sendPieces(
+  { method }: Pick<Request, 'method'>,
+  { position, pieces }: Pieces,
+  budget: Budget,
+  whose: string,
+): Promise<Reply | Problem> {
+  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), position };
+  const held = budget.hold(whose);
+  const lack = held.take(PIECES_COST);
+  if (lack) return overBudget(lack);
+  const content = await begun(encoded(pieces()), held.release);
+  return { ...inPieces(() => content), position };
 }
 
 /** The same bytes, the first of which have come; `over` is called when no more are wanted. */

@@ -1,4 +1,5 @@
 /** The routes of messages in channels, and of single messages wherever they are: edits, pins, reactions, history. */
+import type { Budget } from '../../../application/budget.js';
 import type { Caller } from '../../../application/chat/admission.js';
 import type { History } from '../../../application/chat/history.js';
 import type { Messages } from '../../../application/chat/messages.js';
@@ -6,9 +7,9 @@ import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
 import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { inPieces } from '../kernel/answer.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
+import { sendPieces } from './downloads.js';
 import { pageOf, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
@@ -19,13 +20,21 @@ export interface MessageDeps {
   readonly messages: Messages;
   readonly reading: Reading;
   readonly history: History;
+  readonly downloads: Budget;
 }
 
 const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
 const NO_MESSAGE = { description: 'There is no such message, or the caller does not see it' };
 const tags = ['messages'];
 
-export function messageRoutes({ doors, places, messages, reading, history }: MessageDeps): readonly Route[] {
+export function messageRoutes({
+  doors,
+  places,
+  messages,
+  reading,
+  history,
+  downloads,
+}: MessageDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/channels/:channelId/messages',
@@ -161,10 +170,9 @@ export function messageRoutes({ doors, places, messages, reading, history }: Mes
     security: 'access',
     answers: { 200: { description: 'From the log', schema: schemas.history }, 404: NO_MESSAGE },
     admit: doors.user,
-    async handle({ params, ifPosition }, caller) {
-      const found = await history(caller, params.messageId, ifPosition);
-      if (isRejection(found)) return found;
-      return { ...inPieces(found.pieces), position: found.position };
+    async handle(request, caller) {
+      const found = await history(caller, request.params.messageId, request.ifPosition);
+      return isRejection(found) ? found : sendPieces(request, found, downloads, caller.userId);
     },
   });
 

@@ -82,13 +82,13 @@ export function writeProblem(ctx: Context, problem: Problem, policy: ServicePoli
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** JSON that is made as it is read: however long it is, little of it is in memory. */
-export const inPieces = (pieces: () => AsyncIterable<string>, headers?: Reply['headers']): Reply => ({
+export const inPieces = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
   status: 200,
   headers: { ...headers, 'Content-Type': JSON_TYPE },
-  bytes: { content: () => encoded(pieces()) },
+  bytes: { content },
 });
 
-async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+export async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 

@@ -76,7 +76,7 @@ export function createTalk({ kernel, admission, doors, fileStore, metrics }: Tal
     budgets: Object.values(budgets),
     routes: [
       ...channelRoutes({ doors, channels }),
-      ...messageRoutes({ doors, places, messages, reading, history }),
+      ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads }),
       ...threadRoutes({ doors, replies, reading }),
       ...fileRoutes({ doors, files, places, replies, sealedFiles, ...budgets }),
       ...conversationRoutes({ doors, places, conversations, messages, reading }),

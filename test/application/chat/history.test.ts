@@ -1,4 +1,4 @@
-/** Reading the versions of a message that was edited very often: a page of them is in hand, and no more than are taken. */
+/** Reading the versions of a message that was edited very often: a few of them are in hand, and no more than are taken. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createHistory } from '../../../application/chat/history.js';
@@ -20,7 +20,7 @@ describe('the versions of a message', function () {
   });
 
   it('are read from the log as they are taken, up to what there was when they were asked for', async () => {
-    const EDITS = 600;
+    const EDITS = 300;
     const ada = await node.join('ada');
     const { id: channel } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body
       .channel;
