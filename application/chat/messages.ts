@@ -42,7 +42,7 @@ export interface Success {
 export type Messages = ReturnType<typeof createMessages>;
 
 /** A message as its state says. */
-export const standingOf = (id: string, state: MessageState) => {
+const standingOf = (id: string, state: MessageState) => {
   const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, said } = state;
   const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, said };
   return { ...message, reactions: reactionsOf(state.reacting), thread: threadOf(state.replies) };

@@ -38,7 +38,7 @@ export interface UploadPorts {
   readonly clock: Clock;
 }
 
-export const unknownUpload: Rejection = {
+const unknownUpload: Rejection = {
   rejected: 'chat/unknown-upload',
   kind: 'invalid',
   detail: 'attachments and images must have been uploaded before',

@@ -69,7 +69,7 @@ export interface ConversationView {
   readonly otherUser: AuthorView;
 }
 
-export const authorView = (roster: RosterState, id: string): AuthorView => ({
+const authorView = (roster: RosterState, id: string): AuthorView => ({
   id,
   userName: nameOf(roster, id),
 });

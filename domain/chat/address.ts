@@ -37,7 +37,7 @@ export type AddressCommand = About &
 
 export type AddressEvent = ChatEvent<'LinkRequested' | 'LinkMailed' | 'LinkNotMailed' | 'LinkSpent'>;
 
-export const MOST_MAILS = 5;
+const MOST_MAILS = 5;
 export const WINDOW_MS = 15 * 60_000;
 
 export const badLink: Rejection = {

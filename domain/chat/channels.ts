@@ -13,8 +13,8 @@ import {
   withoutChannel,
 } from './webhooks.js';
 
-export const CHANNEL_NAME_LENGTH = 80;
-export const TOPIC_LENGTH = 500;
+const CHANNEL_NAME_LENGTH = 80;
+const TOPIC_LENGTH = 500;
 
 export interface Channel {
   readonly id: string;

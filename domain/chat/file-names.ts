@@ -1,7 +1,7 @@
 /** Names of files: what a client may call one, and what it is stored as. */
 
 /** Characters of an original name. */
-export const FILE_NAME_LENGTH = 255;
+const FILE_NAME_LENGTH = 255;
 
 const STORED = /^\d{1,15}-([\w-]{22})\.[a-z]{2,8}$/;
 const EXTENSION = /^(?<base>.*[^.])\.(?<extension>[A-Za-z]{1,8})$/s;

@@ -23,7 +23,7 @@ export interface SetPassword extends Hashed {
 
 export type PasswordSet = ChatEvent<'PasswordSet'>;
 
-export const LEAST_CHARACTERS = 8;
+const LEAST_CHARACTERS = 8;
 const MOST_CHARACTERS = 1024;
 
 export const badPassword: Rejection = {

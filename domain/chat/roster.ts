@@ -61,7 +61,7 @@ const initialState: RosterState = {
   admins: 0,
 };
 
-export const userExists: Rejection = {
+const userExists: Rejection = {
   rejected: 'chat/user-exists',
   kind: 'invalid',
   detail: 'There is a user with this email already',

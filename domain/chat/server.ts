@@ -3,7 +3,7 @@ import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
 
-export const SERVER_NAME_LENGTH = 80;
+const SERVER_NAME_LENGTH = 80;
 
 export interface ServerState {
   readonly name: string;

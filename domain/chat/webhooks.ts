@@ -3,7 +3,7 @@ import type { Evolve, Rejection } from '../shared/decider.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 import type { ChatEvent } from './catalog.js';
 
-export const WEBHOOK_NAME_LENGTH = 80;
+const WEBHOOK_NAME_LENGTH = 80;
 
 export interface Webhook {
   readonly id: string;

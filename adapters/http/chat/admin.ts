@@ -15,7 +15,7 @@ export interface AdminDeps {
   readonly exported: Export;
 }
 
-export const auditEntry = object({
+const auditEntry = object({
   id: text,
   action: { type: 'string', description: '`<target>.<verb>`' },
   actorId: text,

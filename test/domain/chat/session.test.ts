@@ -95,6 +95,12 @@ describe('the sessions of a user', () => {
       .then(ended('a', 'removed'), ended('b', 'removed'), ended('c', 'removed'));
   });
 
+  it('end where they are of before a moment, and not those that are of that very moment, or after', () => {
+    given(opened('a', NOON), opened('b', NOON + 1), opened('c', NOON + 2))
+      .when({ type: 'EndSessions', before: NOON + 1, reason: 'password', userId: 'ada', now: NOON + 3 })
+      .then(ended('a', 'password', NOON + 3));
+  });
+
   it('are known by any of their events: older ones may be gone from the log', () => {
     const state = after([refreshed('a', 5, NOON + MINUTE), ended('gone', 'logout')]);
     expect(state.sessions).to.have.length(1);

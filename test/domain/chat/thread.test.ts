@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
-import { reactionsOf } from '../../../domain/chat/reactions.js';
+import { noReactions, reactionsOf, withoutReaction, withReaction } from '../../../domain/chat/reactions.js';
 import { SHOWN_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import {
@@ -81,6 +81,20 @@ describe('what hangs on a message', () => {
       .to.have.property('+1')
       .with.length(1000);
     expect(told(many)).to.equal(null);
+    // Those that were taken back count no more.
+    expect(told([...many, unreact('+1', 'u7')]))
+      .to.have.property('+1')
+      .with.length(1000);
+  });
+
+  it('loses no reaction that is not there', () => {
+    const reacting = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
+    for (const [reaction, place] of [
+      ['+1', 1],
+      ['-1', 0],
+    ] as const)
+      expect(withoutReaction(reacting, reaction, { place })).to.equal(reacting);
+    expect(withoutReaction(reacting, '+1', { place: 0 }).count).to.equal(0);
   });
 
   it('sums its thread up with every reply, and again without one', () => {
