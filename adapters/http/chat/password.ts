@@ -1,4 +1,5 @@
 /** Signing in with a password, registering, and setting one by a link: in password mode only. */
+import { createAtOnce } from '../../../application/at-once.js';
 import type { Budget } from '../../../application/budget.js';
 import type { Links } from '../../../application/chat/links.js';
 import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
@@ -26,6 +27,9 @@ export interface PasswordDeps {
 
 const SIGNED_IN = { description: 'Signed in', schema: schemas.signedIn };
 
+/** Those that something is done for: more than are hashed at a time, since there is more to it. */
+const AT_ONCE = 4;
+
 export function passwordRoutes({
   passwords,
   links,
@@ -34,12 +38,15 @@ export function passwordRoutes({
   hasEmail,
   isOpen,
 }: PasswordDeps): readonly Route[] {
-  /** However many come from one network, others are let in meanwhile. */
+  const inTurn = createAtOnce('a password', AT_ONCE, hashing.limit);
+
+  /** However many come from one network, others are let in meanwhile, and it is their turn soon. */
   async function hashed({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
-    const place = hashing.hold(networkOf(address));
+    const network = networkOf(address);
+    const place = hashing.hold(network);
     const lack = place.take(1);
     if (lack) return overBudget(lack);
-    return work().finally(place.release);
+    return inTurn(work, network).finally(place.release);
   }
 
   const login = route({
