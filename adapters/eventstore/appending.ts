@@ -3,15 +3,7 @@
  * and its data into base64 and back each time, which was a twentieth of all that a short command costs.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  ANY,
-  type AppendResult,
-  type AppendToStreamOptions,
-  type EventData,
-  EventStoreDBClient,
-  NO_STREAM,
-  STREAM_EXISTS,
-} from '@eventstore/db-client';
+import type { AppendResult, AppendToStreamOptions, EventData } from '@eventstore/db-client';
 
 // Required: of CommonJS that is imported Node first looks through all for names, and this is half a megabyte.
 import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
@@ -20,6 +12,8 @@ import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 import empty = require('google-protobuf/google/protobuf/empty_pb.js');
 import timestamps = require('google-protobuf/google/protobuf/timestamp_pb.js');
+
+import { ANY, EventStoreDBClient, NO_STREAM, STREAM_EXISTS } from './driver.js';
 
 type Connection = InstanceType<typeof services.StreamsClient>;
 type Call = ReturnType<Connection['batchAppend']>;

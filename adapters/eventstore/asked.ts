@@ -1,19 +1,18 @@
 /** The one place where a call to the event store gets its deadline and where "not now" becomes `Unavailable`. */
+import type { ResolvedEvent, StreamingRead } from '@eventstore/db-client';
+import { Damaged, Unavailable } from '../../application/ports.js';
+import { CALL_MS, within } from '../../application/within.js';
 import {
   AccessDeniedError,
   InvalidArgumentError,
   MaxAppendSizeExceededError,
   RequiredMetadataPropertyMissingError,
-  type ResolvedEvent,
   StreamDeletedError,
-  type StreamingRead,
   StreamNotFoundError,
   UnknownError,
   UnsupportedError,
   WrongExpectedVersionError,
-} from '@eventstore/db-client';
-import { Damaged, Unavailable } from '../../application/ports.js';
-import { CALL_MS, within } from '../../application/within.js';
+} from './driver.js';
 
 /** The status of gRPC for what can't be read, now or later. */
 const DATA_LOSS = 15;

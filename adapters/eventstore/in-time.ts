@@ -1,8 +1,8 @@
 /** Appends with a deadline: a server that comes to one later does not do it any more. */
-import { DeadlineExceededError } from '@eventstore/db-client';
 import { type Logger, Unavailable } from '../../application/ports.js';
 import { CALL_MS } from '../../application/within.js';
 import { asked } from './asked.js';
+import { DeadlineExceededError } from './driver.js';
 
 /** A cluster that waits for its other members in vain says the same words, but after 2 s at the earliest. */
 const EARLY_MS = 1500;

@@ -1,21 +1,19 @@
 /** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
+import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
+import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
+import { asked, readAll } from './asked.js';
+import type { Codec } from './codec.js';
 import {
   ANY,
   BACKWARDS,
   END,
-  type EventStoreDBClient,
   FORWARDS,
-  type JSONEventData,
   NO_STREAM,
-  type ReadStreamOptions,
   START,
   StreamDeletedError,
   StreamNotFoundError,
   WrongExpectedVersionError,
-} from '@eventstore/db-client';
-import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
-import { asked, readAll } from './asked.js';
-import type { Codec } from './codec.js';
+} from './driver.js';
 import { createInTime } from './in-time.js';
 import { type WatchedLog, watchWrites } from './writable.js';
 

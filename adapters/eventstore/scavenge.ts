@@ -1,5 +1,4 @@
 /** Asks an event store, embedded or real, for a scavenge and waits until it is done. */
-import { EventStoreDBClient, START } from '@eventstore/db-client';
 
 // Required, as in `appending.ts`.
 import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
@@ -7,6 +6,7 @@ import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
 import { Unavailable } from '../../application/ports.js';
 import { asked, translated } from './asked.js';
+import { EventStoreDBClient, START } from './driver.js';
 
 export interface ScavengeOutcome {
   readonly scavengeId: string;

@@ -1,18 +1,11 @@
 /** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
 
-import {
-  type AllStreamSubscription,
-  BACKWARDS,
-  END,
-  type EventStoreDBClient,
-  eventTypeFilter,
-  START,
-  streamNameFilter,
-} from '@eventstore/db-client';
+import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
 import { readAll } from './asked.js';
 import type { Codec } from './codec.js';
+import { BACKWARDS, END, eventTypeFilter, START, streamNameFilter } from './driver.js';
 
 const BATCH = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };

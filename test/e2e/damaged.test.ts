@@ -7,17 +7,19 @@ import { lockDirectory } from '../../adapters/engines/lock.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
-import { call, createRoom, type RoomState } from '../support/room-client.js';
+import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
 import { ANNALS, startServer } from '../support/server.js';
 
 /** Ends when it and all that it started have closed their output. */
-const serve = (dataDir: string) =>
+const starting = (command: 'serve' | 'engines', dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
-    execFile(process.execPath, [ANNALS, 'serve', '--data-dir', dataDir, ...ports], (error, _, stderr) =>
+    const more = command === 'serve' ? ports : [];
+    execFile(process.execPath, [ANNALS, command, '--data-dir', dataDir, ...more], (error, _, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     );
   });
+const serve = (dataDir: string) => starting('serve', dataDir);
 
 describe('a damaged store', function () {
   this.timeout(120_000);
@@ -29,10 +31,17 @@ describe('a damaged store', function () {
     mongo: join(damaged, 'mongo/data.mdb'),
   };
 
+  /** A room with one message. */
+  let bob: RoomClient;
+  let marked: string;
+
   before(async () => {
     const server = await startServer(whole);
     const room = await createRoom(server.urls.rooms ?? '', 'Ada');
     for (let n = 0; n < 20; n++) await room.post(`message ${n}`);
+    bob = await createRoom(server.urls.rooms ?? '', 'Bob');
+    ({ id: marked } = await bob.post('to be damaged'));
+    await bob.state();
     expect(await server.stop()).to.equal(0);
   });
   beforeEach(() => {
@@ -41,20 +50,32 @@ describe('a damaged store', function () {
   });
   after(() => directory.remove());
 
+  /** Wherever the id of the one message stands in a file. */
+  function damageEach(file: string, damage: (bytes: Buffer, at: number) => void) {
+    const bytes = readFileSync(file);
+    let hits = 0;
+    for (let at = bytes.indexOf(marked); at >= 0; at = bytes.indexOf(marked, at + 1), hits++)
+      damage(bytes, at);
+    expect(hits).to.be.at.least(1);
+    writeFileSync(file, bytes);
+  }
+
   for (const [engine, file] of Object.entries(files)) {
-    for (const [what, damage, says] of [
-      ['empty', () => truncateSync(file, 0), /data\.mdb is empty, but a store was there: restore/],
-      ['missing', () => rmSync(file), /data\.mdb is missing, but a store was there: restore/],
+    // What starts the engines is the same in both commands; the one that would serve loads much besides.
+    for (const [what, damage, says, command] of [
+      ['empty', () => truncateSync(file, 0), /data\.mdb is empty, but a store was there: restore/, 'serve'],
+      ['missing', () => rmSync(file), /data\.mdb is missing, but a store was there: restore/, 'engines'],
       [
         'cut in its middle',
         () => truncateSync(file, readFileSync(file).length >> 1),
         /damaged or cut short: restore/,
+        'serve',
       ],
-      ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/],
+      ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],
     ] as const) {
       it(`keeps the program from starting, in one line, when that of ${engine} is ${what}`, async () => {
         damage();
-        const { code, stderr } = await serve(damaged);
+        const { code, stderr } = await starting(command, damaged);
         expect(code).to.equal(1);
         // Where the cut leaves half of an inner page, lmdb has a line of its own.
         expect(stderr)
@@ -88,8 +109,11 @@ describe('a damaged store', function () {
   ] as const) {
     it(`keeps the program from starting when only that of ${other} was restored, each time`, async () => {
       for (const name of [engine, 'stores']) rmSync(join(damaged, name), { recursive: true });
-      for (const time of ['first', 'second']) {
-        const { code, stderr } = await serve(damaged);
+      for (const [time, command] of [
+        ['first', 'serve'],
+        ['second', 'engines'],
+      ] as const) {
+        const { code, stderr } = await starting(command, damaged);
         expect(code, time).to.equal(1);
         expect(stderr, time)
           .to.match(/^annals: [^\n]*holds nothing[^\n]*restore[^\n]*\n$/)
@@ -110,20 +134,10 @@ describe('a damaged store', function () {
   });
 
   it('tells how many events it leaves out, in metrics and health, and goes on', async () => {
-    const marked = join(directory.path, 'marked');
-    cpSync(whole, marked, { recursive: true });
-    const before = await startServer(marked);
-    const room = await createRoom(before.urls.rooms ?? '', 'Bob');
-    const { id } = await room.post('to be damaged');
-    await before.stop();
-    const file = join(marked, 'eventstore/log/data.mdb');
-    const bytes = readFileSync(file);
-    let hits = 0;
-    for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + 1), hits++) bytes[at + 2]! ^= 1;
-    expect(hits).to.be.at.least(1);
-    writeFileSync(file, bytes);
-
-    const server = await startServer(marked);
+    damageEach(files.eventstore, (bytes, at) => {
+      bytes[at + 2]! ^= 1;
+    });
+    const server = await startServer(damaged);
     const told = async () => {
       const text = await (await fetch(`${server.urls.operations}/metrics`)).text();
       return /^annals_damaged_events (\d+)$/m.exec(text)?.[1];
@@ -141,30 +155,16 @@ describe('a damaged store', function () {
   });
 
   it('is told where a row of a read model is damaged, with 503, until it is built anew', async () => {
-    const marked = join(directory.path, 'row');
-    cpSync(whole, marked, { recursive: true });
-    const before = await startServer(marked);
-    const room = await createRoom(before.urls.rooms ?? '', 'Bob');
-    const { id } = await room.post('to be damaged');
-    await room.state();
-    await before.stop();
-    const file = join(marked, 'mongo/data.mdb');
-    const bytes = readFileSync(file);
-    let hits = 0;
-    for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + 1), hits++)
-      bytes.fill(0, at, at + 8);
-    expect(hits).to.be.at.least(1);
-    writeFileSync(file, bytes);
-
-    const server = await startServer(marked);
+    damageEach(files.mongo, (bytes, at) => bytes.fill(0, at, at + 8));
+    const server = await startServer(damaged);
     const base = server.urls.rooms ?? '';
     const state = () =>
-      call<RoomState>(base, 'GET', `/rooms/${room.roomId}/state`, { token: room.sessionToken });
+      call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
     expect((await state()).status).to.equal(503);
     expect(server.lines.join('\n')).to.match(/annals\.rooms_state_v\w+ is damaged, [^\n]*annals reindex/);
-    expect((await run(['reindex', 'rooms.state', '--data-dir', marked])).code).to.equal(0);
+    expect((await run(['reindex', 'rooms.state', '--data-dir', damaged])).code).to.equal(0);
     await eventually(
-      async () => (await state()).body.messages?.some((message) => message.id === id) ?? false,
+      async () => (await state()).body.messages?.some((message) => message.id === marked) ?? false,
     );
     expect(await server.stop()).to.equal(0);
   });

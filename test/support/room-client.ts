@@ -9,6 +9,7 @@ import {
   type SealedEnvelope,
   text,
 } from './room-crypto.js';
+import type { Server } from './server.js';
 
 export interface Participant {
   readonly id: string;
@@ -221,5 +222,20 @@ async function* parse(body: ReadableStream<Uint8Array>, onId: (id: string) => vo
       }
       if (data.length > 0) yield JSON.parse(data.join('\n')) as StreamEvent;
     }
+  }
+}
+
+/** The state of a room at a node, asked for again as long as that says that it is still catching up. */
+export async function settledState(
+  { urls }: Pick<Server, 'urls'>,
+  { roomId, sessionToken: token }: Pick<RoomClient, 'roomId' | 'sessionToken'>,
+  headers: { readonly [name: string]: string } = {},
+) {
+  for (;;) {
+    const answer = await call<RoomState>(urls.rooms ?? '', 'GET', `/rooms/${roomId}/state`, {
+      token,
+      headers,
+    });
+    if (answer.headers.get('consistency') !== 'pending') return answer;
   }
 }

@@ -1,0 +1,75 @@
+/** The log service where it asks for credentials: who is let in, as whom, and to what. */
+import { expect } from 'chai';
+import type { Page } from '../../application/logs/queries.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { type LogClient, logClient } from '../support/log-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('the log service with credentials', () => {
+  const directory = temporaryDirectory();
+  let server: Server;
+  let client: LogClient;
+
+  before(async () => {
+    server = await startServer(directory.path, ['--logs-api-token', 'a-long-enough-token'], {
+      ANNALS_LOGS_BASIC_USERNAME: 'ops',
+      ANNALS_LOGS_BASIC_PASSWORD: 'secret',
+      ANNALS_LOGS_PRODUCERS: JSON.stringify([{ id: 'shop', token: 'token-of-the-shop' }]),
+    });
+    client = logClient(server.urls.logs ?? '');
+  });
+  after(async () => {
+    await server?.stop();
+    directory.remove();
+  });
+
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const basic = (name: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+  });
+
+  it('lets nobody in without', async () => {
+    const routes = [
+      ['POST', '/api/ingest'],
+      ['GET', '/api/logs'],
+      ['GET', '/api/logs/aggregate?groupBy=level'],
+      ['GET', '/api/logs/tail'],
+      ['POST', '/api/reindex'],
+      ['GET', '/api/reindex'],
+    ];
+    for (const [method = '', path = ''] of routes) {
+      for (const headers of [{}, bearer('wrong'), basic('ops', 'wrong'), basic('other', 'secret')]) {
+        const { status, headers: given } = await client.ask(method, path, { headers });
+        expect([status, !!given.get('www-authenticate')], `${method} ${path}`).to.deep.equal([401, true]);
+      }
+    }
+    expect((await client.ask('GET', '/health')).status).to.equal(200);
+    expect((await client.ask('GET', '/openapi.json')).status).to.equal(200);
+  });
+
+  it('knows who sends by how they sign in, whatever the records say', async () => {
+    const record = [{ producerId: 'forged', producer: 'forged' }];
+    const producers = [];
+    for (const headers of [
+      bearer('a-long-enough-token'),
+      basic('ops', 'secret'),
+      bearer('token-of-the-shop'),
+    ])
+      producers.push((await client.ingest(record, headers)).body.producerId);
+    expect(producers).to.deep.equal(['default', 'ops', 'shop']);
+    const { body } = await client.ask<Page>('GET', '/api/logs?producer=shop', {
+      headers: basic('ops', 'secret'),
+    });
+    expect(body.entries.map(({ producerId }) => producerId)).to.deep.equal(['shop']);
+  });
+
+  it('lets a producer only send', async () => {
+    const { status } = await client.ask('GET', '/api/logs', { headers: bearer('token-of-the-shop') });
+    expect(status).to.equal(403);
+  });
+
+  it('shows no secret in its health', async () => {
+    const { body } = await client.ask<object>('GET', '/health');
+    expect(JSON.stringify(body)).to.not.match(/a-long-enough-token|secret|token-of-the-shop/);
+  });
+});
