@@ -8,8 +8,8 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 64;
 /** One core at least is left to all else, and of the threads that node has for such work, two. */
 const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** As many as are done within a few seconds. */
-const WAITING = 32 * AT_ONCE;
+/** As many as are done within a few seconds, and more than strangers may ask for at a time. */
+const WAITING = 64;
 
 const derive = (password: string, salt: Buffer) =>
   new Promise<Buffer>((resolve, reject) => {

@@ -21,8 +21,11 @@ export function writeRuntime(dataDir: string, runtime: Runtime): void {
 export const removeRuntime = (dataDir: string): void => rmSync(pathIn(dataDir), { force: true });
 
 /** The engines that run on the directory now; what a killed process left behind does not count. */
-export function findRuntime(dataDir: string): Runtime | undefined {
-  if (!isLocked(dataDir)) return undefined;
+export const findRuntime = (dataDir: string): Runtime | undefined =>
+  isLocked(dataDir) ? readRuntime(dataDir) : undefined;
+
+/** The engines that ran on the directory last; asked without a look at the lock, which whoever starts some now wants. */
+export function readRuntime(dataDir: string): Runtime | undefined {
   try {
     return JSON.parse(readFileSync(pathIn(dataDir), 'utf8'));
   } catch {

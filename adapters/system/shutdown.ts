@@ -35,14 +35,17 @@ export interface SignalHost extends Signals {
   exit(code: number): void;
 }
 
-/** Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. */
-export function shutdownOn(options: ShutdownOptions): void {
+/**
+ * Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. Returns what
+ * ends it the same way unasked: with 1, so that it is started again.
+ */
+export function shutdownOn(options: ShutdownOptions): () => void {
   const { steps, logger, host = process, graceMs = 10_000, now } = options;
   const insisted = () => {
     logger.warn({}, 'stopping at once');
     host.exit(1);
   };
-  const stop = () => {
+  const stop = (code: number) => {
     logger.info({}, 'stopping');
     const late = setTimeout(() => {
       logger.error({ graceMs }, 'stopping took too long');
@@ -51,10 +54,11 @@ export function shutdownOn(options: ShutdownOptions): void {
     void runAll(steps, logger).then((failed) => {
       clearTimeout(late);
       logger.info({}, 'stopped');
-      host.exit(failed ? 1 : 0);
+      host.exit(failed ? 1 : code);
     });
   };
-  onEnd(stop, insisted, { host, ...(now && { now }) });
+  onEnd(() => stop(0), insisted, { host, ...(now && { now }) });
+  return () => stop(1);
 }
 
 async function runAll(steps: Iterable<Step>, logger: Logger): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
 import { sessionKind } from './kinds.js';
 
@@ -17,7 +17,7 @@ type Departure = ChatEvent<'UserRemoved' | 'UserLeft' | 'PasswordSet'>;
 
 export function departureReaction({ handle, derivation, clock }: DeparturePorts): Reaction<Departure> {
   async function end(event: RecordedEvent<Departure>) {
-    const { id, type, data, metadata } = event;
+    const { type, data } = event;
     const { userId } = data;
     const before = type === 'PasswordSet' ? { before: data.setAt } : {};
     const reason = type === 'PasswordSet' ? ('password' as const) : ('removed' as const);
@@ -25,12 +25,7 @@ export function departureReaction({ handle, derivation, clock }: DeparturePorts)
       sessionKind,
       sessionStream(userId),
       { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
-      {
-        commandId: derivation.id('chat.departure', id),
-        actor: 'chat.departure',
-        causationId: id,
-        correlationId: metadata.$correlationId ?? id,
-      },
+      following(derivation, 'chat.departure', event),
     );
     // Nothing is left to end of whom is erased.
     if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);

@@ -5,10 +5,9 @@ import type { FileCommand, Held } from '../../domain/chat/file.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { FileStore } from '../files/store.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type {
   Clock,
-  CommandContext,
   Derivation,
   EventLog,
   Position,
@@ -67,13 +66,7 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
   }
 
   async function tell(command: FileCommand, event: RecordedEvent) {
-    const { id, metadata } = event;
-    const context: CommandContext = {
-      commandId: derivation.id(NAME, id, command.type, command.fileId),
-      actor: NAME,
-      causationId: id,
-      correlationId: metadata.$correlationId ?? id,
-    };
+    const context = following(derivation, NAME, event, command.type, command.fileId);
     return handle(fileKind, fileSubject(command), command, context);
   }
 

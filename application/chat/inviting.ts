@@ -3,7 +3,7 @@
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { tidyEmail } from '../../domain/chat/names.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
 import type { Links } from './links.js';
@@ -61,16 +61,12 @@ export function inviteReaction({
   links,
   derivation,
 }: InvitePorts): Reaction<UserAdded> {
-  async function invite({ id, data, metadata }: RecordedEvent<UserAdded>) {
+  async function invite(event: RecordedEvent<UserAdded>) {
+    const { data } = event;
     if (data.how !== 'admin' || (await passwords.isSet(data.userId))) return;
     const user = await admission.user({ id: data.userId });
     if (!user) return;
-    const outcome = await links.request('invite', user.email, {
-      commandId: derivation.id('chat.invite', id),
-      actor: 'chat.invite',
-      causationId: id,
-      correlationId: metadata.$correlationId ?? id,
-    });
+    const outcome = await links.request('invite', user.email, following(derivation, 'chat.invite', event));
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
   return { name: 'chat.invite', on: { UserAdded: invite } };

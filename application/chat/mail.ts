@@ -1,7 +1,7 @@
 /** Mails with links go out once the log says that one was asked for, after crashes too; whoever is no user gets none. */
 import type { Purpose } from '../../domain/chat/address.js';
 import { type ChatEvent, catalog } from '../../domain/chat/catalog.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { Mailer } from '../identity-ports.js';
 import type { Derivation, Logger, RecordedEvent, Reveal } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
@@ -38,7 +38,7 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
   }
 
   async function mail(event: RecordedEvent<LinkRequested>) {
-    const { id, data, metadata } = event;
+    const { data } = event;
     const { purpose, linkId, requestedAt, expiresAt } = data;
     // Sent before a crash, over, or followed by a newer one.
     if (!(await links.isPending(data))) return;
@@ -49,12 +49,7 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
     const letter = letterOf(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
     const isSent = await mailer.send({ id: linkId, to: email, ...letter }, signal);
     if (!isSent) logger.error({ purpose, link: linkId }, 'a mail was not taken, and is given up');
-    await links.record(data, isSent, {
-      commandId: derivation.id('chat.mail', id),
-      actor: 'chat.mail',
-      causationId: id,
-      correlationId: metadata.$correlationId ?? id,
-    });
+    await links.record(data, isSent, following(derivation, 'chat.mail', event));
   }
 
   function urlOf(appUrl: string, purpose: Purpose, token: string, email: string): string {

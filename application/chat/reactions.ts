@@ -5,7 +5,7 @@ import { channelSubject } from '../../domain/chat/events/channels.js';
 import { messageStream } from '../../domain/chat/message.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, EventLog, Position, RecordedEvent, Rows, Settled, Vault } from '../ports.js';
 import { channelsKind } from './kinds.js';
 
@@ -28,6 +28,7 @@ export const forgetMessages = ({ log }: Pick<ErasePorts, 'log'>): Reaction<ChatE
 
 /** Messages whose streams are ended in one go. */
 const AT_ONCE = 200;
+const ERASE = 'chat.erase-channels';
 
 interface Said {
   readonly _id: string;
@@ -38,23 +39,15 @@ interface Said {
 export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDeleted'>> {
   const { handle, log, vault, rows, settled, head, derivation, clock } = ports;
 
-  async function erase({
-    id,
-    data: { channelId },
-    metadata,
-    position,
-  }: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
+  async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
+    const { channelId } = event.data;
     await vault.destroy(channelSubject({ channelId }));
-    const ended = await endMessages(channelId, 0n, position);
+    const ended = await endMessages(channelId, 0n, event.position);
     // Another node may not have heard of the end at once.
     await endMessages(channelId, ended, await head());
     const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
-    const outcome = await handle(channelsKind, CHANNELS, command, {
-      commandId: derivation.id('chat.erase-channel', id),
-      actor: 'chat.erase-channels',
-      causationId: id,
-      correlationId: metadata.$correlationId ?? id,
-    });
+    const context = following(derivation, ERASE, event);
+    const outcome = await handle(channelsKind, CHANNELS, command, context);
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
 
@@ -73,5 +66,5 @@ export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDel
     }
   }
 
-  return { name: 'chat.erase-channels', on: { ChannelDeleted: erase } };
+  return { name: ERASE, on: { ChannelDeleted: erase } };
 }

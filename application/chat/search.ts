@@ -117,22 +117,52 @@ function foundView(roster: RosterState, { id, channelId, content, createdAt, ...
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
 }
 
-/** Folded names of a state that never changes. */
-const folded = new WeakMap<RosterState, readonly (readonly [id: string, name: string])[]>();
+/** Folded names, a line each, in which a word is looked for at once. */
+interface Names {
+  readonly text: string;
+  readonly ids: readonly string[];
+  /** Where the line of each ends. */
+  readonly ends: readonly number[];
+}
+
+/** Of a state that never changes. */
+const folded = new WeakMap<RosterState, Promise<readonly Names[]>>();
 
 /** Looked at between two looks at the time. */
 const NAMES_AT_ONCE = 256;
 
 /** Also of those who are gone: what they said bears their name. */
 async function authorsNamed(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
-  const names =
-    folded.get(roster) ??
-    [...roster.users.values()].map(({ id, userName }) => [id, foldText(userName)] as const);
-  folded.set(roster, names);
+  const known = folded.get(roster) ?? foldNames(roster);
+  folded.set(roster, known);
   const found = new Set<string>();
-  for (const [index, [id, name]] of names.entries()) {
-    if (index % NAMES_AT_ONCE === 0 && isTurnOver()) await nextTurn();
-    if (name.includes(word)) found.add(id);
+  for (const { text, ids, ends } of await known) {
+    if (isTurnOver()) await nextTurn();
+    let line = 0;
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, ends[line])) {
+      while (ends[line]! <= at) line++;
+      found.add(ids[line]!);
+    }
   }
   return found;
+}
+
+async function foldNames({ users }: RosterState): Promise<readonly Names[]> {
+  const all: Names[] = [];
+  let some: { readonly id: string; readonly userName: string }[] = [];
+  const fold = () => {
+    const names = some.map(({ userName }) => `${foldText(userName)}\n`);
+    let end = 0;
+    const ends = names.map(({ length }) => (end += length));
+    all.push({ text: names.join(''), ids: some.map(({ id }) => id), ends });
+    some = [];
+  };
+  for (const user of users.values()) {
+    some.push(user);
+    if (some.length < NAMES_AT_ONCE) continue;
+    fold();
+    if (isTurnOver()) await nextTurn();
+  }
+  if (some.length > 0) fold();
+  return all;
 }

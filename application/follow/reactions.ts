@@ -2,7 +2,17 @@
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import { pause } from '../pause.js';
-import type { Checkpoints, Follow, Lease, Leases, Logger, Position, RecordedEvent } from '../ports.js';
+import type {
+  Checkpoints,
+  CommandContext,
+  Derivation,
+  Follow,
+  Lease,
+  Leases,
+  Logger,
+  Position,
+  RecordedEvent,
+} from '../ports.js';
 import { keepLeading } from './leading.js';
 
 /** `Event`: those that it follows. */
@@ -17,6 +27,19 @@ export interface Reaction<Event extends DomainEvent> {
 
 /** As it is run: by whoever knows no event. */
 export type AnyReaction = Reaction<DomainEvent>;
+
+/** By what follows an event: the same command however often that comes. `which`: where several follow one. */
+export const following = (
+  derivation: Derivation,
+  actor: string,
+  { id, metadata }: Pick<RecordedEvent, 'id' | 'metadata'>,
+  ...which: readonly string[]
+): CommandContext => ({
+  commandId: derivation.id(actor, id, ...which),
+  actor,
+  causationId: id,
+  correlationId: metadata.$correlationId ?? id,
+});
 
 export interface ReactionOptions {
   readonly service: string;

@@ -4,7 +4,7 @@ import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, RecordedEvent } from '../ports.js';
 import type { WebhookOutcome, Webhooks } from '../webhooks.js';
 import { alertKind, currentAlertPolicy } from './alert-kinds.js';
@@ -47,7 +47,8 @@ type AlertRaised = LogsEvent<'AlertRaised'>;
 export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
   const { handle, streams, derivation, clock } = ports;
 
-  async function announce({ id, data: raised, metadata }: RecordedEvent<AlertRaised>) {
+  async function announce(event: RecordedEvent<AlertRaised>) {
+    const { data: raised } = event;
     const { rule, alertId } = raised;
     const { state } = await streams.refresh(alertKind, alertStream(rule));
     // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.
@@ -59,12 +60,7 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
       alertKind,
       alertStream(rule),
       { type: 'RecordDelivery', rule, alertId, at: clock.now(), attempts, status, ...failure },
-      {
-        commandId: derivation.id('logs.deliver', id),
-        actor: 'logs.deliver',
-        causationId: id,
-        correlationId: metadata.$correlationId ?? id,
-      },
+      following(derivation, 'logs.deliver', event),
     );
     if (isRejection(recorded)) throw new Error(recorded.rejected);
   }

@@ -4,7 +4,7 @@ import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
-import type { Reaction } from '../follow/reactions.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports.js';
 import { roomKind } from './kinds.js';
 
@@ -20,7 +20,8 @@ type Ended = RoomsEvent<'RoomBurned' | 'RoomExpired'>;
 
 /** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
 export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction<Ended> {
-  async function erase({ id, data: { roomId }, metadata }: RecordedEvent<Ended>) {
+  async function erase(event: RecordedEvent<Ended>) {
+    const { roomId } = event.data;
     const stream = roomStream(roomId);
     await vault.destroy(stream);
     await log.tombstone(messagesStream(roomId));
@@ -28,12 +29,7 @@ export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePo
       roomKind,
       stream,
       { type: 'EraseRoom', roomId, now: clock.now() },
-      {
-        commandId: derivation.id('rooms.erase', id),
-        actor: 'rooms.erase',
-        causationId: id,
-        correlationId: metadata.$correlationId ?? id,
-      },
+      following(derivation, 'rooms.erase', event),
     );
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }

@@ -28,10 +28,14 @@ export const serve: CommandSpec = {
       yield* [...undo];
     }
     // From the beginning: a start that is interrupted is undone as far as it has come.
-    shutdownOn({ steps: { [Symbol.iterator]: steps }, logger });
+    const end = shutdownOn({ steps: { [Symbol.iterator]: steps }, logger });
     // The engines start while this process still loads what will use them.
     const finding = findServers(values, logger).then((servers) => {
       opened('engines', servers.stop);
+      void servers.replaced?.().then(() => {
+        logger.error({}, REPLACED);
+        end();
+      });
       return servers;
     });
     try {
@@ -53,6 +57,9 @@ export const serve: CommandSpec = {
     return new Promise<never>(() => {});
   },
 };
+
+const REPLACED =
+  'another process has started the engines anew, with a secret that this one does not know: start it again';
 
 function chosen(args: readonly string[]): readonly ServiceName[] {
   return args.length === 0 ? serviceNames : serviceNames.filter((name) => args.includes(name));

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
-import { findRuntime } from '../../adapters/engines/runtime.js';
+import { findRuntime, type Runtime, readRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { writePrivately } from '../../adapters/system/private-files.js';
 import type { Logger } from '../../application/ports.js';
@@ -18,6 +18,11 @@ export interface Servers {
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
   /** How many damaged events the event store has left out, where this process runs it. */
   damaged?(): number;
+  /**
+   * Where another process runs them: resolves when engines of another start have taken their place. These never come
+   * back then, for nobody knows the new secret who has not looked for it.
+   */
+  replaced?(): Promise<void>;
   /** Stops the engines, if they are this process's own. */
   stop(): Promise<void>;
 }
@@ -25,6 +30,8 @@ export interface Servers {
 /** How long engines that another process is starting are waited for, ms: they may have much to take up. */
 const STARTING_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
+/** How soon it is seen that another process has started its engines anew. */
+const REPLACED_EVERY_MS = 1000;
 
 /**
  * Starts engines only where no addresses are given and none run on the data directory. Rejects with `DirectoryInUse`
@@ -41,7 +48,13 @@ export async function findServers(
   const until = performance.now() + startingMs;
   for (let told = false; ; told = true) {
     const running = findRuntime(dataDir);
-    if (running) return { ...running, kind: 'embedded, of another process', stop: async () => {} };
+    if (running)
+      return {
+        ...running,
+        kind: 'embedded, of another process',
+        replaced: () => replacedIn(dataDir, running),
+        stop: async () => {},
+      };
     try {
       const engines: Engines = await startEngines({ dataDir, logger });
       return { ...engines, kind: 'embedded' };
@@ -51,6 +64,14 @@ export async function findServers(
       if (!told) logger.info({ dataDir }, `${error.message}, whose engines are waited for`);
       await delay(LOOK_AGAIN_MS);
     }
+  }
+}
+
+async function replacedIn(dataDir: string, { pid, startedAt }: Runtime): Promise<void> {
+  for (;;) {
+    await delay(REPLACED_EVERY_MS, undefined, { ref: false });
+    const now = readRuntime(dataDir);
+    if (now && (now.pid !== pid || now.startedAt !== startedAt)) return;
   }
 }
 

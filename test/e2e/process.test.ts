@@ -48,6 +48,20 @@ describe('the program', function () {
     expect(await second.stop()).to.equal(0);
   });
 
+  it('ends where the engines that it found are started anew by another, and finds those when it is started again', async () => {
+    const owner = await start();
+    const beside = await start();
+    const room = await createRoom(beside.urls.rooms ?? '', 'Ada');
+    const { id } = await room.post('Still here?');
+    await owner.stop('SIGKILL');
+    const ended = once(beside.child, 'exit');
+    await start();
+    expect((await ended)[0], 'so that whoever watches it starts it again').to.equal(1);
+    const again = await start();
+    const { body } = await settledState(again, room);
+    expect(body.messages.map((message) => message.id)).to.deep.equal([id]);
+  });
+
   it('goes on, and stops, where nobody reads its log any more', async () => {
     const first = await start();
     const out = first.child.stdout!;

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { unhurried } from '../../application/logs/pace.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../application/ports.js';
-import { createKernel } from '../../bin/node/kernel.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import { HOUR_MS } from '../../domain/logs/instant.js';
@@ -16,7 +15,7 @@ import { createRecordIndex } from '../../projections/logs/reader.js';
 import { records } from '../../projections/logs/records.js';
 import type { Row } from '../../projections/projection.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
-import { quiet, startServers } from './engines.js';
+import { startGround } from './ground.js';
 import { recordText } from './logs.js';
 
 /** What one request brings. */
@@ -64,17 +63,7 @@ export type IndexGround = Awaited<ReturnType<typeof startIndexGround>>;
 
 /** Engines with an empty store, and what it takes to build the index in it and to ask it; to be stopped. */
 export async function startIndexGround() {
-  const servers = await startServers();
-  const kernel = await createKernel({
-    eventStoreUrl: servers.eventStoreUrl,
-    mongoUrl: servers.mongoUrl,
-    mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
-    node: 'test',
-    release: 'test',
-    catalogs: [catalog],
-    projections: [records],
-    logger: quiet,
-  });
+  const { kernel, stop } = await startGround([catalog], [records]);
   let position = 100n;
 
   /** `bytes`: as large as records are counted, so that batches have fewer or more of them. */
@@ -150,9 +139,6 @@ export async function startIndexGround() {
     rowsOf,
     sectionsIn,
     indexOf,
-    async stop() {
-      await kernel.close();
-      await servers.stop();
-    },
+    stop,
   };
 }

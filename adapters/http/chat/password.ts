@@ -1,8 +1,13 @@
 /** Signing in with a password, registering, and setting one by a link: in password mode only. */
+import { createAtOnce } from '../../../application/at-once.js';
+import type { Budget } from '../../../application/budget.js';
 import type { Links } from '../../../application/chat/links.js';
 import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
+import { networkOf } from '../../system/client-address.js';
+import type { Answer } from '../kernel/answer.js';
+import { overBudget } from '../kernel/budgets.js';
 import type { Limit } from '../kernel/limit.js';
-import { type Route, route } from '../kernel/route.js';
+import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, guest } from './admit.js';
 import { fromOf } from './auth.js';
 import { askForLink, SENT } from './mailed-links.js';
@@ -12,6 +17,8 @@ export interface PasswordDeps {
   readonly passwords: PasswordSignIn;
   readonly links: Links;
   readonly linksPerNetwork: Limit;
+  /** Requests that passwords are hashed for: there are few at once, and each is waited for. */
+  readonly hashing: Budget;
   /** Whether mail goes out at all. */
   readonly hasEmail: boolean;
   /** Whether anybody may come. */
@@ -20,13 +27,28 @@ export interface PasswordDeps {
 
 const SIGNED_IN = { description: 'Signed in', schema: schemas.signedIn };
 
+/** Those that something is done for: more than are hashed at a time, since there is more to it. */
+const AT_ONCE = 4;
+
 export function passwordRoutes({
   passwords,
   links,
   linksPerNetwork,
+  hashing,
   hasEmail,
   isOpen,
 }: PasswordDeps): readonly Route[] {
+  const inTurn = createAtOnce('a password', AT_ONCE, hashing.limit);
+
+  /** However many come from one network, others are let in meanwhile, and it is their turn soon. */
+  async function hashed({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
+    const network = networkOf(address);
+    const place = hashing.hold(network);
+    const lack = place.take(1);
+    if (lack) return overBudget(lack);
+    return inTurn(work, network).finally(place.release);
+  }
+
   const login = route({
     method: 'POST',
     path: '/auth/password-login',
@@ -37,7 +59,10 @@ export function passwordRoutes({
       401: { description: 'Email or password is wrong' },
       429: { description: 'Ten failures for this email, or from this network, within 15 minutes' },
     },
-    handle: async (request) => answer(await passwords.login(request.body, fromOf(request), guest(request))),
+    handle: (request) =>
+      hashed(request, async () =>
+        answer(await passwords.login(request.body, fromOf(request), guest(request))),
+      ),
   });
 
   const requestReset = route({
@@ -61,10 +86,11 @@ export function passwordRoutes({
     security: 'link',
     body: schemas.setupBody,
     answers: { 200: SIGNED_IN, 400: { description: 'The token or the password is none' } },
-    async handle(request) {
-      const { password, email, token = request.bearer } = request.body;
-      return answer(await passwords.setup({ password, token, email }, fromOf(request), guest(request)));
-    },
+    handle: (request) =>
+      hashed(request, async () => {
+        const { password, email, token = request.bearer } = request.body;
+        return answer(await passwords.setup({ password, token, email }, fromOf(request), guest(request)));
+      }),
   });
 
   const register = route({
@@ -76,8 +102,10 @@ export function passwordRoutes({
       200: SIGNED_IN,
       400: { description: 'The email or the password is none, or the email is taken' },
     },
-    handle: async (request) =>
-      answer(await passwords.register(request.body, fromOf(request), guest(request))),
+    handle: (request) =>
+      hashed(request, async () =>
+        answer(await passwords.register(request.body, fromOf(request), guest(request))),
+      ),
   });
 
   return [login, requestReset, setup, ...(isOpen ? [register] : [])];

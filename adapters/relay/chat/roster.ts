@@ -1,4 +1,5 @@
 /** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
+import { userView } from '../../../application/chat/users.js';
 import type { RevealedEvent } from '../../../application/ports.js';
 import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/decider.js';
@@ -23,8 +24,6 @@ const told = (type: string, payload: object): readonly Delivery[] => [
   { to: [EVERYBODY], message: { type, payload } },
 ];
 
-const shown = ({ id, userName, isAdmin, createdAt }: User) => ({ id, userName, isAdmin, createdAt });
-
 /** `type` about whom the event is about, as `tell` says; nothing of whom nobody knows any more. */
 const hearing = <Event extends RosterEvent>(
   type: string,
@@ -38,16 +37,16 @@ const hearing = <Event extends RosterEvent>(
 });
 
 export const rosterOn: On = {
-  UserAdded: hearing('NEW_USER', (user) => ({ ...shown(user), email: user.email })),
-  UserRenamed: hearing('UPDATE_USER', shown),
+  UserAdded: hearing('NEW_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserRenamed: hearing('UPDATE_USER', userView),
   RoleChanged: {
     evolve,
     deliver: (event, after, before) => [
-      ...(hearing<RosterEvent>('UPDATE_USER', shown).deliver?.(event, after, before) ?? []),
+      ...(hearing<RosterEvent>('UPDATE_USER', userView).deliver?.(event, after, before) ?? []),
       ...seenByRole(event.data.userId, after, before),
     ],
   },
-  UserRemoved: hearing('REMOVE_USER', (user) => ({ ...shown(user), email: user.email })),
-  UserLeft: hearing('USER_EXIT', shown),
+  UserRemoved: hearing('REMOVE_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserLeft: hearing('USER_EXIT', userView),
   UserErased: { evolve },
 };

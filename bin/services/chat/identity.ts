@@ -17,6 +17,7 @@ import { createMailer } from '../../../adapters/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/oauth/client.js';
 import { isLoopback } from '../../../adapters/system/client-address.js';
 import { createFailures } from '../../../adapters/system/failures.js';
+import { createBudget } from '../../../application/budget.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
 import { createAudit } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
@@ -43,6 +44,8 @@ import { providersOf } from './providers.js';
 /** Of sign-ins that failed, by email and by network. */
 const WINDOW_MS = 15 * 60_000;
 const MOST_FAILURES = 10;
+/** Waiting for one of them takes a few seconds at most. */
+const PASSWORDS = 36;
 
 export interface IdentityContext
   extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal' | 'url'> {
@@ -87,6 +90,8 @@ export function connectIdentity(context: IdentityContext) {
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
   const linksPerNetwork = createLimit(LINKS_PER_NETWORK, WINDOW_MS);
+  const hashing = createBudget('passwords', PASSWORDS);
+  metrics.budget(hashing);
   const attempts = createLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
     dev: () => [devLoginRoute(signIn, values.allowDev ? anybody : meantFor(ownPages(values)))],
@@ -96,6 +101,7 @@ export function connectIdentity(context: IdentityContext) {
         passwords: passwordSignIn,
         links,
         linksPerNetwork,
+        hashing,
         hasEmail,
         isOpen: !isInviteRequired,
       }),

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { createBuilds } from '../../../adapters/mongo/rows.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import {
   type Projection,
@@ -14,7 +14,7 @@ import {
   type RowWrite,
   writesOf,
 } from '../../../projections/projection.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { type Ground, startGround } from '../../support/ground.js';
 
 const changing: Projection<DomainEvent> = {
   name: 'toys.changing',
@@ -131,27 +131,14 @@ function breaking(db: Db, cut: { after: number | null }): Db {
 
 describe('the merged writes of a batch', function () {
   this.timeout(240_000);
-  let servers: Servers;
+  let ground: Ground;
   let kernel: Kernel;
 
   before(async () => {
-    servers = await startServers();
-    kernel = await createKernel({
-      eventStoreUrl: servers.eventStoreUrl,
-      mongoUrl: servers.mongoUrl,
-      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
-      node: 'test',
-      release: 'test',
-      catalogs: [],
-      projections: [],
-      logger: quiet,
-    });
+    ground = await startGround();
+    kernel = ground.kernel;
   });
-  after(async () => {
-    await kernel?.mongo.models.dropDatabase();
-    await kernel?.close();
-    await servers?.stop();
-  });
+  after(() => ground?.stop());
 
   const lease = { assertHeld: () => {} };
   const newRows = () => kernel.mongo.models.collection<Row>(`changing_${randomUUID().slice(0, 8)}`);

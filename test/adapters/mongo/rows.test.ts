@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import type { Projection } from '../../../projections/projection.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { type Ground, startGround } from '../../support/ground.js';
 
 /** As many rows an event as it says, and one that every event touches. */
 const counters: Projection<DomainEvent> = {
@@ -26,26 +26,14 @@ const counters: Projection<DomainEvent> = {
 
 describe('the rows of a read model', function () {
   this.timeout(120_000);
-  let servers: Servers;
+  let ground: Ground;
   let kernel: Kernel;
 
   before(async () => {
-    servers = await startServers();
-    kernel = await createKernel({
-      eventStoreUrl: servers.eventStoreUrl,
-      mongoUrl: servers.mongoUrl,
-      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
-      node: 'test',
-      release: 'test',
-      catalogs: [],
-      projections: [],
-      logger: quiet,
-    });
+    ground = await startGround();
+    kernel = ground.kernel;
   });
-  after(async () => {
-    await kernel?.close();
-    await servers?.stop();
-  });
+  after(() => ground?.stop());
 
   const event = (position: bigint, rows: number): RecordedEvent => ({
     id: randomUUID(),

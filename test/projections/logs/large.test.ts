@@ -7,7 +7,7 @@ import { aggregate, type Grouping } from '../../../application/logs/aggregate.js
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports.js';
-import { createKernel, type Kernel } from '../../../bin/node/kernel.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
 import { batchesOf } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
@@ -19,34 +19,22 @@ import { createReceipts } from '../../../projections/logs/receipts.js';
 import { records } from '../../../projections/logs/records.js';
 import type { Build, Row } from '../../../projections/projection.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
+import { type Ground, startGround } from '../../support/ground.js';
 import { foundIn, recordText } from '../../support/logs.js';
 
 const MOST_ROW_BYTES = 4 * 1024 * 1024;
 
 describe('the index of large records', function () {
   this.timeout(120_000);
-  let servers: Servers;
+  let ground: Ground;
   let kernel: Kernel;
   let position = 100n;
 
   before(async () => {
-    servers = await startServers();
-    kernel = await createKernel({
-      eventStoreUrl: servers.eventStoreUrl,
-      mongoUrl: servers.mongoUrl,
-      mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
-      node: 'test',
-      release: 'test',
-      catalogs: [catalog],
-      projections: [records],
-      logger: quiet,
-    });
+    ground = await startGround([catalog], [records]);
+    kernel = ground.kernel;
   });
-  after(async () => {
-    await kernel?.close();
-    await servers?.stop();
-  });
+  after(() => ground?.stop());
 
   async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
     const given = all.map(recordText);

@@ -1,0 +1,36 @@
+/** The kernel of a node without its services, over engines with an empty store: the ground that read models stand on. */
+import { randomUUID } from 'node:crypto';
+import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import type { Catalog } from '../../domain/shared/catalog.js';
+import type { ReadModel } from '../../projections/projection.js';
+import { quiet, startServers } from './engines.js';
+
+export interface Ground {
+  readonly kernel: Kernel;
+  stop(): Promise<void>;
+}
+
+export async function startGround(
+  catalogs: readonly Catalog[] = [],
+  projections: readonly ReadModel[] = [],
+): Promise<Ground> {
+  const { eventStoreUrl, mongoUrl, stop } = await startServers();
+  const kernel = await createKernel({
+    eventStoreUrl,
+    mongoUrl,
+    mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
+    node: 'test',
+    release: 'test',
+    catalogs,
+    projections,
+    logger: quiet,
+  });
+  return {
+    kernel,
+    async stop() {
+      await kernel.mongo.models.dropDatabase();
+      await kernel.close();
+      await stop();
+    },
+  };
+}
