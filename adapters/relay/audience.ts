@@ -1,5 +1,5 @@
 /** Who is told what: a pure fold of the log, tested without a socket. One per service. */
-import type { Fold, SnapshotForm } from '../../application/follow/seed.js';
+import type { Fold, Living, SnapshotForm } from '../../application/follow/seed.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { entryOf } from '../../domain/shared/on.js';
@@ -14,6 +14,8 @@ export interface Audience<State, Event extends DomainEvent> {
   readonly streams?: readonly string[];
   /** Else how the state is kept for the next start; without, its facts are looked for in all of the log at each. */
   readonly snapshot?: SnapshotForm<State>;
+  /** Else which of many streams its state stands in, where something sealed is in it. */
+  readonly living?: Living<State>;
 }
 
 /** What one event means; of one that changes nothing and is for nobody there is nothing to say. */
@@ -27,13 +29,14 @@ export interface Hearing<State, Event> {
 /** What of an audience is folded before anybody listens: by those events that it has an `evolve` for. */
 export function foldOf<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
   const on: { readonly [type: string]: Hearing<State, RevealedEvent> } = audience.on;
-  const { initialState, streams, snapshot } = audience;
+  const { initialState, streams, snapshot, living } = audience;
   return {
     initialState,
     types: Object.keys(on).filter((type) => on[type]?.evolve),
     evolve: (state, event) => entryOf(on, event.type)?.evolve?.(state, event) ?? state,
     streams,
     snapshot,
+    living,
   };
 }
 

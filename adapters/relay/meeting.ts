@@ -1,7 +1,14 @@
 /** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
 import type { RevealedEvent } from '../../application/ports.js';
 import type { MeetingEvent } from '../../domain/meeting/catalog.js';
-import { after, initialState, type Person, personOf, type RoomState } from '../../domain/meeting/state.js';
+import {
+  after,
+  initialState,
+  type Person,
+  personOf,
+  type RoomState,
+  roomStream,
+} from '../../domain/meeting/state.js';
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import type { Audience, Delivery, Hearing, Message } from './audience.js';
 import {
@@ -138,6 +145,7 @@ export function createMeetingAudience({
 
   return {
     initialState: PersistentMap.empty(),
+    living: { version: 1, streams: (rooms) => Array.from(rooms, ([roomId]) => roomStream(roomId)) },
     on: {
       RoomOpened: { evolve },
       ParticipantJoined: entered,

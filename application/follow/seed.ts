@@ -11,15 +11,38 @@ export interface Fold<State> {
   /** The streams that all of them stand in, where these are few. */
   readonly streams?: readonly string[] | undefined;
   readonly snapshot?: SnapshotForm<State> | undefined;
+  readonly living?: Living<State> | undefined;
 }
 
-/** How a state is kept for later: nothing in it may be of what is sealed in the log. */
-export interface SnapshotForm<State> {
+/** The streams that all of a state stands in, of many that there ever were: in them may be what is sealed. */
+export interface Living<State> {
+  /** As of a snapshot. */
+  readonly version: number;
+  /** Their names are kept for the next start, which reads them from their beginning. */
+  streams(state: State): Iterable<string>;
+}
+
+/** What is written of a state for later. */
+export interface KeptForm<State> {
   /** Raised whenever the state, or which events make it, changes in shape or meaning: it is folded anew then. */
   readonly version: number;
   /** JSON all of it, each far smaller than a document may be (1 MB), and equal states of equal parts. */
   parts(state: State): Iterable<unknown>;
+}
+
+/** How a state is kept as it is: nothing in it may be of what is sealed in the log. */
+export interface SnapshotForm<State> extends KeptForm<State> {
   from(parts: readonly unknown[]): State;
+}
+
+/** What is kept of a fold for the next start; nothing where its streams are few, or none. */
+export function keptFormOf<State>({
+  streams,
+  snapshot,
+  living,
+}: Pick<Fold<State>, 'streams' | 'snapshot' | 'living'>): KeptForm<State> | undefined {
+  if (streams) return undefined;
+  return snapshot ?? (living && { version: living.version, parts: (state) => living.streams(state) });
 }
 
 export interface Snapshot {
@@ -70,9 +93,9 @@ export async function readSeed<State>(
   const { initialState, types, evolve, streams, snapshot } = fold;
   let state = initialState;
   const seed = () => ({ state, position: window.from, window });
-  const take = async (events: readonly RecordedEvent[]) => {
+  const take = async (events: readonly RecordedEvent[], until = window.from) => {
     for (let done = 0; done < events.length; done += AT_ONCE) {
-      const some = events.slice(done, done + AT_ONCE).filter(({ position }) => position <= window.from);
+      const some = events.slice(done, done + AT_ONCE).filter(({ position }) => position <= until);
       for (const event of await Promise.all(some.map(reveal))) state = evolve(state, event);
     }
   };
@@ -80,8 +103,10 @@ export async function readSeed<State>(
     await take(await factsIn(log, streams, types));
     return seed();
   }
-  const kept = snapshot && (await snapshots.read(service, snapshot.version));
-  if (kept) state = snapshot.from(kept.parts);
+  const form = keptFormOf(fold);
+  const kept = form && (await snapshots.read(service, form.version));
+  if (kept && snapshot) state = snapshot.from(kept.parts);
+  else if (kept) await take(await factsIn(log, kept.parts.map(String), types), kept.position);
   if (kept && kept.position > window.from) {
     const { position } = kept;
     return { state, position, window: { horizon: position, from: position } };
@@ -99,17 +124,22 @@ export async function readSeed<State>(
 /** Events opened together: their keys come from another server. */
 const AT_ONCE = 1000;
 
+/** Streams read together. */
+const STREAMS_AT_ONCE = 50;
+
 async function factsIn(log: SeedPorts['log'], streams: readonly string[], types: readonly string[]) {
-  const found = await Promise.all(streams.map((stream) => log.read(stream)));
-  return found
-    .flatMap((events) => (typeof events === 'string' ? [] : events))
-    .filter(({ type }) => types.includes(type))
-    .sort((a, b) => (a.position < b.position ? -1 : 1));
+  const found: RecordedEvent[] = [];
+  for (let done = 0; done < streams.length; done += STREAMS_AT_ONCE) {
+    const some = streams.slice(done, done + STREAMS_AT_ONCE).map((stream) => log.read(stream));
+    for (const events of await Promise.all(some))
+      if (typeof events !== 'string') found.push(...events.filter(({ type }) => types.includes(type)));
+  }
+  return found.sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
 export interface KeepOptions<State> {
   readonly service: string;
-  readonly form: SnapshotForm<State>;
+  readonly form: KeptForm<State>;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
   /** As nodes leave them for the next start. */
   readonly windows: Pick<Windows, 'read'>;

@@ -4,7 +4,7 @@ import { createRelay, type Relay } from '../../adapters/relay/relay.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
 import type { Feed } from '../../application/follow/feed.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
-import { createSnapshotKeeper, readSeed, type SnapshotForm } from '../../application/follow/seed.js';
+import { createSnapshotKeeper, type KeptForm, keptFormOf, readSeed } from '../../application/follow/seed.js';
 import type { WindowStart } from '../../application/follow/window.js';
 import type { Logger, RecordedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
@@ -32,7 +32,7 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
   const { follow, snapshots, leases, head, clock } = kernel;
   const kept: ((feed: Feed) => Promise<void>)[] = [];
 
-  function keep<State>(service: string, relay: Relay<State>, form: SnapshotForm<State>, feed: Feed) {
+  function keep<State>(service: string, relay: Relay<State>, form: KeptForm<State>, feed: Feed) {
     const now = () => ({ state: relay.state(), position: later(relay.position(), feed.told(service)) });
     const look = createSnapshotKeeper({ service, form, snapshots, windows: kernel.windows, now });
     let leftOut = 0;
@@ -64,8 +64,8 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const from = window.horizon;
       const observe = metrics.relay(service);
       const relay = createRelay({ audience, from, seed: state, head, clock, observe, beatMs });
-      const { snapshot, streams } = audience;
-      if (snapshot && !streams) kept.push((feed) => keep(service, relay, snapshot, feed));
+      const form = keptFormOf(audience);
+      if (form) kept.push((feed) => keep(service, relay, form, feed));
       return relay;
     },
 

@@ -77,7 +77,7 @@ export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
   return [{ type: 'RoomOpened', data }];
 }
 
-/** In the order of answers-meeting, Joining. */
+/** First whether it is there, then the password, then the lock, then the cap: of several reasons the first is told. */
 export function join(command: JoinRoom, state: RoomState): Decision {
   const { opening, participantId } = command;
   if (!state.isOpen) return opening ? host(command, opening) : roomNotFound;

@@ -39,7 +39,7 @@ type Decision = readonly MeetingEvent[] | Rejection;
 const unauthorized: Rejection = { rejected: 'meeting/not-a-moderator', kind: 'forbidden' };
 const targetNotFound: Rejection = { rejected: 'meeting/target-not-found', kind: 'not-found' };
 
-/** Joined, then moderator, then target (answers-meeting, WebSocket). */
+/** Joined, then moderator, then target. */
 export function inside(command: InsideCommand, state: RoomState): Decision {
   const person = personOf(state, command.by);
   if (!person) return notJoined;

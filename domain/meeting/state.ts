@@ -3,7 +3,7 @@ import { type Evolve, evolveOf } from '../shared/decider.js';
 import type { MeetingEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
-/** Who was kicked comes back only through the waiting room for so long (answers-meeting, Who gets what). */
+/** Who was kicked comes back only through the waiting room for so long. */
 export const KICKED_MS = 600_000;
 /** A room forgets the oldest of more people kicked in that time. */
 const MOST_KICKED = 100;

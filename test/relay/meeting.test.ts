@@ -1,4 +1,4 @@
-/** Who in a meeting is told what, in which order, without a socket (answers-meeting, Joining and Who gets what). */
+/** Who in a meeting is told what, in which order, without a socket. */
 import { expect } from 'chai';
 import { hear, type Message } from '../../adapters/relay/audience.js';
 import { createMeetingAudience } from '../../adapters/relay/meeting.js';

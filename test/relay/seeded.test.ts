@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldOf } from '../../adapters/relay/audience.js';
 import { createRelay } from '../../adapters/relay/relay.js';
-import { createSnapshotKeeper, readSeed, type Snapshots } from '../../application/follow/seed.js';
+import { createSnapshotKeeper, keptFormOf, readSeed, type Snapshots } from '../../application/follow/seed.js';
 import type { WindowStart } from '../../application/follow/window.js';
 import type { Follow, RecordedEvent, RevealedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
@@ -44,9 +44,18 @@ const step = fc.oneof(
 
 const { signal } = new AbortController();
 
-/** Each person's coming and going stands in one stream, and all else in another. */
-const streamOf = ({ data }: WardEvent) => `wards.${'person' in data ? data.person : 'nurse'}`;
-const streams = [...PEOPLE, 'nurse', 'nobody'].map((each) => `wards.${each}`);
+/** Each ward has a stream. */
+const streamOf = ({ data }: WardEvent) => `wards.${data.ward}`;
+const { snapshot, ...bare } = wardAudience;
+/** The ways in which the state before the window is had. */
+const AUDIENCES = {
+  snapshot: wardAudience,
+  few: { ...bare, streams: [...WARDS, 'nowhere'].map((each) => `wards.${each}`) },
+  living: {
+    ...bare,
+    living: { version: 1, streams: (wards) => Object.keys(wards).map((each) => `wards.${each}`) },
+  },
+} satisfies { readonly [how: string]: typeof wardAudience };
 
 /** Nodes one after the other over one log; with a relay that was there from the beginning and forgets nothing. */
 function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudience) {
@@ -79,7 +88,7 @@ function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudienc
     for (const each of log) if (each.position > window.from) relay.publish(each);
     const keep = createSnapshotKeeper({
       service: 'wards',
-      form: wardAudience.snapshot!,
+      form: keptFormOf(audience) ?? snapshot!,
       snapshots,
       windows: { read: async () => state.window },
       now: () => ({
@@ -110,16 +119,16 @@ describe('a relay that begins in the middle of the log', () => {
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 40, size: 'max' }),
       fc.nat(600),
-      fc.boolean(),
-      async (steps, after, few) => {
-        const audience = few ? { ...wardAudience, streams } : wardAudience;
+      fc.constantFrom('snapshot', 'few', 'living' as const),
+      async (steps, after, how) => {
+        const audience = AUDIENCES[how];
         const { ever, start, end, state, append } = world(snapshotsInMemory().snapshots, audience);
         let node = await start();
         for (const each of steps) {
           if (each.type === 'window') {
             const from = (end() * BigInt(10 - each.behind)) / 10n;
             state.window = { horizon: from, from };
-          } else if (each.type === 'kept') await (few || node.keep());
+          } else if (each.type === 'kept') await (how === 'few' || node.keep());
           else if (each.type === 'restart') node = await start();
           else node.relay.publish(append(each));
         }
@@ -140,7 +149,7 @@ describe('a relay that begins in the middle of the log', () => {
         for (const { relay } of [node, { relay: ever }]) relay.close();
       },
     );
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: 150 });
   });
 
   it('reads of the log what has been done since its snapshot, and nothing where nothing has', async () => {
@@ -184,6 +193,20 @@ describe('a relay that begins in the middle of the log', () => {
     state.window = { horizon: position, from: position };
     await node.keep();
     expect(kept.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
+  });
+
+  it('keeps of a state that stands in a few of many streams only which these are', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots, AUDIENCES.living);
+    let node = await start();
+    for (const each of [entered('ann'), entered('bob'), left('ann')]) node.relay.publish(append(each));
+    state.window = { horizon: end(), from: end() };
+    await node.keep();
+    expect(kept.get('wards')).to.deep.include({ position: end(), parts: ['wards.w'] });
+    state.read = [];
+    node = await start();
+    expect(state.read, 'no event is looked for by its type').to.deep.equal([]);
+    expect(node.relay.state()).to.deep.equal({ w: ['bob'] });
   });
 
   it('begins where its snapshot is, when the window is left further back by a node that was behind', async () => {

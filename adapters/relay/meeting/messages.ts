@@ -1,4 +1,4 @@
-/** What a meeting's people are told (meeting.md, Events; answers-meeting, Who gets what). Times are Unix ms. */
+/** What a meeting's people are told. Times are Unix ms. */
 import type { Person, Waiting } from '../../../domain/meeting/state.js';
 import type { Message } from '../audience.js';
 

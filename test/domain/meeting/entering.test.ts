@@ -1,4 +1,4 @@
-/** How a meeting room is opened and entered, told as what people may expect of it (answers-meeting, Joining). */
+/** How a meeting room is opened and entered, told as what people may expect of it. */
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {

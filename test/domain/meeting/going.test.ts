@@ -1,4 +1,4 @@
-/** How people go from a meeting room, and what becomes of it (answers-meeting, below Who gets what). */
+/** How people go from a meeting room, and what becomes of it. */
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';

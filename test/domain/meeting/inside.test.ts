@@ -1,4 +1,4 @@
-/** What may be done in a meeting room, and by whom (answers-meeting, Who gets what). */
+/** What may be done in a meeting room, and by whom. */
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {

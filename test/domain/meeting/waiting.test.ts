@@ -1,4 +1,4 @@
-/** Who waits before a meeting room, and who lets them in (answers-meeting, Joining, and below Who gets what). */
+/** Who waits before a meeting room, and who lets them in. */
 import { MAX_WAITING } from '../../../domain/meeting/entering.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
