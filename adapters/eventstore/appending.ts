@@ -30,6 +30,18 @@ export class AppendingClient extends EventStoreDBClient {
     // `connectionString` knows how to read addresses, but only makes plain clients.
     const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), AppendingClient.prototype);
     if (!(client instanceof AppendingClient)) throw new Error('not the driver that this was written for');
+    // The driver ends its calls and leaves the connection open, with timers that nobody ends.
+    const { dispose, getChannel } = client;
+    let channel: ReturnType<typeof getChannel> | undefined;
+    client.getChannel = () => {
+      channel = getChannel();
+      return channel;
+    };
+    client.dispose = async () => {
+      await dispose();
+      // One that was never made, as no server was found, needs no end.
+      (await channel?.catch(() => undefined))?.close();
+    };
     return client;
   }
 

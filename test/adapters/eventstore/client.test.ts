@@ -1,4 +1,7 @@
-/** Whom the event store's driver asks: the leader, whatever the configured address says. */
+/** Whom the event store's driver asks, which is the leader, whatever the configured address says; and its end. */
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { connectEventStore, toLeader } from '../../../adapters/eventstore/client.js';
 
@@ -11,5 +14,20 @@ describe('the connection to the event store', () => {
         );
     expect(toLeader('esdb://a:1?tls=false')).to.equal('esdb://a:1?tls=false');
     await connectEventStore('esdb://127.0.0.1:1?nodePreference=follower&tls=false').dispose();
+  });
+
+  it('is closed when it is done with', async () => {
+    const server = createServer();
+    const unimplemented = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' };
+    server.on('stream', (stream) => stream.respond(unimplemented, { endStream: true }));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const closed = once(server, 'session').then(([session]) => once(session, 'close'));
+    const { port } = server.address() as AddressInfo;
+    const client = connectEventStore(`esdb://127.0.0.1:${port}?tls=false`);
+    expect(await client.getStreamMetadata('toys.box-1').catch(() => 'refused')).to.equal('refused');
+    await client.dispose();
+    await closed;
+    server.close();
   });
 });
