@@ -1,8 +1,10 @@
 /** The process an engine runs in: `node child.js <eventstore|mongo> <directory> <port>`, forked by `start.ts`. */
+import type { SendHandle } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keepTicksQuick } from '../system/ticks.js';
 import { DirectoryInUse, lockDirectory } from './lock.js';
+import type { HeldPort } from './port.js';
 import { StoreDamaged } from './store-file.js';
 
 /** What the child tells its parent: how its start went, then the position of every damaged event that it meets. */
@@ -19,18 +21,18 @@ export interface Ready {
   readonly isNew: boolean;
 }
 
-/** What the parent tells the child: first the secret that clients must show, and once to stop. */
+/** What the parent tells the child: first the secret that clients must show, with the port if it holds it; then to stop. */
 export type ParentMessage = { readonly secret: string } | 'stop';
 
 const PREDECESSOR_MS = 10_000;
 const [, , kind, directory = '', port = '0'] = process.argv;
 
-const tell = (message: ChildMessage) =>
-  new Promise<void>((resolve) => process.send?.(message, () => resolve()));
+const tell = (message: ChildMessage, held?: HeldPort) =>
+  new Promise<void>((resolve) => process.send?.(message, held as SendHandle, {}, () => resolve()));
 
-async function secretOfParent(): Promise<string> {
-  const [message] = (await once(process, 'message')) as [ParentMessage];
-  return message === 'stop' ? process.exit(0) : message.secret;
+async function toldByParent() {
+  const [message, held] = (await once(process, 'message')) as [ParentMessage, HeldPort | undefined];
+  return message === 'stop' ? process.exit(0) : { secret: message.secret, held };
 }
 
 /** Loads the one engine that is to run here. */
@@ -57,14 +59,14 @@ process.umask(0o077);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
-  const [secret, start] = await Promise.all([secretOfParent(), load(), lock()]);
+  const [{ secret, held }, start] = await Promise.all([toldByParent(), load(), lock()]);
   const onFatal = (error: Error) => {
     const what = error instanceof StoreDamaged ? error.message : error.stack;
     process.stderr.write(`${kind} engine failed: ${what}\n`);
     process.exit(1);
   };
   const onDamaged = (position: number) => void tell({ damaged: position });
-  const engine = await start({ directory, port: Number(port), secret, onFatal, onDamaged });
+  const engine = await start({ directory, port: held ?? Number(port), secret, onFatal, onDamaged });
   let stopping = false;
   const stop = () => {
     if (stopping) return;
@@ -75,7 +77,8 @@ try {
   process.on('disconnect', stop);
   // The parent may have gone while the store was opened.
   if (!process.connected) stop();
-  await tell({ ready: { url: engine.url, port: engine.port, isNew: engine.isNew } });
+  const ready = { url: engine.url, port: engine.port, isNew: engine.isNew };
+  await tell({ ready }, held ? undefined : engine.held);
 } catch (error) {
   const failed = error instanceof Error ? error.message : String(error);
   await tell({ failed, isDamaged: error instanceof StoreDamaged });

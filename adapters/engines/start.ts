@@ -1,5 +1,5 @@
 /** Starts the two embedded engines, each in a process of its own, and again when one dies (docs/engines.md). */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { maskCredentials } from '../system/mask.js';
 import { closeTree } from '../system/private-files.js';
 import type { ChildMessage, Failure, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
+import type { HeldPort } from './port.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
 import { checkStores, markStores, RESTORE, StoreDamaged } from './store-file.js';
 
@@ -100,7 +101,7 @@ async function startEngine(
   heard: (message: ChildMessage) => void = () => {},
 ): Promise<Engine> {
   let child = launch(kind, directory, port, secret).on('message', heard);
-  const first = await ready(child, kind, directory);
+  const { held, ...first } = await ready(child, kind, directory);
   const url = maskCredentials(first.url);
   let stopping = false;
 
@@ -111,7 +112,7 @@ async function startEngine(
       logger.error({ engine: kind, code, signal }, `engine died, starting it again${damage}`);
       for (;;) {
         try {
-          child = launch(kind, directory, first.port, secret).on('message', heard);
+          child = launch(kind, directory, first.port, secret, held).on('message', heard);
           await ready(child, kind, directory);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
@@ -129,6 +130,7 @@ async function startEngine(
     ...first,
     async stop() {
       stopping = true;
+      held?.close();
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
@@ -144,7 +146,13 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** Engines make little garbage that lives: a small young generation saves 40 MB each under load. */
 const ENGINE_FLAGS = ['--max-semi-space-size=4'];
 
-function launch(kind: string, directory: string, port: number, secret: string): ChildProcess {
+function launch(
+  kind: string,
+  directory: string,
+  port: number,
+  secret: string,
+  held?: HeldPort,
+): ChildProcess {
   // What a child shares of our output is made to block, for us too: who reads no more would stop both.
   const child = fork(CHILD, [kind, directory, String(port)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -156,21 +164,28 @@ function launch(kind: string, directory: string, port: number, secret: string): 
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   // Command lines are read by everybody; what is said between the two processes is not.
-  tell(child, { secret });
+  tell(child, { secret }, held);
   return child;
 }
 
 /** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
-const tell = (child: ChildProcess, message: ParentMessage) => child.send(message, () => {});
+const tell = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
+  child.send(message, held as SendHandle, {}, () => {});
+
+/** `held`: the port that it listens on, from a child that was not given it. */
+type Up = Ready & { readonly held?: HeldPort };
 
 /** Resolves when the child has said that it is up; rejects with why it is not, `StoreDamaged` if by what is stored. */
-export async function ready(child: ChildProcess, kind: string, directory: string): Promise<Ready> {
+export async function ready(child: ChildProcess, kind: string, directory: string): Promise<Up> {
   const died = once(child, 'exit').then(
     ([code, signal]): Failure => ({ failed: `it died at start (${signal ?? code})` }),
   );
   // Listened to until then: messages may come together, and one that nobody hears is lost.
-  const said = new Promise<{ readonly ready: Ready } | Failure>((resolve) =>
-    child.on('message', (message: ChildMessage) => 'damaged' in message || resolve(message)),
+  const said = new Promise<{ readonly ready: Up } | Failure>((resolve) =>
+    child.on('message', (message: ChildMessage, held?: HeldPort) => {
+      if ('ready' in message) resolve({ ready: { ...message.ready, ...(held && { held }) } });
+      else if ('failed' in message) resolve(message);
+    }),
   );
   const outcome = await Promise.race([said, died]);
   if ('ready' in outcome) return outcome.ready;

@@ -9,6 +9,7 @@
  * one checkpoint for what it skipped; a scavenge removes a stream's last event too when it may not be read.
  */
 import { randomUUID } from 'node:crypto';
+import type { HeldPort } from '../port.js';
 import { rememberIds, writeMetadata } from './log/append.js';
 import { type EventLog, openEventLog } from './log/event-log.js';
 import { softDelete, tombstone } from './log/remove.js';
@@ -32,6 +33,7 @@ export interface EventStoreEngine {
   /** `esdb://127.0.0.1:PORT?tls=false&connectionName=SECRET` */
   readonly url: string;
   readonly port: number;
+  readonly held: HeldPort;
   /** Nobody has ever written to it. */
   readonly isNew: boolean;
   /** Ends every connection, finishes what waits for a flush and closes the store. */
@@ -45,7 +47,7 @@ export interface EventStoreEngine {
  */
 export async function startEventStoreEngine(options: {
   directory: string;
-  port?: number;
+  port?: number | HeldPort;
   /** Visible ASCII that callers must show. */
   secret: string;
   onFatal?: (error: Error) => void;
@@ -78,6 +80,7 @@ export async function startEventStoreEngine(options: {
   return {
     url: `esdb://127.0.0.1:${server.port}?tls=false&${secretParameter(options.secret)}`,
     port: server.port,
+    held: server.held,
     isNew,
     async stop() {
       await server.close();

@@ -7,6 +7,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
+import { type HeldPort, heldPortOf, listenOn } from '../port.js';
 import { createStrangers } from '../strangers.js';
 import { USER } from './commands/authenticate.js';
 import { Cursors } from './commands/cursors.js';
@@ -27,6 +28,7 @@ export interface MongoEngine {
   /** `mongodb://annals:<secret>@127.0.0.1:<port>/?replicaSet=annals&authSource=admin&appName=<name>` */
   readonly url: string;
   readonly port: number;
+  readonly held: HeldPort;
   /** Nobody has ever stored anything in it. */
   readonly isNew: boolean;
   /** Finishes what is being written, closes all connections and the store. */
@@ -39,7 +41,7 @@ export interface MongoEngineOptions {
   /** The password of the one user; clients must know it. */
   readonly secret: string;
   /** 0, the default, for a free one. */
-  readonly port?: number;
+  readonly port?: number | HeldPort;
   /** Told when a write could not be made durable; the engine then refuses all further ones and should be restarted. */
   readonly onFatal?: (error: Error) => void;
   /** How often TTL indexes are acted upon, in milliseconds; a minute as on the real server. */
@@ -71,7 +73,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     strangers.come(socket);
     serve(engine, socket, ++connections, () => strangers.known(socket));
   });
-  const port = await listen(server, options.port ?? 0).catch(async (error) => {
+  const port = await listenOn(server, options.port ?? 0).catch(async (error) => {
     await catalog.close();
     throw error;
   });
@@ -81,6 +83,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
   return {
     url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?${parameters}`,
     port,
+    held: heldPortOf(server),
     isNew,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -94,16 +97,6 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
 /** Nobody else can guess it, and it gives the secret away to nobody; it admits to nothing. */
 const clientNameOf = (secret: string): string =>
   `annals-${createHmac('sha256', secret).update('name of a client').digest('base64url').slice(0, 22)}`;
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
-  });
-}
 
 /** Expires documents, sessions and cursors from time to time; the answer stops it and waits for its end. */
 function keepHouse(engine: Engine, interval: number): () => Promise<void> {

@@ -1,8 +1,14 @@
-/** What the parent of an engine hears of its start, by messages as they come from the process. */
+/** What the parent of an engine hears of its start, by messages as they come from the process; and of its end. */
 import { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { ChildMessage } from '../../../adapters/engines/child.js';
-import { ready } from '../../../adapters/engines/start.js';
+import { ready, startEngines } from '../../../adapters/engines/start.js';
+import { connectEventStore } from '../../../adapters/eventstore/client.js';
+import { connectMongo } from '../../../adapters/mongo/client.js';
+import { eventually } from '../../support/condition.js';
+import { quiet, temporaryDirectory } from '../../support/engines.js';
 
 /** A process that says all this at once. */
 function saying(child: ChildProcess, ...messages: readonly ChildMessage[]): void {
@@ -26,5 +32,53 @@ describe('an engine that starts', () => {
     child.emit('exit', 1, null);
     expect(await started).to.have.property('name', 'StoreDamaged');
     expect(await started).to.match(/eventstore engine did not start: the store is cut short/);
+  });
+});
+
+/** What became of an attempt to listen there, which is given up at once. */
+async function takePort(port: number): Promise<string> {
+  const server = createServer((stranger) => stranger.destroy()).listen(port, '127.0.0.1');
+  const outcome = await Promise.race([
+    once(server, 'listening').then(() => 'taken'),
+    once(server, 'error').then(([error]) => String(error.code)),
+  ]).catch((error) => String(error.code));
+  server.close();
+  return outcome;
+}
+
+describe('an engine that dies', () => {
+  it('leaves its port to nobody, who would be shown the secret, and comes back on it; each time', async () => {
+    const directory = temporaryDirectory();
+    const running = new Map<string, number>();
+    let back = 0;
+    const note = (fields: { engine?: string; pid?: number }) => {
+      if (!fields.engine || !fields.pid) return;
+      running.set(fields.engine, fields.pid);
+      back++;
+    };
+    const engines = await startEngines({
+      dataDir: directory.path,
+      logger: { ...quiet, info: note, warn: note },
+    });
+    const { eventStoreUrl, mongoUrl } = engines;
+    const ports = [eventStoreUrl, mongoUrl].map((url) => Number(/:(\d+)[/?]/.exec(url)![1]));
+    for (const times of [2, 3]) {
+      for (const pid of running.values()) process.kill(pid, 'SIGKILL');
+      const outcomes = new Set<string>();
+      await eventually(async () => {
+        for (const port of ports) outcomes.add(await takePort(port));
+        return back === 2 * times;
+      });
+      expect([...outcomes]).to.deep.equal(['EADDRINUSE']);
+      const client = connectEventStore(eventStoreUrl);
+      expect(await client.getStreamMetadata('toys.box-1')).to.have.property('streamName', 'toys.box-1');
+      await client.dispose();
+      const mongo = await connectMongo(mongoUrl, 'toys');
+      expect(await mongo.models.collection('boxes').countDocuments()).to.equal(0);
+      await mongo.close();
+    }
+    await engines.stop();
+    for (const port of ports) expect(await takePort(port)).to.equal('taken');
+    directory.remove();
   });
 });

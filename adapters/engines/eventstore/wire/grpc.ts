@@ -1,13 +1,12 @@
 /** gRPC framed by hand on node:http2: one `Call` per request stream, a third cheaper than a full gRPC library. */
 import {
   createServer,
-  type Http2Server,
   type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type HeldPort, heldPortOf, listenOn } from '../../port.js';
 import { createStrangers } from '../../strangers.js';
 import type { Admission } from './admission.js';
 import { frame, unframe } from './framing.js';
@@ -41,6 +40,7 @@ export type Handler = (call: Call) => void;
 
 export interface GrpcServer {
   readonly port: number;
+  readonly held: HeldPort;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface GrpcServer {
  * `describe` turns any error into a status.
  */
 export async function serveGrpc(
-  port: number,
+  at: number | HeldPort,
   handlers: ReadonlyMap<string, Handler>,
   describe: (error: unknown) => GrpcError,
   admission?: Admission,
@@ -79,9 +79,10 @@ export async function serveGrpc(
     if (refusal) call.fail(refusal);
     else handlers.get(headers[':path'] ?? '')?.(call);
   });
-  await listen(server, port);
+  const port = await listenOn(server, at);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
+    held: heldPortOf(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -89,15 +90,6 @@ export async function serveGrpc(
       }),
   };
 }
-
-const listen = (server: Http2Server, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 
 function refuse(headers: IncomingHttpHeaders, handlers: ReadonlyMap<string, Handler>): GrpcError | undefined {
   const path = String(headers[':path']);
