@@ -1,7 +1,6 @@
-/** Reads a request's body: the bytes with raw-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
+/** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import rawBody from 'raw-body';
 import type { Held } from '../../../application/budget.js';
 import type { After } from '../../system/after.js';
 import { BODY_COST, overBudget } from './budgets.js';
@@ -83,15 +82,40 @@ export function createBodyReader(
   };
 }
 
+async function loadReader(limit: number) {
+  const { HttpMethodEnum, koaBody } = await import('koa-body');
+  // Bytes pass as characters of one byte each: koa-body gives text only, and replaces broken UTF-8 unseen.
+  return koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    textTypes: ['*/*'],
+    encoding: 'binary',
+    textLimit: limit,
+    parsedMethods: Object.values(HttpMethodEnum),
+  });
+}
+
 function createByteReader(limit: number, take: Take, after?: After) {
-  return async ({ req }: Context, held: Held): Promise<Buffer | Problem> => {
+  // Loaded with the first body: it brings what takes long to load, and a start need not wait for it.
+  let loading: ReturnType<typeof loadReader> | undefined;
+  return async (ctx: Context, held: Held): Promise<Buffer | Problem> => {
+    loading ??= loadReader(limit);
+    const read = await loading;
+    if (ctx.req.destroyed) return incomplete;
+    const { headers } = ctx.req;
+    const { 'content-encoding': encoding, 'content-type': type } = headers;
+    // koa-body passes over bodies without a type it can parse, and unpacks gzip in a way that leaves an error
+    // uncaught when the packed bytes are broken after the limit was reached. For it, these are plain bytes.
+    delete headers['content-encoding'];
+    headers['content-type'] = 'application/octet-stream';
     let givenUp: Problem | undefined;
     const giveUp = (why: Problem) => {
       givenUp = why;
       // Whoever reads lets go of what has come; the rest passes unread.
-      req.emit('aborted');
+      ctx.req.emit('aborted');
     };
-    const unheard = eachPiece(req, {
+    const unheard = eachPiece(ctx.req, {
       told: (bytes) => {
         const lacking = givenUp ? undefined : take(held, bytes);
         if (lacking) giveUp(lacking);
@@ -100,21 +124,20 @@ function createByteReader(limit: number, take: Take, after?: After) {
         if (!givenUp) giveUp(inCrumbs);
       },
     });
-    const unwatch = watchProgress(req.socket, () => giveUp(tooSlow), after);
+    const unwatch = watchProgress(ctx.req.socket, () => giveUp(tooSlow), after);
     try {
-      // Bytes pass as characters of one byte each: many small pieces take less room as a text than as so many objects.
-      const text = await rawBody(req, {
-        limit,
-        length: req.headers['content-length'] ?? null,
-        encoding: 'latin1',
-      });
-      return Buffer.from(text, 'latin1');
+      await read(ctx, async () => {});
     } catch (error) {
       return givenUp ?? unread(error);
     } finally {
       unwatch();
       unheard();
+      if (encoding !== undefined) headers['content-encoding'] = encoding;
+      if (type !== undefined) headers['content-type'] = type;
+      else delete headers['content-type'];
     }
+    const text: unknown = ctx.request.body;
+    return typeof text === 'string' ? Buffer.from(text, 'latin1') : NOTHING;
   };
 }
 
