@@ -32,8 +32,8 @@ export const serve: CommandSpec = {
     // The engines start while this process still loads what will use them.
     const finding = findServers(values, logger).then((servers) => {
       opened('engines', servers.stop);
-      void servers.replaced?.().then(() => {
-        logger.error({}, REPLACED);
+      void servers.lost?.().then((why) => {
+        logger.error({}, LOST[why]);
         end();
       });
       return servers;
@@ -58,8 +58,11 @@ export const serve: CommandSpec = {
   },
 };
 
-const REPLACED =
-  'another process has started the engines anew, with a secret that this one does not know: start it again';
+const LOST = {
+  replaced:
+    'another process has started the engines anew, with a secret that this one does not know: start it again',
+  gone: 'the process whose engines this one used has ended, and nobody starts them again: start it again',
+};
 
 function chosen(args: readonly string[]): readonly ServiceName[] {
   return args.length === 0 ? serviceNames : serviceNames.filter((name) => args.includes(name));

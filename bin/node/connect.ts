@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
+import { DirectoryInUse, isLocked, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime, type Runtime, readRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { writePrivately } from '../../adapters/system/private-files.js';
@@ -19,10 +19,11 @@ export interface Servers {
   /** How many damaged events the event store has left out, where this process runs it. */
   damaged?(): number;
   /**
-   * Where another process runs them: resolves when engines of another start have taken their place. These never come
-   * back then, for nobody knows the new secret who has not looked for it.
+   * Where another process runs them: resolves, with why, when they never come back. Engines of another start have
+   * taken their place, whose secret nobody knows who has not looked for it; or they have gone, and for `goneMs` nobody
+   * has begun to start others.
    */
-  replaced?(): Promise<void>;
+  lost?(goneMs?: number): Promise<'replaced' | 'gone'>;
   /** Stops the engines, if they are this process's own. */
   stop(): Promise<void>;
 }
@@ -30,8 +31,10 @@ export interface Servers {
 /** How long engines that another process is starting are waited for, ms: they may have much to take up. */
 const STARTING_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
-/** How soon it is seen that another process has started its engines anew. */
-const REPLACED_EVERY_MS = 1000;
+/** How soon it is seen that another process has started its engines anew, or has ended. */
+const LOST_EVERY_MS = 1000;
+/** How long whoever watches the other process has for starting it again. */
+const GONE_MS = 10_000;
 
 /**
  * Starts engines only where no addresses are given and none run on the data directory. Rejects with `DirectoryInUse`
@@ -52,7 +55,7 @@ export async function findServers(
       return {
         ...running,
         kind: 'embedded, of another process',
-        replaced: () => replacedIn(dataDir, running),
+        lost: (goneMs) => lostIn(dataDir, running, goneMs),
         stop: async () => {},
       };
     try {
@@ -67,11 +70,24 @@ export async function findServers(
   }
 }
 
-async function replacedIn(dataDir: string, { pid, startedAt }: Runtime): Promise<void> {
-  for (;;) {
-    await delay(REPLACED_EVERY_MS, undefined, { ref: false });
+async function lostIn(dataDir: string, { pid, startedAt }: Runtime, goneMs = GONE_MS) {
+  for (let goneSince: number | undefined; ; ) {
+    await delay(LOST_EVERY_MS, undefined, { ref: false });
     const now = readRuntime(dataDir);
-    if (now && (now.pid !== pid || now.startedAt !== startedAt)) return;
+    if (now && (now.pid !== pid || now.startedAt !== startedAt)) return 'replaced';
+    goneSince = now && isAlive(pid) ? undefined : (goneSince ?? performance.now());
+    // The lock is looked at last, for whoever starts some wants it: who has it may take long to have them ready.
+    const isGone = goneSince !== undefined && performance.now() - goneSince >= goneMs;
+    if (isGone && !isLocked(dataDir)) return 'gone';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // One of another user lives as well.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -1,9 +1,10 @@
 /** Which engines a command works with while others start, stop or have died on its data directory. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
-import { findRuntime, writeRuntime } from '../../adapters/engines/runtime.js';
+import { findRuntime, removeRuntime, writeRuntime } from '../../adapters/engines/runtime.js';
 import { startEngines } from '../../adapters/engines/start.js';
 import { findServers } from '../../bin/node/connect.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
@@ -54,6 +55,43 @@ describe('beside another process on its data directory, a command', () => {
     const found = await finding;
     undo.push(found.stop);
     expect(found.kind).equal('embedded');
+  });
+
+  /** Finds engines that are of this process, as far as `runtime.json` says; `end` gives up their directory. */
+  async function findEngines(dataDir: string, pid: number) {
+    const lock = lockDirectory(dataDir);
+    const urls = { eventStoreUrl: 'esdb://127.0.0.1:1', mongoUrl: 'mongodb://127.0.0.1:1' };
+    writeRuntime(dataDir, { pid, startedAt: new Date().toISOString(), ...urls });
+    const { lost } = await findServers({ ...values(), dataDir }, quiet);
+    expect(lost).to.be.a('function');
+    return { end: lock.release, lost: lost! };
+  }
+
+  const killed = () => spawnSync(process.execPath, ['--version']).pid;
+
+  it('is told that the process whose engines it found was killed, and that nobody starts others', async () => {
+    const { end, lost } = await findEngines(dataDir, killed());
+    end();
+    expect(await lost(0)).equal('gone');
+  });
+
+  it('is not told so while another process may still be starting engines', async () => {
+    const { end, lost } = await findEngines(dataDir, process.pid);
+    let told: string | undefined;
+    const telling = lost(0).then((why) => {
+      told = why;
+    });
+    removeRuntime(dataDir);
+    // Engines of which this is told later have gone in the same moment.
+    for (const name of ['one', 'another']) {
+      const other = await findEngines(join(directory.path, name), killed());
+      other.end();
+      await other.lost(0);
+    }
+    expect(told).equal(undefined);
+    end();
+    await telling;
+    expect(told).equal('gone');
   });
 
   it('says who holds the directory when no engines come of it', async () => {
