@@ -4,8 +4,6 @@ import { sameText } from '../shared/text.js';
 import type { MeetingEvent } from './catalog.js';
 import { type Connected, isFull, personOf, type RoomState, wasKicked } from './state.js';
 
-/** Where nothing else is said. */
-export const MAX_PARTICIPANTS = 8;
 /** People who wait at the same time; more find the room full. */
 export const MAX_WAITING = 50;
 

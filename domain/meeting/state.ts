@@ -4,7 +4,7 @@ import type { MeetingEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
 /** Who was kicked comes back only through the waiting room for so long. */
-export const KICKED_MS = 600_000;
+const KICKED_MS = 600_000;
 /** A room forgets the oldest of more people kicked in that time. */
 const MOST_KICKED = 100;
 
@@ -40,7 +40,6 @@ export interface RoomState {
   /** It was made before anybody came, and stays for a while when all have gone. */
   readonly isPreCreated: boolean;
   readonly maxParticipants: number;
-  readonly title?: string | undefined;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;
   readonly isLocked: boolean;
@@ -104,11 +103,10 @@ function gone(state: RoomState, id: string, at: number): RoomState {
 const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
 
 export const evolve: Evolve<RoomState, MeetingEvent> = {
-  RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, secret, ...more }) {
-    const { title } = secret as { readonly title?: string };
+  RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
     const { creatorHash, passwordHash, scheduledEnd = 0 } = more;
     const overAt = Math.max(openedAt, scheduledEnd) + DAY_MS;
-    const how = { meetingId, isPreCreated, maxParticipants, title, creatorHash, passwordHash, overAt };
+    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, overAt };
     return { ...initialState, ...how, isOpen: true, readable: state.readable };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {

@@ -102,6 +102,10 @@ export const joined = (participantId: string, isModerator = false, joinedAt = NO
     secret: { name: participantId },
   });
 
+/** So many, of whom the first leads. */
+export const people = (count: number) =>
+  Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
+
 export const requested = (participantId: string, requestedAt = NOON) =>
   happened('EntryRequested', {
     participantId,

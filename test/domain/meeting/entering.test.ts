@@ -16,6 +16,7 @@ import {
   NOON,
   opened,
   openRoom,
+  people,
   promoted,
   requested,
   roomId,
@@ -23,8 +24,6 @@ import {
 
 const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];
-const people = (count: number) =>
-  Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
 
 describe('a meeting room', () => {
   describe('that is made before anybody comes', () => {

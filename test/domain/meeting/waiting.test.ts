@@ -15,6 +15,7 @@ import {
   MINUTE,
   NOON,
   opened,
+  people,
   requested,
   roomId,
   unlocked,
@@ -22,8 +23,6 @@ import {
 
 const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];
-const people = (count: number) =>
-  Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
 
 describe('a meeting room', () => {
   describe('that is locked', () => {
