@@ -14,7 +14,7 @@ export type Kind = (typeof KINDS)[number];
 /** Sections of `columns`, besides those of fields. */
 export const INSTANTS = 'instants';
 export const PLACES = 'places';
-export const DERIVED = ['level', 'event', 'correlation'] as const;
+const DERIVED = ['level', 'event', 'correlation'] as const;
 /** Is there where some paths have no column. */
 export const INCOMPLETE = 'incomplete';
 
