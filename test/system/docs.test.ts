@@ -74,7 +74,7 @@ describe('the pages about the code', () => {
 
   it('name only settings, read models, caches and background work that there are', () => {
     const dotted =
-      /^(?:chat|auth|email|oauth|logs|rooms|eventStore|mongo|operations|server|log)\.[a-z][a-zA-Z.]*$/;
+      /^(?:chat|auth|email|oauth|logs|rooms|eventStore|mongo|mesh|operations|server|log)\.[a-z][a-zA-Z.]*$/;
     const unknown = (name: string) => dotted.test(name) && !code.includes(`'${name}'`);
     expect(wrong((text) => named(text).filter(unknown))).to.deep.equal([]);
   });
