@@ -81,6 +81,18 @@ describe('counting unique visitors', () => {
     expect(isCounted(emptySketch, visitor(1))).to.equal(false);
   });
 
+  it('looks at every bit, so that billions can be counted', () => {
+    const many = of(crowd(0, 2000));
+    const rarer = Array.from({ length: 51 }, (_, zeros) =>
+      ((2n ** 50n) >> BigInt(zeros + 1)).toString(16).padStart(16, '0'),
+    );
+    let sketch = many;
+    for (const each of rarer.slice(10)) {
+      expect(isCounted(sketch, each), each).to.equal(false);
+      sketch = withVisitors(sketch, [each]);
+    }
+  });
+
   it('is of one size however many come', () => {
     const sketch = of(crowd(0, 50_000));
     expect(sketch).to.have.property('registers').with.lengthOf(16_384);
