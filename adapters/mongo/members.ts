@@ -34,8 +34,8 @@ interface Seen extends Row {
   readonly since: number;
 }
 
-const BEAT_MS = 1500;
-const LOST_MS = 6000;
+const BEAT_MS = 1000;
+const LOST_MS = 4000;
 /** What is left of a process that was killed goes after so long. */
 const FORGET_MS = 60_000;
 
