@@ -1,6 +1,7 @@
 /** The meeting service, put together. */
 import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { createWebPage } from '../../adapters/http/kernel/web-page.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { createMeetingAudience } from '../../adapters/relay/meeting.js';
@@ -34,6 +35,7 @@ export const meeting: Service<typeof catalog> = {
       acknowledged: () => settled.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
       limitCreates: createLimit(values['meeting.createPerMinute'], MINUTE_MS),
+      page: createWebPage('meeting'),
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
