@@ -7,6 +7,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import type { Limit } from '../kernel/limit.js';
 import { isProblem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
+import type { CallerOf } from './caller.js';
 import * as schemas from './schemas.js';
 import { wantedRoom } from './wanted.js';
 
@@ -17,6 +18,7 @@ export interface MeetingDeps {
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: Limit;
+  readonly callerOf: CallerOf;
   readonly release: string;
   /** How long this process runs, ms. */
   readonly uptimeMs: () => number;
@@ -27,7 +29,7 @@ const GUEST = 'meeting.guest';
 const FRESH = { 'Cache-Control': 'no-store' };
 
 export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
-  const { rooms, census, acknowledged, iceServers, limitCreates, release, uptimeMs } = deps;
+  const { rooms, census, acknowledged, iceServers, limitCreates, callerOf, release, uptimeMs } = deps;
 
   const index = route({
     method: 'GET',
@@ -87,7 +89,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     async handle({ body, address, context }) {
       const wanted = wantedRoom(body);
       if (isProblem(wanted)) return wanted;
-      const made = await rooms.make(wanted, context(GUEST, address));
+      const made = await rooms.make(wanted, callerOf(address), context(GUEST, address));
       return isRejection(made) ? made : { status: 201, ...made };
     },
   });
