@@ -1,6 +1,7 @@
 /** The meeting service, put together. */
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { createSlidingLimit } from '../../adapters/http/kernel/sliding-limit.js';
+import { createWebPage } from '../../adapters/http/kernel/web-page.js';
 import { createCallerOf } from '../../adapters/http/meeting/caller.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
@@ -43,6 +44,7 @@ export const meeting: Service<typeof catalog> = {
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
       limitCreates: createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS),
       callerOf: createCallerOf(derivation),
+      page: createWebPage('meeting'),
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
