@@ -64,6 +64,8 @@ export interface Delivery {
   readonly message: Message;
   /** The streams that receive it end with it. */
   readonly ends?: boolean;
+  /** With which WebSockets close then, 4000 to 4999; 1000 unless given. */
+  readonly endCode?: number;
 }
 
 /** What a client reads, as JSON: its members besides the type are those of the service's contract. */

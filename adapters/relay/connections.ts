@@ -24,6 +24,13 @@ export interface Beginning {
   readonly until?: { readonly at: number; readonly message?: Message } | undefined;
 }
 
+/** What ends streams. */
+interface Ended {
+  /** Where it stands in the log. */
+  readonly position?: Position;
+  readonly code?: number | undefined;
+}
+
 export interface ConnectionsOptions<Item extends RingItem> {
   readonly ring: Ring<Item>;
   /** The position of the log's last event: a cursor beyond it is of another log. */
@@ -102,10 +109,16 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       return listeners.size;
     },
 
+    /** To each in its turn, when it has room; whether anybody got it. */
+    async passOn(key: string, told: Frame): Promise<boolean> {
+      const passed = [...under([key])].map((stream) => stream.passOn(told));
+      return (await Promise.all(passed)).includes(true);
+    },
+
     /** Ends the streams under a key, after a last message for those that have not got what is at `position`. */
-    end(key: string, last?: Frame, position?: Position) {
+    end(key: string, last?: Frame, { position, code }: Ended = {}) {
       for (const stream of under([key]))
-        finish(stream, position !== undefined && stream.since() >= position ? undefined : last);
+        finish(stream, position !== undefined && stream.since() >= position ? undefined : last, code);
     },
 
     /** Moves the end of the streams under a key that end at a time, to this Unix ms. */
@@ -160,11 +173,11 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     stream.sink.cut();
   }
 
-  function finish(stream: Stream, last?: Frame) {
+  function finish(stream: Stream, last?: Frame, code?: number) {
     if (!open.has(stream)) return;
     remove(stream);
     if (last) stream.send(last);
-    stream.sink.end('over');
+    stream.sink.end('over', code);
   }
 
   function remove(stream: Stream) {

@@ -1,6 +1,6 @@
 /** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
 import type { RevealedEvent } from '../../application/ports.js';
-import type { MeetingEvent } from '../../domain/meeting/catalog.js';
+import type { MeetingEvent, RoomEvent, SaidEvent } from '../../domain/meeting/catalog.js';
 import {
   after,
   initialState,
@@ -13,6 +13,7 @@ import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import type { Audience, Delivery, Hearing, Message } from './audience.js';
 import {
   type About,
+  chat,
   failed,
   handLowered,
   handRaised,
@@ -20,6 +21,7 @@ import {
   participantJoined,
   participantLeft,
   participantUpdated,
+  reaction,
   recordingStarted,
   recordingStopped,
   rejectUser,
@@ -36,6 +38,10 @@ export interface MeetingAudienceOptions {
   readonly resumeToken: (participantId: string) => string;
 }
 
+/** The close codes of those who have to go. */
+const KICKED = 4003;
+const REJECTED = 4004;
+
 /** What has happened, and the room after it. */
 interface Happening {
   readonly room: RoomState;
@@ -45,7 +51,7 @@ interface Happening {
   readonly by: About;
 }
 
-type Event = RevealedEvent<MeetingEvent>;
+type Event = RevealedEvent<RoomEvent>;
 
 const roomIn = (rooms: Rooms, { data: { roomId } }: Event): RoomState => rooms.get(roomId) ?? initialState;
 
@@ -72,6 +78,23 @@ function happening(event: Event, room: RoomState): Happening {
 const hearing = (deliver: (happened: Happening) => readonly Delivery[]): Hearing<Rooms, Event> => ({
   evolve,
   deliver: (event, rooms) => deliver(happening(event, roomIn(rooms, event))),
+});
+
+/** Who is in the room no more, or whose meeting is over, is not heard. */
+const spoken = <Type extends SaidEvent['type']>(
+  deliver: (
+    event: RevealedEvent<MeetingEvent<Type>>,
+    room: RoomState,
+    person: Person,
+    by: About,
+  ) => readonly Delivery[],
+): Hearing<Rooms, RevealedEvent<MeetingEvent<Type>>> => ({
+  deliver(event, rooms) {
+    const { roomId, meetingId, participantId, sentAt: at }: SaidEvent['data'] = event.data;
+    const room = rooms.get(roomId);
+    const person = room?.meetingId === meetingId ? personOf(room, participantId) : undefined;
+    return room && person ? deliver(event, room, person, { roomId, participantId, at }) : [];
+  },
 });
 
 const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
@@ -165,7 +188,7 @@ export function createMeetingAudience({
           const { room, of, by } = happening(event, roomIn(rooms, event));
           const message = rejectUser(by, of.participantId, event.data.secret.reason);
           return [
-            { to: [of.participantId], message, ends: true },
+            { to: [of.participantId], message, ends: true, endCode: REJECTED },
             ...tell(moderators(room), participantLeft(of)),
           ];
         },
@@ -180,7 +203,12 @@ export function createMeetingAudience({
       }),
       ParticipantLeft: hearing(({ room, of }) => tell(everybody(room), participantLeft(of))),
       ParticipantKicked: hearing(({ room, of, by }) => [
-        { to: [of.participantId], message: moderatorAction(by, of.participantId, 'kick'), ends: true },
+        {
+          to: [of.participantId],
+          message: moderatorAction(by, of.participantId, 'kick'),
+          ends: true,
+          endCode: KICKED,
+        },
         ...tell(everybody(room), participantLeft(of)),
       ]),
       ParticipantUpdated: hearing((happened) =>
@@ -195,6 +223,12 @@ export function createMeetingAudience({
       RoomUnlocked: told(roomUnlocked),
       RecordingStarted: told(recordingStarted),
       RecordingStopped: told(recordingStopped),
+      ChatSent: spoken<'ChatSent'>(({ data: { secret } }, room, person, by) =>
+        tell(everybody(room), chat(by, person, secret)),
+      ),
+      ReactionSent: spoken<'ReactionSent'>(({ data: { secret } }, room, { id }, by) =>
+        tell(others(room, id), reaction(by, secret.reaction)),
+      ),
       RoomEnded: {
         evolve,
         /** Those who still wait, wait for nothing. */

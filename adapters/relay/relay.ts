@@ -6,7 +6,7 @@ import { type Audience, type Delivery, hear, type Message } from './audience.js'
 import { createConnections, type RelayObserver } from './connections.js';
 import { inSequence, type Kept, keep, type Told, told } from './kept.js';
 import { createRing, RING_BYTES } from './ring.js';
-import { frame, type Sink } from './sink.js';
+import { type Frame, frame, type Sink } from './sink.js';
 
 export interface Connect<State> {
   /** The stream gets what is delivered to any of these. */
@@ -30,7 +30,12 @@ export interface Relay<State, Event extends DomainEvent = DomainEvent> {
    * Tells something that is in no log (a signal, somebody typing) to the streams under these keys that are open now.
    * Nobody can resume it. Returns how many streams got it.
    */
-  tell(keys: readonly string[], message: Message): number;
+  tell(keys: readonly string[], told: Frame): number;
+  /**
+   * The same for what is large: in its turn, when the streams under this key have room for it. Settles then, or when
+   * they have ended meanwhile; with whether anybody got it. Whoever passes it on waits, so that nothing piles up.
+   */
+  passOn(key: string, told: Frame): Promise<boolean>;
   /** Ends all streams connected under a key, after a last message if there is one. */
   end(key: string, message?: Message): void;
   /** Moves the end of the streams under a key that have an `until`, to this Unix ms. */
@@ -93,7 +98,7 @@ export function createRelay<State, Event extends DomainEvent>({
       for (const { delivery, ends, to, last } of item.deliveries) {
         if (delivery.erases) letGo((each) => each.delivery.about === delivery.about && !each.delivery.erases);
         if (!ends) continue;
-        for (const key of to) connections.end(key, last, position);
+        for (const key of to) connections.end(key, last, { position, code: delivery.endCode });
         const ended = new Set(to);
         letGo((each) => each.to.every((key) => ended.has(key)));
       }
@@ -113,7 +118,8 @@ export function createRelay<State, Event extends DomainEvent>({
       connections.connect({ keys, sink, pick }, { after, greeting, until });
     },
 
-    tell: (keys, message) => connections.tell(keys, frame(message)),
+    tell: connections.tell,
+    passOn: connections.passOn,
     end: (key, message) => connections.end(key, message && frame(message)),
     until: connections.until,
     forget: () => ring.clear(connections.latest()),

@@ -18,8 +18,10 @@ export interface Sink {
   buffered(): number;
   /** Runs whenever the network has taken everything after `HIGH_WATER_MARK` or more had been waiting for it. */
   onDrain(listener: () => void): void;
-  /** Ends once everything sent is delivered. With `resume`, the client is told to come back. */
-  end(how: 'over' | 'resume'): void;
+  /** Ends once everything sent is delivered. With `resume`, the client is told to come back. `code` is for WebSockets. */
+  end(how: 'over' | 'resume', code?: number): void;
+  /** It was so slow that what it has not been told yet is kept no longer; without, it is told to read the state. */
+  overrun?(): void;
   /** Cuts the connection now: the client does not read what it is sent. */
   cut(): void;
   /** Runs once, however the connection ends; at once if it has ended. */

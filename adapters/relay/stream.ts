@@ -39,6 +39,9 @@ export function createStream<Item extends RingItem>(
   let frames = 0;
   /** `live`: it has got everything. `reading`: an item is being picked. `full`: it waits for the network. */
   let state: 'live' | 'reading' | 'full' | 'over' = 'live';
+  /** What is passed on, in turn: each waits until there is room. */
+  let passing: Promise<unknown> = Promise.resolve();
+  let makeRoom: (() => void) | undefined;
   /** How often it was looked at since the network took anything. */
   let looks = 0;
 
@@ -50,7 +53,27 @@ export function createStream<Item extends RingItem>(
   /** The client can't be given all that it missed, and is told so. */
   function reset() {
     [since, frames] = [latest(), 0];
-    send(frame({ type: 'RESET' }, since));
+    if (sink.overrun) sink.overrun();
+    else send(frame({ type: 'RESET' }, since));
+  }
+
+  const hasRoom = () => state === 'over' || sink.buffered() < HIGH_WATER_MARK;
+
+  async function passNext(told: Frame): Promise<boolean> {
+    if (!hasRoom())
+      await new Promise<void>((resolve) => {
+        makeRoom = resolve;
+      });
+    if (state === 'over') return false;
+    send(told);
+    return true;
+  }
+
+  function wake() {
+    if (!makeRoom || !hasRoom()) return;
+    const go = makeRoom;
+    makeRoom = undefined;
+    go();
   }
 
   /** Sends what is in the ring for as long as the network takes it. */
@@ -92,7 +115,9 @@ export function createStream<Item extends RingItem>(
 
   sink.onDrain(() => {
     looks = 0;
+    // What is in the log comes first.
     if (state === 'full') pump();
+    wake();
   });
 
   return {
@@ -116,13 +141,21 @@ export function createStream<Item extends RingItem>(
       // The cursor moves on with the log even where a client is told nothing, or it would fall out of the ring.
       if (since < latest() && state === 'live') since = latest();
       if (state === 'live') sink.beat(since);
-      looks = state === 'full' ? looks + 1 : 0;
+      looks = state === 'full' || makeRoom ? looks + 1 : 0;
       return looks;
+    },
+
+    /** In order with all that is passed on to it; false where it has ended before there was room. */
+    passOn(told: Frame): Promise<boolean> {
+      const passed = passing.then(() => passNext(told));
+      passing = passed;
+      return passed;
     },
 
     /** Nothing more comes out of the ring. */
     stop() {
       state = 'over';
+      wake();
     },
   };
 }

@@ -13,7 +13,7 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
     beat() {},
     buffered: () => socket.bufferedAmount,
     onDrain: (listener) => void network.on('drain', listener),
-    end: (how) => socket.close(how === 'over' ? CLOSE.over : CLOSE.restart),
+    end: (how, code = CLOSE.over) => socket.close(how === 'over' ? code : CLOSE.restart),
     cut: () => socket.terminate(),
     onClose(listener) {
       if (socket.readyState === socket.CLOSED) listener();

@@ -3,9 +3,9 @@ import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../
 import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Budget } from '../budget.js';
+import type { Appender, Waiting } from '../command/appender.js';
 import { newEvent } from '../command/new-event.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
-import type { Appender, Waiting } from './appender.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
 import { RECORD_COST } from './intake.js';
 import { Abandoned, whileAwaited } from './pace.js';

@@ -93,6 +93,14 @@ export const catalog = {
     RecordingStarted: event(inMeeting({ startedAt: time, by: id })),
     RecordingStopped: event(inMeeting({ stoppedAt: time, by: id })),
     RoomEnded: event(inMeeting({ endedAt: time })),
+    /** To all who are there. */
+    ChatSent: event(
+      inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }),
+      { sealed: { subject: meetingSubject, erased: { text: '' } } },
+    ),
+    ReactionSent: event(inMeeting({ participantId: id, sentAt: time, secret: object({ reaction: text }) }), {
+      sealed: { subject: meetingSubject, erased: { reaction: '' } },
+    }),
     /** Nobody can read any more who was there and what was said. */
     MeetingErased: event(inMeeting({ erasedAt: time }), { erases: meetingSubject }),
   },
@@ -105,3 +113,14 @@ export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['e
   Meeting,
   Type
 >;
+
+/** Those that no rule of a room is about: they stand apart from it, in the streams of what was said. */
+export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
+
+/** Those of a room itself. */
+export type RoomEvent<
+  Type extends Exclude<MeetingEvent['type'], SaidEvent['type']> = Exclude<
+    MeetingEvent['type'],
+    SaidEvent['type']
+  >,
+> = MeetingEvent<Type>;

@@ -1,7 +1,7 @@
 /** How people come into a meeting room: opening it, joining, waiting until somebody lets them in. */
 import type { Rejection } from '../shared/decider.js';
 import { sameText } from '../shared/text.js';
-import type { MeetingEvent } from './catalog.js';
+import type { RoomEvent } from './catalog.js';
 import { type Connected, isFull, personOf, type RoomState, wasKicked } from './state.js';
 
 /** People who wait at the same time; more find the room full. */
@@ -45,7 +45,7 @@ export interface ReturnToRoom extends Connected {
   readonly now: number;
 }
 
-type Decision = readonly MeetingEvent[] | Rejection;
+type Decision = readonly RoomEvent[] | Rejection;
 
 const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
 export const roomFull: Rejection = { rejected: 'meeting/room-full', kind: 'limit' };
@@ -101,7 +101,7 @@ function joined(
   { roomId, participantId, name, caller, node, seat, now }: JoinRoom,
   meetingId: string,
   isModerator: boolean,
-): MeetingEvent<'ParticipantJoined'> {
+): RoomEvent<'ParticipantJoined'> {
   const who = { participantId, joinedAt: now, isModerator, caller, node, seat, secret: { name } };
   return { type: 'ParticipantJoined', data: { roomId, meetingId, ...who } };
 }
@@ -109,7 +109,7 @@ function joined(
 function requested(
   { roomId, participantId, name, caller, node, seat, now }: JoinRoom,
   meetingId: string,
-): MeetingEvent<'EntryRequested'> {
+): RoomEvent<'EntryRequested'> {
   const who = { participantId, requestedAt: now, caller, node, seat, secret: { name } };
   return { type: 'EntryRequested', data: { roomId, meetingId, ...who } };
 }
@@ -129,7 +129,7 @@ export function comeBack(command: ReturnToRoom, state: RoomState): Decision {
 }
 
 /** As many of those who wait as there is room for, but none who was just sent away. `by` nobody: the lock has gone. */
-export function admitAll(roomId: string, state: RoomState, now: number): MeetingEvent<'EntryGranted'>[] {
+export function admitAll(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
   const { meetingId, people, maxParticipants, waiting } = state;
   return waiting
     .filter(({ caller }) => !wasKicked(state, caller, now))

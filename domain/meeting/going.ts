@@ -1,5 +1,5 @@
 /** How people go from a meeting room, and what becomes of it then. */
-import type { MeetingEvent } from './catalog.js';
+import type { RoomEvent } from './catalog.js';
 import { admitAll } from './entering.js';
 import { after, isOver, personOf, type RoomState } from './state.js';
 
@@ -37,9 +37,9 @@ export interface EraseMeeting {
 export function departing(
   roomId: string,
   state: RoomState,
-  gone: readonly MeetingEvent[],
+  gone: readonly RoomEvent[],
   now: number,
-): readonly MeetingEvent[] {
+): readonly RoomEvent[] {
   const left = after(state, gone);
   const { meetingId, people, isPreCreated } = left;
   if (people.length === state.people.length) return gone;
@@ -53,7 +53,7 @@ export function departing(
   return [...gone, ended(roomId, meetingId, now)];
 }
 
-const ended = (roomId: string, meetingId: string, now: number): MeetingEvent<'RoomEnded'> => ({
+const ended = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomEnded'> => ({
   type: 'RoomEnded',
   data: { roomId, meetingId, endedAt: now },
 });
@@ -61,7 +61,7 @@ const ended = (roomId: string, meetingId: string, now: number): MeetingEvent<'Ro
 export function leave(
   { roomId, participantId, seat, now }: LeaveRoom,
   state: RoomState,
-): readonly MeetingEvent[] {
+): readonly RoomEvent[] {
   const { meetingId } = state;
   if (personOf(state, participantId)?.seat === seat)
     return departing(roomId, state, [left(roomId, meetingId, participantId, now)], now);
@@ -69,7 +69,7 @@ export function leave(
   return waits ? [withdrawn(roomId, meetingId, participantId, now)] : [];
 }
 
-export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): readonly MeetingEvent[] {
+export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): readonly RoomEvent[] {
   const { meetingId, people, waiting } = state;
   const lost = <Each extends { readonly node: string }>(all: readonly Each[]) =>
     all.filter((each) => each.node === node);
@@ -86,7 +86,7 @@ const left = (
   meetingId: string,
   participantId: string,
   now: number,
-): MeetingEvent<'ParticipantLeft'> => ({
+): RoomEvent<'ParticipantLeft'> => ({
   type: 'ParticipantLeft',
   data: { roomId, meetingId, participantId, leftAt: now },
 });
@@ -96,16 +96,16 @@ const withdrawn = (
   meetingId: string,
   participantId: string,
   now: number,
-): MeetingEvent<'EntryWithdrawn'> => ({
+): RoomEvent<'EntryWithdrawn'> => ({
   type: 'EntryWithdrawn',
   data: { roomId, meetingId, participantId, withdrawnAt: now },
 });
 
-export const end = ({ roomId, now }: EndRoom, state: RoomState): readonly MeetingEvent[] =>
+export const end = ({ roomId, now }: EndRoom, state: RoomState): readonly RoomEvent[] =>
   isOver(state, now) ? [ended(roomId, state.meetingId, now)] : [];
 
 export const erase = (
   { roomId, meetingId, now }: EraseMeeting,
   { readable }: RoomState,
-): readonly MeetingEvent[] =>
+): readonly RoomEvent[] =>
   readable.includes(meetingId) ? [{ type: 'MeetingErased', data: { roomId, meetingId, erasedAt: now } }] : [];

@@ -1,6 +1,6 @@
 /** What people do in a meeting room: of themselves, and as its moderators. */
 import type { Rejection } from '../shared/decider.js';
-import type { MeetingEvent } from './catalog.js';
+import type { RoomEvent } from './catalog.js';
 import { admitAll, notJoined, roomFull } from './entering.js';
 import { departing } from './going.js';
 import { after, isFull, type Person, personOf, type RoomState } from './state.js';
@@ -34,7 +34,7 @@ type ModeratorCommand =
 export type InsideCommand = OwnCommand | ModeratorCommand;
 
 type Command<Type extends InsideCommand['type']> = Extract<InsideCommand, { readonly type: Type }>;
-type Decision = readonly MeetingEvent[] | Rejection;
+type Decision = readonly RoomEvent[] | Rejection;
 
 const unauthorized: Rejection = { rejected: 'meeting/not-a-moderator', kind: 'forbidden' };
 const targetNotFound: Rejection = { rejected: 'meeting/target-not-found', kind: 'not-found' };

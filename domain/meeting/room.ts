@@ -1,6 +1,6 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
 import type { Decider, Rejection } from '../shared/decider.js';
-import type { MeetingEvent } from './catalog.js';
+import type { RoomEvent } from './catalog.js';
 import { comeBack, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './entering.js';
 import {
   type EndRoom,
@@ -25,7 +25,7 @@ export type RoomCommand =
   | EraseMeeting
   | InsideCommand;
 
-function decide(command: RoomCommand, state: RoomState): readonly MeetingEvent[] | Rejection {
+function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   switch (command.type) {
     case 'OpenRoom':
       return anew(command, state, (free) => open(command, free));
@@ -50,11 +50,11 @@ function decide(command: RoomCommand, state: RoomState): readonly MeetingEvent[]
 function anew(
   { roomId, now }: { readonly roomId: string; readonly now: number },
   state: RoomState,
-  decideOn: (state: RoomState) => readonly MeetingEvent[] | Rejection,
-): readonly MeetingEvent[] | Rejection {
+  decideOn: (state: RoomState) => readonly RoomEvent[] | Rejection,
+): readonly RoomEvent[] | Rejection {
   const over = end({ type: 'EndRoom', roomId, now }, state);
   const decision = decideOn(after(state, over));
   return 'rejected' in decision ? decision : [...over, ...decision];
 }
 
-export const room: Decider<RoomState, RoomCommand, MeetingEvent> = { initialState, decide, evolve };
+export const room: Decider<RoomState, RoomCommand, RoomEvent> = { initialState, decide, evolve };

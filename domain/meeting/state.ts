@@ -1,6 +1,6 @@
 /** What is known of a meeting room: who is there, who waits, how it may be entered. */
 import { type Evolve, evolveOf } from '../shared/decider.js';
-import type { MeetingEvent } from './catalog.js';
+import type { RoomEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
 /** Who was kicked comes back only through the waiting room for so long. */
@@ -102,7 +102,7 @@ function gone(state: RoomState, id: string, at: number): RoomState {
 
 const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
 
-export const evolve: Evolve<RoomState, MeetingEvent> = {
+export const evolve: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
     const { creatorHash, passwordHash, scheduledEnd = 0 } = more;
     const overAt = Math.max(openedAt, scheduledEnd) + DAY_MS;
@@ -161,5 +161,5 @@ export const evolve: Evolve<RoomState, MeetingEvent> = {
 };
 
 /** A room after some events more. */
-export const after = (state: RoomState, events: readonly MeetingEvent[]): RoomState =>
+export const after = (state: RoomState, events: readonly RoomEvent[]): RoomState =>
   events.reduce(evolveOf({ evolve }), state);

@@ -4,6 +4,7 @@ import { hear, type Message } from '../../adapters/relay/audience.js';
 import { createMeetingAudience } from '../../adapters/relay/meeting.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import { type MeetingEvent, NAMELESS } from '../../domain/meeting/catalog.js';
+import { chatSent, reactionSent } from '../../domain/meeting/talk.js';
 import {
   ended,
   granted,
@@ -57,7 +58,41 @@ const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
 const raised = (participantId: string) => happened('HandRaised', { participantId, raisedAt: NOON });
 const lowered = (participantId: string) => happened('HandLowered', { participantId, loweredAt: NOON });
 
+const sentAt = NOON - 5;
+const saying = (participantId: string) => ({ roomId, meetingId, participantId, sentAt });
+
 describe('the people of a meeting', () => {
+  it('all hear what one says, at one time, and who says it too', () => {
+    const heard = {
+      ...message('chat', 'bob', { name: 'bob', text: 'Hi', messageId: `${sentAt}-bob` }),
+      timestamp: sentAt,
+    };
+    expect(told(...three, chatSent(saying('bob'), 'Hi'))).to.deep.equal({
+      ada: [heard],
+      bob: [heard],
+      cleo: [heard],
+    });
+    const { ada } = told(...three, chatSent(saying('bob'), 'Hi', '1-ada'));
+    expect(ada).to.deep.equal([{ ...heard, replyTo: '1-ada' }]);
+  });
+
+  it('but for who reacts see how they do', () => {
+    const seen = { ...message('reaction', 'bob', { reaction: 'clap' }), timestamp: sentAt };
+    expect(told(...three, reactionSent(saying('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
+  });
+
+  it('do not hear who is not there, or not any more, or was in another meeting', () => {
+    for (const events of [
+      [...three, chatSent(saying('dan'), 'Hi')],
+      [...three, left('bob'), chatSent(saying('bob'), 'Hi')],
+      [...three, kicked('bob', 'ada'), reactionSent(saying('bob'), 'clap')],
+      [...three, locked('ada'), requested('dan'), chatSent(saying('dan'), 'Hi')],
+      [...three, chatSent({ ...saying('bob'), meetingId: 'earlier' }, 'Hi')],
+      [chatSent(saying('bob'), 'Hi')],
+    ])
+      expect(told(...events)).to.deep.equal({});
+  });
+
   it('hear of a newcomer, who hears of that first, and then of all who are there in order of joining', () => {
     expect(told(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
     expect(told(...three)).to.deep.equal({

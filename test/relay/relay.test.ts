@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Audience } from '../../adapters/relay/audience.js';
 import { createRelay } from '../../adapters/relay/relay.js';
+import { frame } from '../../adapters/relay/sink.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { at, connectAs, entered, head, left, record, relayWith, said, types, wardAudience } from './ward.js';
 
@@ -137,9 +138,21 @@ describe('the relay', () => {
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
     const keys = ['person:ann', 'person:bob'];
-    for (let index = 0; index < 40; index++) relay.tell(keys, { type: 'x'.repeat(30_000) });
+    for (let index = 0; index < 40; index++) relay.tell(keys, frame({ type: 'x'.repeat(30_000) }));
     expect([ann.ended, bob.ended]).to.deep.equal(['cut', undefined]);
     expect(bob.sent).to.have.length(40);
+    relay.close();
+  });
+
+  it('ends a stream that has lost its place as the stream itself says, where it does', () => {
+    const { relay, publish } = relayWith([entered('ann')], 2);
+    const ann = record();
+    let overrun = 0;
+    ann.reading = false;
+    relay.connect(connectAs('ann'), { ...ann, overrun: () => void overrun++ });
+    for (const each of ['a', 'b', 'c', 'd', 'e']) publish(said(each.repeat(70_000)));
+    ann.read();
+    expect([overrun, types(ann)]).to.deep.equal([1, ['Said']]);
     relay.close();
   });
 
@@ -204,7 +217,7 @@ describe('the relay', () => {
     const [ann, bob] = [record(), record()];
     relay.connect({ keys: ['person:ann', 'ward:w'] }, ann);
     relay.connect(connectAs('bob'), bob);
-    expect(relay.tell(['person:ann', 'ward:w', 'person:eve'], { type: 'TYPING' })).to.equal(1);
+    expect(relay.tell(['person:ann', 'ward:w', 'person:eve'], frame({ type: 'TYPING' }))).to.equal(1);
     expect(ann.sent).to.deep.equal([{ message: { type: 'TYPING' } }]);
     expect(bob.sent).to.deep.equal([]);
     const late = record();

@@ -6,6 +6,7 @@ import { problem } from '../../adapters/http/kernel/problem.js';
 import { type Route, route } from '../../adapters/http/kernel/route.js';
 import type { ListenOptions } from '../../adapters/http/kernel/server.js';
 import { createRelay } from '../../adapters/relay/relay.js';
+import { frame } from '../../adapters/relay/sink.js';
 import type { Conversation, Speaker } from '../../adapters/socket/conversation.js';
 import type { Message, Misunderstanding, Said } from '../../adapters/socket/vocabulary.js';
 import { serveToys, type Toys } from '../http/toy.js';
@@ -76,7 +77,7 @@ export async function serveTalk({
             said.push(message);
             const done = meanwhile(message);
             const to = 'to' in message ? message.to : undefined;
-            const tell = () => void relay.tell([to ?? room], { ...message, type: 'said' });
+            const tell = () => void relay.tell([to ?? room], frame({ ...message, type: 'said' }));
             return done ? done.then(tell) : tell();
           },
           misunderstood(why) {

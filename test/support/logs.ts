@@ -1,6 +1,6 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
 import { createBudget } from '../../application/budget.js';
-import { createAppender } from '../../application/logs/appender.js';
+import { createAppender } from '../../application/command/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { unhurried } from '../../application/logs/pace.js';

@@ -1,5 +1,5 @@
 /** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
-import type { MeetingEvent } from '../../domain/meeting/catalog.js';
+import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import type { JoinRoom, OpenRoom } from '../../domain/meeting/entering.js';
 import type { InsideCommand } from '../../domain/meeting/inside.js';
 import type { RoomCommand } from '../../domain/meeting/room.js';
@@ -66,13 +66,13 @@ export const leaveRoom = (participantId: string, now = NOON): RoomCommand => ({
   now,
 });
 
-type Data<Type extends MeetingEvent['type']> = MeetingEvent<Type>['data'];
+type Data<Type extends RoomEvent['type']> = RoomEvent<Type>['data'];
 
 /** An event of the meeting; the rest of its data is said. */
-export const happened = <Type extends MeetingEvent['type']>(
+export const happened = <Type extends RoomEvent['type']>(
   type: Type,
   data: Omit<Data<Type>, 'roomId' | 'meetingId'>,
-): MeetingEvent<Type> => ({ type, data: { ...here, ...data } }) as unknown as MeetingEvent<Type>;
+): RoomEvent<Type> => ({ type, data: { ...here, ...data } }) as unknown as RoomEvent<Type>;
 
 export const opened = (more: Partial<Data<'RoomOpened'>> = {}) =>
   happened('RoomOpened', {
@@ -85,7 +85,7 @@ export const opened = (more: Partial<Data<'RoomOpened'>> = {}) =>
   });
 
 /** Made by who came first. */
-export const hosted: MeetingEvent = happened('RoomOpened', {
+export const hosted: RoomEvent = happened('RoomOpened', {
   openedAt: NOON,
   isPreCreated: false,
   maxParticipants: 8,

@@ -1,7 +1,7 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
 
 import { createBudget } from '../../application/budget.js';
-import { createAppender } from '../../application/logs/appender.js';
+import { createAppender } from '../../application/command/appender.js';
 import { createIngest } from '../../application/logs/ingest.js';
 import type { EventLog, Position } from '../../application/ports.js';
 import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';

@@ -1,5 +1,6 @@
 /** What a meeting's people are told. Times are Unix ms. */
 import type { Person, Waiting } from '../../../domain/meeting/state.js';
+import { messageIdOf } from '../../../domain/meeting/talk.js';
 import type { Message } from '../audience.js';
 
 /** Which room, who it is about, and when. */
@@ -66,6 +67,21 @@ export const moderatorAction = (by: About, targetId: string, action: Action): Me
 
 export const rejectUser = (by: About, targetId: string, reason: string): Message =>
   message('reject-user', by, { targetId, reason });
+
+/** The same to everybody, who speaks too: by the time and the sender a message is known. */
+export const chat = (
+  by: About,
+  { name }: Waiting,
+  said: { text: string; replyTo?: string | undefined },
+): Message =>
+  message('chat', by, {
+    name,
+    text: said.text,
+    ...(said.replyTo !== undefined && { replyTo: said.replyTo }),
+    messageId: messageIdOf({ sentAt: by.at, participantId: by.participantId }),
+  });
+
+export const reaction = (by: About, which: string): Message => message('reaction', by, { reaction: which });
 
 export type ErrorCode =
   | 'ROOM_FULL'

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createBudget } from '../../../application/budget.js';
-import { createAppender } from '../../../application/logs/appender.js';
+import { createAppender } from '../../../application/command/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { type EventLog, Unavailable } from '../../../application/ports.js';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createBudget } from '../../../application/budget.js';
-import { createAppender } from '../../../application/logs/appender.js';
+import { createAppender } from '../../../application/command/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';

@@ -1,14 +1,21 @@
 /** Every event of meetings: what the decider emits fits its schema, and what was ever written can still be read. */
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { room } from '../../../domain/meeting/room.js';
+import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
-import { everything, meetingId } from '../../support/meeting.js';
+import { everything, meetingId, NOON, roomId } from '../../support/meeting.js';
+
+const saying = { roomId, meetingId, participantId: 'ada', sentAt: NOON };
 
 describe('the catalog of meetings', () =>
   specifyCatalog({
     catalog,
-    emitted: specOf(room).run(everything).events,
+    emitted: [
+      ...specOf(room).run(everything).events,
+      chatSent(saying, 'Hello', '1799999999999-bob'),
+      reactionSent(saying, 'clap'),
+    ],
     subjectOf: () => meetingSubject({ meetingId }),
     ending: ['MeetingErased'],
     optional: {

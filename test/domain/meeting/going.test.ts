@@ -1,5 +1,5 @@
 /** How people go from a meeting room, and what becomes of it. */
-import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -114,8 +114,7 @@ describe('who goes from a meeting room', () => {
   });
 
   it('is everybody whose node is gone, at once', () => {
-    const south = (event: MeetingEvent) =>
-      ({ ...event, data: { ...event.data, node: 'south' } }) as MeetingEvent;
+    const south = (event: RoomEvent) => ({ ...event, data: { ...event.data, node: 'south' } }) as RoomEvent;
     const lose = { type: 'LoseNode', roomId, node: 'south', now: NOON } as const;
     given(...three)
       .when(lose)
@@ -137,7 +136,7 @@ describe('who goes from a meeting room', () => {
   });
 
   it('leaves a room that was made before for a day: after it was made, was to end, or the last has left', () => {
-    const over: readonly (readonly [readonly MeetingEvent[], number])[] = [
+    const over: readonly (readonly [readonly RoomEvent[], number])[] = [
       [[opened()], NOON + DAY],
       [[opened({ scheduledEnd: NOON + 5 * HOUR })], NOON + 5 * HOUR + DAY],
       [[opened(), joined('ada', true), left('ada', NOON + HOUR)], NOON + HOUR + DAY],

@@ -1,14 +1,14 @@
 /** Group commit over a log in memory: what waits together is appended together, or given up in time. */
 import { expect } from 'chai';
-import { newEvent } from '../../../application/command/new-event.js';
-import { type Appender, createAppender } from '../../../application/logs/appender.js';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { quiet } from '../../support/engines.js';
-import { heldTime } from '../../support/held-time.js';
-import { holdTimers } from '../../support/held-timers.js';
-import { failure, type MemoryIntake, memoryIntake, NOON } from '../../support/memory-intake.js';
-import { context } from '../../support/toys.js';
-import { withoutPauses } from '../../support/without-pauses.js';
+import { type Appender, createAppender } from '../../application/command/appender.js';
+import { newEvent } from '../../application/command/new-event.js';
+import { type EventLog, Unavailable } from '../../application/ports.js';
+import { quiet } from '../support/engines.js';
+import { heldTime } from '../support/held-time.js';
+import { holdTimers } from '../support/held-timers.js';
+import { failure, type MemoryIntake, memoryIntake, NOON } from '../support/memory-intake.js';
+import { context } from '../support/toys.js';
+import { withoutPauses } from '../support/without-pauses.js';
 
 describe('in memory, an appender', () => {
   let kernel: MemoryIntake['kernel'];

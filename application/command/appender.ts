@@ -1,4 +1,4 @@
-/** Group commit: batches for one stream wait for the append before theirs, and then share one. */
+/** Group commit: events for one stream wait for the append before theirs, and then share one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import {
@@ -17,7 +17,7 @@ const ATTEMPTS = 10;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
-/** The day was held to be over, by a clock ahead of ours: tried at once again in vain, but the next day is taken. */
+/** Its time was held to be over, by a clock ahead of ours: tried at once again in vain, but its next one is taken. */
 class Ended extends Unavailable {
   constructor(stream: string) {
     super(`${stream} was ended by retention`);

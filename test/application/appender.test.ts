@@ -1,13 +1,13 @@
 /** Group commit: what waits together is appended together, once, whatever the log answers. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { newEvent } from '../../../application/command/new-event.js';
-import { type Appender, createAppender, type Waiting } from '../../../application/logs/appender.js';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { type BatchSecret, batchesOf, textsOf } from '../../../domain/logs/batch.js';
-import { batchStream, keepingSubject } from '../../../domain/logs/keeping.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { type LogsNode, recordText, startLogsNode } from '../../support/logs.js';
+import { type Appender, createAppender, type Waiting } from '../../application/command/appender.js';
+import { newEvent } from '../../application/command/new-event.js';
+import { type EventLog, Unavailable } from '../../application/ports.js';
+import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
+import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
+import { quiet, type Servers, startServers } from '../support/engines.js';
+import { type LogsNode, recordText, startLogsNode } from '../support/logs.js';
 
 const NOON = Date.UTC(2026, 2, 1, 12);
 
