@@ -2,6 +2,7 @@
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { createSlidingLimit } from '../../adapters/http/kernel/sliding-limit.js';
 import { createWebPage } from '../../adapters/http/kernel/web-page.js';
+import { attendanceRoute } from '../../adapters/http/meeting/attendance.js';
 import { createCallerOf } from '../../adapters/http/meeting/caller.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
@@ -9,12 +10,21 @@ import { createMeetingAudience } from '../../adapters/relay/meeting.js';
 import { createBudget } from '../../application/budget.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
+import { createAttendance } from '../../application/meeting/attendance.js';
 import { createCensus } from '../../application/meeting/census.js';
+import { erasureReaction } from '../../application/meeting/erasing.js';
 import { createIceServers } from '../../application/meeting/ice.js';
 import { createRoomPasswords } from '../../application/meeting/passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
+import {
+  createMeetingRetention,
+  createRoomSweep,
+  RETENTION_EVERY_MS,
+  SWEEP_EVERY_MS,
+} from '../../application/meeting/sweep.js';
 import { catalog } from '../../domain/meeting/catalog.js';
+import { ended } from '../../projections/meeting/ended.js';
 import { relayed, type Service } from '../node/service.js';
 
 const MINUTE_MS = 60_000;
@@ -24,30 +34,37 @@ const PASSWORDS = 40;
 export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
-  projections: [],
+  projections: [ended],
   port: (values) => values['meeting.port'],
-  async connect({ kernel, values, release, metrics, ...context }) {
+  async connect({ kernel, values, release, metrics, relay: createRelay }) {
     const { clock, derivation, settled } = kernel;
     const resumeToken = (participantId: string) =>
       derivation.secret('meeting.resume', participantId).toString('base64url');
-    const relay = await context.relay(createMeetingAudience({ resumeToken }));
+    const relay = await createRelay(createMeetingAudience({ resumeToken }));
     const census = createCensus(relay.state(), relay.position());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const hashing = createBudget('meeting.passwords', PASSWORDS);
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const routes = meetingRoutes({
-      rooms: createMeetingRooms({ ...kernel, passwords, census, maxLatentRooms }),
-      census,
-      acknowledged: () => settled.latestOf('meeting'),
-      iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
-      limitCreates: createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS),
-      callerOf: createCallerOf(derivation),
-      page: createWebPage('meeting'),
-      release,
-      uptimeMs: () => process.uptime() * 1000,
-    });
+    const routes = [
+      attendanceRoute(createAttendance(kernel)),
+      ...meetingRoutes({
+        rooms: createMeetingRooms({ ...kernel, passwords, census, maxLatentRooms }),
+        census,
+        acknowledged: () => settled.latestOf('meeting'),
+        iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
+        limitCreates: createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS),
+        callerOf: createCallerOf(derivation),
+        page: createWebPage('meeting'),
+        release,
+        uptimeMs: () => process.uptime() * 1000,
+      }),
+    ];
+    const context = kernel.systemContext;
+    const days = values['meeting.attendanceDays'];
+    const sweeping = { ...kernel, context, rooms: relay.state, days };
+    const mayRun = clock.agrees;
     return {
       policy,
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
@@ -62,8 +79,16 @@ export const meeting: Service<typeof catalog> = {
         },
         ({ position }) => census.hear(position),
       ),
-      reactions: [],
-      periodic: [],
+      reactions: [erasureReaction(kernel)],
+      periodic: [
+        { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: createRoomSweep(sweeping), mayRun },
+        {
+          name: 'meeting.retention',
+          everyMs: RETENTION_EVERY_MS,
+          run: createMeetingRetention(sweeping),
+          mayRun,
+        },
+      ],
     };
   },
 };
