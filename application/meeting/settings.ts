@@ -53,6 +53,18 @@ export const meetingSettings = {
     default: 10,
     description: 'Meeting rooms one client address may create in a minute',
   },
+  'meeting.connectPerMinute': {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'WebSockets of meetings one client address may open in a minute',
+  },
+  'meeting.socketsPerAddress': {
+    type: 'integer',
+    minimum: 1,
+    default: 200,
+    description: 'WebSockets of meetings one client address may have open',
+  },
   'meeting.returnMs': {
     type: 'integer',
     minimum: 0,
