@@ -137,6 +137,8 @@ export interface Vault {
    * not help: the text is damaged or sealed under another key, or its key was lost.
    */
   open(subject: string, sealed: string): Promise<object | undefined>;
+  /** The same of many, in turns; rejects with `Unopenable` if one of them is. */
+  openMany(subject: string, sealed: readonly string[]): Promise<readonly (object | undefined)[]>;
   /** The same for bytes, as they are: nothing is compressed, written as text or remembered. */
   sealBytes(subject: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
   openBytes(subject: string, sealed: Uint8Array): Promise<Uint8Array | undefined>;
