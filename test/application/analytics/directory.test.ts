@@ -24,7 +24,8 @@ describe('the directory of sites', () => {
 
   it('asks the log about a site that it does not know', async () => {
     const { other, run } = nodes();
-    expect((await other.find(['demo']))('demo')).to.equal(undefined);
+    await run(registerSite('first'));
+    expect((await other.find(['first', 'demo']))('demo')).to.equal(undefined);
     await run(registerSite('demo'));
     expect((await other.find(['demo']))('demo')).to.include({ siteId: 'demo', instance: 'one' });
     expect((await other.find(['demo']))('no-site')).to.equal(undefined);
