@@ -2,7 +2,7 @@
 import type { Position, Settled } from './ports.js';
 
 /** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
-const PATIENCE_MS = 2000;
+export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
 /** Streams whose last append is known by itself; of more only the latest of all is known, and waited for. */
 const MOST_PENDING = 10_000;

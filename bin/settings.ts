@@ -6,6 +6,7 @@ import { oauthRules, oauthSettings } from '../application/chat/oauth-settings.js
 import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
 import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
+import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
 
@@ -13,13 +14,14 @@ export const settings = {
   ...commonSettings,
   ...chatSettings,
   ...oauthSettings,
+  ...meetingSettings,
   ...logsSettings,
   ...alertSettings,
   ...roomsSettings,
 };
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
-export const serviceNames = ['chat', 'logs', 'rooms'] as const;
+export const serviceNames = ['chat', 'meeting', 'logs', 'rooms'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type AnnalsSettings = typeof settings;
@@ -42,8 +44,9 @@ const rules: readonly Rule<AnnalsSettings>[] = [
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
+  ...meetingRules,
   ...logsRules,
-  ...(['chat.appUrl', 'auth.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
+  ...(['chat.appUrl', 'auth.appUrl', 'meeting.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
     (key) => (values: AnnalsValues) => {
       const url = values[key];
       if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
@@ -68,6 +71,7 @@ const rules: readonly Rule<AnnalsSettings>[] = [
 
 const servedRules: { readonly [service in ServiceName]: readonly Rule<AnnalsSettings>[] } = {
   chat: chatRules(isLoopback),
+  meeting: [],
   logs: logsServedRules,
   rooms: [],
 };

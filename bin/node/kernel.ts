@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
+import { createPasswordHashing } from '../../adapters/crypto/scrypt.js';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createEventLog } from '../../adapters/eventstore/log.js';
@@ -189,6 +190,8 @@ export async function createKernel(options: KernelOptions) {
     leases,
     lifecycle,
     derivation: createDerivation(installation),
+    /** One for all services: they share the cores that it is done on. */
+    passwords: createPasswordHashing(),
     head,
     systemContext,
     async close() {

@@ -3,6 +3,7 @@
 import type { Service } from '../node/service.js';
 import { chat } from './chat.js';
 import { logs } from './logs.js';
+import { meeting } from './meeting.js';
 import { rooms } from './rooms.js';
 
-export const services: readonly Service[] = [chat, logs, rooms];
+export const services: readonly Service[] = [chat, meeting, logs, rooms];

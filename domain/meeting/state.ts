@@ -74,9 +74,12 @@ export const roomStream = (roomId: string): string => `meeting.room-${roomId}`;
 export const personOf = ({ people }: RoomState, id: string): Person | undefined =>
   people.find((each) => each.id === id);
 
+/** Made before anybody came, and nobody is in it. */
+export const isEmptyLatent = ({ isOpen, isPreCreated, people }: RoomState): boolean =>
+  isOpen && isPreCreated && people.length === 0;
+
 /** By the clock, at the moment: whether or not the log has been told yet. */
-export const isOver = ({ isOpen, isPreCreated, people, overAt }: RoomState, now: number): boolean =>
-  isOpen && isPreCreated && people.length === 0 && now >= overAt;
+export const isOver = (state: RoomState, now: number): boolean => isEmptyLatent(state) && now >= state.overAt;
 
 export const isFull = ({ people, maxParticipants }: RoomState): boolean => people.length >= maxParticipants;
 

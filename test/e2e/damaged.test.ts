@@ -8,13 +8,12 @@ import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { ANNALS, startServer } from '../support/server.js';
+import { ANNALS, FREE_PORTS, startServer } from '../support/server.js';
 
 /** Ends when it and all that it started have closed their output. */
 const starting = (command: 'serve' | 'engines', dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
-    const more = command === 'serve' ? ports : [];
+    const more = command === 'serve' ? FREE_PORTS : [];
     execFile(process.execPath, [ANNALS, command, '--data-dir', dataDir, ...more], (error, _, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     );

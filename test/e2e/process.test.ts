@@ -7,7 +7,7 @@ import { owned } from '../support/children.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom, settledState } from '../support/room-client.js';
-import { ANNALS, type Server, startServer } from '../support/server.js';
+import { ANNALS, FREE_PORTS, type Server, startServer } from '../support/server.js';
 
 function isAlive(pid: number): boolean {
   try {
@@ -83,9 +83,10 @@ describe('the program', function () {
     ['engines', 'ready'],
   ] as const) {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
-      const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
       const fresh = temporaryDirectory();
-      const child = owned(spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...ports]));
+      const child = owned(
+        spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...FREE_PORTS]),
+      );
       const pids: number[] = [];
       let told = false;
       createInterface({ input: child.stdout }).on('line', (line) => {

@@ -11,7 +11,7 @@ import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { run, start } from '../support/program.js';
 import { call, createRoom, type Entered } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { FREE_PORTS, type Server, startServer } from '../support/server.js';
 
 const MANY = 5000;
 const ROOM = {
@@ -104,7 +104,6 @@ describe('the secret of an installation', function () {
 
   it('is refused in one line when it is another one, and when it is short', async () => {
     const other = { env: { ANNALS_SECRET: 'another secret than this one has, of some length' } };
-    const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
     const refused = async (...command: string[]) => {
       const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
       expect({ command, code }).to.deep.equal({ command, code: 1 });
@@ -112,11 +111,11 @@ describe('the secret of an installation', function () {
         /^annals: secret is not the one that the keys of this installation are wrapped under.*\n$/,
       );
     };
-    await refused('serve', ...ports);
+    await refused('serve', ...FREE_PORTS);
     await refused('replay');
     // Nor do those that have to start engines leave them running.
     await server.stop();
-    await refused('serve', ...ports);
+    await refused('serve', ...FREE_PORTS);
     await refused('replay');
     server = await startServer(directory.path);
     const short = await run(['serve', '--data-dir', directory.path], '', { env: { ANNALS_SECRET: 'short' } });

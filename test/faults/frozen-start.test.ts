@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
-import { type Server, startServer } from '../support/server.js';
+import { FREE_PORTS, type Server, startServer } from '../support/server.js';
 
 describe('a start beside a frozen store', function () {
   this.timeout(120_000);
@@ -21,8 +21,7 @@ describe('a start beside a frozen store', function () {
       const pid = server.pids[engine]!;
       process.kill(pid, 'SIGSTOP');
       try {
-        const ports = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
-        const { code, stderr } = await run(['serve', '--data-dir', directory.path, ...ports]);
+        const { code, stderr } = await run(['serve', '--data-dir', directory.path, ...FREE_PORTS]);
         expect(code).to.equal(1);
         expect(stderr).to.match(/^annals: .*(silent|answer)/m);
       } finally {

@@ -22,7 +22,7 @@ export interface HttpSpec {
 }
 
 /** A stack, a stream's name, or an error of ours. */
-const INSIDE = /\n\s+at |\b(chat|rooms|logs)\.[\w]+-|Error:/;
+const INSIDE = /\n\s+at |\b(chat|meeting|rooms|logs)\.[\w]+-|Error:/;
 
 export function httpSpec(base: () => string): HttpSpec {
   const when: HttpSpec['when'] = (method, path, asking) => {

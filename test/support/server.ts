@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { serviceNames } from '../../bin/settings.js';
 import { owned } from './children.js';
 
 export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
@@ -25,7 +26,8 @@ export interface Server {
 }
 
 const SILENT = /--log-level[ =](warn|error|silent)/;
-const PORTS = ['--chat-port', '0', '--rooms-port', '0', '--logs-port', '0', '--operations-port', '0'];
+/** Flags by which every service, and the operations port, listens on a port that nobody has. */
+export const FREE_PORTS = [...serviceNames, 'operations'].flatMap((name) => [`--${name}-port`, '0']);
 
 /**
  * Rejects with what the process printed when it ends before it is ready. That it is ready, and where, it says at level
@@ -39,7 +41,7 @@ export async function startServer(
 ): Promise<Server> {
   if (SILENT.test(flags.join(' '))) throw new RangeError('nothing would tell that the server is ready');
   const printing = ['--log-format', 'json', '--log-level', 'info'];
-  const args = ['serve', '--data-dir', dataDir, ...printing, ...PORTS, ...flags];
+  const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...flags];
   const child = owned(
     spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],

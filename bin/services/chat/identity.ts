@@ -1,5 +1,4 @@
 /** Who is who in the chat: people, sessions and the ways to sign in, put together. */
-import { createPasswordHashing } from '../../../adapters/crypto/scrypt.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { createDoors } from '../../../adapters/http/chat/admit.js';
 import { authRoutes } from '../../../adapters/http/chat/auth.js';
@@ -76,7 +75,7 @@ export function connectIdentity(context: IdentityContext) {
   const come = createPeople(ports);
   const sessions = createSessions(ports);
   const links = createLinks(ports);
-  const passwords = createPasswords({ ...ports, hashing: createPasswordHashing() });
+  const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
   const failures = createFailures(MOST_FAILURES, WINDOW_MS);
   const audit = createAudit(kernel);
   const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };

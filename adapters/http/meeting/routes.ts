@@ -1,0 +1,104 @@
+/** The routes of the meetings that are plain HTTP: what there is, how to reach one another, making a room. */
+import type { Census } from '../../../application/meeting/census.js';
+import type { MeetingRooms } from '../../../application/meeting/rooms.js';
+import type { IceServer } from '../../../application/meeting/settings.js';
+import type { Position } from '../../../application/ports.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import type { Limit } from '../kernel/limit.js';
+import { isProblem } from '../kernel/problem.js';
+import { type Route, route } from '../kernel/route.js';
+import * as schemas from './schemas.js';
+import { wantedRoom } from './wanted.js';
+
+export interface MeetingDeps {
+  readonly rooms: MeetingRooms;
+  readonly census: Pick<Census, 'totals' | 'heard' | 'hears'>;
+  /** The last position that this node has acknowledged of meetings. */
+  readonly acknowledged: () => Position;
+  readonly iceServers: () => readonly IceServer[];
+  readonly limitCreates: Limit;
+  readonly release: string;
+  /** How long this process runs, ms. */
+  readonly uptimeMs: () => number;
+}
+
+/** Whoever makes a room is nobody yet: keys are told apart by where they come from. */
+const GUEST = 'meeting.guest';
+const FRESH = { 'Cache-Control': 'no-store' };
+
+export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
+  const { rooms, census, acknowledged, iceServers, limitCreates, release, uptimeMs } = deps;
+
+  const index = route({
+    method: 'GET',
+    path: '/',
+    summary: 'What is where',
+    answers: { 200: { description: 'The index', schema: schemas.index } },
+    handle: () => ({ status: 200, body: { service: 'meeting', version: release, links: LINKS } }),
+  });
+
+  const health = route({
+    method: 'GET',
+    path: '/health',
+    summary: 'That it works, and how many rooms and people there are on all nodes together',
+    answers: { 200: { description: 'The statistics', schema: schemas.health } },
+    async handle({ ifPosition = 0n }) {
+      const told = acknowledged();
+      const inStep = await census.hears(ifPosition > told ? ifPosition : told);
+      const { rooms: totalRooms, people: totalParticipants, peak: peakParticipants } = census.totals();
+      const uptime = Math.round(uptimeMs());
+      return {
+        status: 200,
+        body: { status: 'ok', totalRooms, totalParticipants, peakParticipants, uptime, version: release },
+        headers: FRESH,
+        position: census.heard(),
+        ...(!inStep && { consistency: 'pending' as const }),
+      };
+    },
+  });
+
+  const config = route({
+    method: 'GET',
+    path: '/config',
+    summary: 'The STUN and TURN servers by which browsers reach one another',
+    answers: { 200: { description: 'For RTCPeerConnection', schema: schemas.config } },
+    handle: () => ({ status: 200, body: { iceServers: iceServers() }, headers: FRESH }),
+  });
+
+  const create = route({
+    method: 'POST',
+    path: '/api/rooms',
+    summary: 'Make a room before anybody comes',
+    description:
+      'It stays until 24 hours after it was made, was scheduled to end, or the last person left, whichever is last.',
+    body: schemas.roomBody,
+    answers: {
+      201: { description: 'Made; what was not given is not told', schema: schemas.madeRoom },
+      429: {
+        description:
+          'Too many rooms from this address in a minute; or the room exists already; or too many rooms stand empty',
+      },
+    },
+    quota: {
+      perNetwork: limitCreates,
+      rejected: 'meeting/too-many-rooms',
+      description: 'Too many rooms from this address',
+    },
+    async handle({ body, address, context }) {
+      const wanted = wantedRoom(body);
+      if (isProblem(wanted)) return wanted;
+      const made = await rooms.make(wanted, context(GUEST, address));
+      return isRejection(made) ? made : { status: 201, ...made };
+    },
+  });
+
+  return [index, health, config, create];
+}
+
+const LINKS = {
+  health: '/health',
+  config: '/config',
+  rooms: '/api/rooms',
+  signaling: '/ws',
+  openapi: '/openapi.json',
+};

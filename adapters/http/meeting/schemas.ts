@@ -1,0 +1,55 @@
+/** JSON Schemas of what the meeting service takes and answers over HTTP. */
+import { object } from '../../../domain/shared/schema.js';
+
+const text = { type: 'string' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+
+/** The last instant that a date can be. */
+const LAST_MS = 8_640_000_000_000_000;
+
+const when = (title: string) =>
+  ({
+    title,
+    description: 'Unix milliseconds, or an ISO 8601 date (of UTC where it names no zone)',
+    anyOf: [
+      { type: 'integer', minimum: 0, maximum: LAST_MS },
+      { type: 'string', maxLength: 64, pattern: '^\\d{4}-' },
+    ],
+  }) as const;
+
+/** Lengths count after blanks around it were taken off: much more than blanks nobody needs. */
+const trimmed = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
+
+export const roomBody = object(
+  {},
+  {
+    roomId: trimmed('Six of A-Z and 0-9, in either case; made where none is given'),
+    password: trimmed('1 to 50 characters'),
+    maxParticipants: { type: 'integer', minimum: 2, maximum: 50 },
+    title: trimmed('Up to 80 characters'),
+    scheduledStart: when('Scheduled start'),
+    scheduledEnd: when('Scheduled end'),
+  },
+);
+
+const time = { type: 'integer' } as const;
+
+export const madeRoom = object(
+  { roomId: text, creatorToken: text },
+  { title: text, scheduledStart: time, scheduledEnd: time },
+);
+
+export const health = object({
+  status: { const: 'ok' },
+  totalRooms: count,
+  totalParticipants: count,
+  peakParticipants: count,
+  uptime: count,
+  version: text,
+});
+
+export const config = object({
+  iceServers: { type: 'array', items: object({ urls: text }, { username: text, credential: text }) },
+});
+
+export const index = object({ service: text, version: text, links: { type: 'object' } });

@@ -1,0 +1,188 @@
+/** Meeting rooms that are made over HTTP, by the contract: what may be asked for, what is answered, and what is refused. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { ask } from '../../support/chat-client.js';
+import { useMeeting } from '../../support/meeting-node.js';
+
+const ROOM_ID = /^[A-HJKMNP-Z2-9]{6}$/;
+const DAY = 86_400_000;
+
+describe('making a meeting room', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting();
+  const { given, when } = meetings;
+  const make = (body?: unknown, headers = {}) => when('POST', '/api/rooms', { body, headers });
+  /** One that no other test has. */
+  const freeId = () => randomUUID().slice(0, 6).toUpperCase();
+
+  it('answers an id without look-alikes and a creator token, and nothing that was not asked for', async () => {
+    for (const body of [{}, '', undefined]) {
+      const { body: made } = await make(body).thenAnswered(201);
+      expect(made).to.have.all.keys('roomId', 'creatorToken');
+      expect(made.roomId).to.match(ROOM_ID);
+      expect(made.creatorToken).to.match(/^[\w-]{43}$/);
+    }
+  });
+
+  it('takes what is asked for as people write it, and tells neither password nor cap', async () => {
+    const roomId = freeId();
+    const start = 1_900_000_000_000;
+    const { body } = await make({
+      roomId: ` ${roomId.toLowerCase()} `,
+      password: '  open sesame  ',
+      maxParticipants: 2,
+      title: '  Monday  ',
+      scheduledStart: start,
+      scheduledEnd: new Date(start + DAY).toISOString(),
+      unknown: 'ignored',
+    }).thenAnswered(201, { roomId, title: 'Monday', scheduledStart: start, scheduledEnd: start + DAY });
+    expect(body).to.have.all.keys('roomId', 'creatorToken', 'title', 'scheduledStart', 'scheduledEnd');
+  });
+
+  it('reads ISO dates of every precision, of UTC where they name no zone', async () => {
+    const read = async (scheduledStart: string) =>
+      (await make({ scheduledStart }).thenAnswered(201)).body.scheduledStart;
+    expect(await read('2031-02-03')).to.equal(Date.UTC(2031, 1, 3));
+    expect(await read('2031-02-03T04:05')).to.equal(Date.UTC(2031, 1, 3, 4, 5));
+    expect(await read('2031-02-03T04:05:06.789Z')).to.equal(Date.UTC(2031, 1, 3, 4, 5, 6, 789));
+    expect(await read('2031-02-03T04:05:06+02:00')).to.equal(Date.UTC(2031, 1, 3, 2, 5, 6));
+  });
+
+  const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
+    [{ roomId: 'ABC12' }, /Room id/],
+    [{ roomId: 'ABC1234' }, /Room id/],
+    [{ roomId: 'ABC-12' }, /Room id/],
+    [{ roomId: '' }, /Room id/],
+    [{ roomId: 123456 }, /Room id/],
+    [{ roomId: null }, /Room id/],
+    [{ roomId: 'ÀBC123' }, /Room id/],
+    [{ password: '   ' }, /Password/],
+    [{ password: 'p'.repeat(51) }, /Password/],
+    [{ password: 7 }, /Password/],
+    [{ maxParticipants: 1 }, /Max participants/],
+    [{ maxParticipants: 51 }, /Max participants/],
+    [{ maxParticipants: 2.5 }, /Max participants/],
+    [{ maxParticipants: '8' }, /Max participants/],
+    [{ title: 't'.repeat(81) }, /Title/],
+    [{ title: {} }, /Title/],
+    [{ scheduledStart: 'tomorrow' }, /Scheduled start/],
+    [{ scheduledStart: '2031-02-30' }, /Scheduled start/],
+    [{ scheduledStart: '2031-02-03T25:00' }, /Scheduled start/],
+    [{ scheduledStart: -1 }, /Scheduled start/],
+    [{ scheduledStart: 1.5 }, /Scheduled start/],
+    [{ scheduledEnd: true }, /Scheduled end/],
+    [{ scheduledEnd: 8_640_000_000_000_001 }, /Scheduled end/],
+    [{ scheduledStart: 2_000, scheduledEnd: 2_000 }, /Scheduled end must be after/],
+    [{ scheduledStart: '2031-02-03', scheduledEnd: '2031-02-02' }, /Scheduled end must be after/],
+    [[], /body/i],
+    ['"text"', /body/i],
+    ['{"roomId":', /./],
+  ];
+  for (const [body, error] of wrong)
+    it(`refuses ${JSON.stringify(body).slice(0, 60)}`, () => make(body).thenRefused(400, { error }));
+
+  it('takes each of these at its limit', async () => {
+    await make({ password: 'p'.repeat(50), maxParticipants: 50, title: 't'.repeat(80) }).thenAnswered(201);
+    await make({ password: ` ${'p'.repeat(50)} `, maxParticipants: 2, title: '🙂'.repeat(80) }).thenAnswered(
+      201,
+    );
+  });
+
+  it('has an id once, until the room is over: whoever comes second is told so', async () => {
+    const roomId = freeId();
+    await make({ roomId }).thenAnswered(201);
+    const { body } = await make({ roomId: roomId.toLowerCase() }).thenRefused(429, { error: /exists/ });
+    expect(body).to.have.all.keys('error');
+  });
+
+  it('gives the first answer again under the same key, and refuses the key for another room', async () => {
+    const body = { roomId: freeId(), password: 'secret', title: 'Once' };
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await make(body, headers).thenAnswered(201);
+    const again = await make(body, headers).thenAnswered(201);
+    expect(again.body).to.deep.equal(first.body);
+    expect(again.headers.get('position')).to.equal(first.headers.get('position'));
+    await make({ ...body, title: 'Twice' }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    const made = { 'Idempotency-Key': randomUUID() };
+    expect((await make({}, made).thenAnswered(201)).body).to.deep.equal(
+      (await make({}, made).thenAnswered(201)).body,
+    );
+    await make({ title: 'Other' }, made).thenRefused(422);
+  });
+
+  it('counts a room at once, and is a fact with its position', async () => {
+    const before = await given('GET', '/health');
+    const { headers } = await make({}).thenAnswered(201);
+    expect(headers.get('position')).to.match(/^\d+$/);
+    await when('GET', '/health').thenAnswered(200, {
+      totalRooms: before.totalRooms + 1,
+      totalParticipants: 0,
+      peakParticipants: 0,
+    });
+  });
+
+  it('reads no more of a body than a room can need', () => make('x'.repeat(70_000)).thenRefused(413));
+});
+
+describe('a meeting house that is full', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({ '--meeting-max-latent-rooms': '3' });
+  const { when } = meetings;
+
+  it('takes no room more than may stand empty, also where many are made at once; a repetition is answered', async () => {
+    const keys = Array.from({ length: 6 }, () => randomUUID());
+    const make = (key: string) =>
+      ask(meetings.base, 'POST', '/api/rooms', { body: {}, headers: { 'Idempotency-Key': key } });
+    const answers = await Promise.all(keys.map(make));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).to.have.length(3);
+    for (const { status, body, headers } of answers) {
+      if (status === 201) continue;
+      expect(status).to.equal(429);
+      expect(body.error).to.match(/limit/);
+      expect(body.error).not.to.match(/exists/);
+      expect(headers.get('retry-after')).to.match(/^\d+$/);
+    }
+    const made = statuses.indexOf(201);
+    expect((await make(keys[made]!)).body).to.deep.equal(answers[made]!.body);
+    await when('GET', '/health').thenAnswered(200, { totalRooms: 3 });
+  });
+});
+
+describe('a client that makes many meeting rooms', function () {
+  this.timeout(60_000);
+  const { when } = useMeeting({ '--meeting-create-per-minute': '2' });
+  const make = (body: object, headers = {}) => when('POST', '/api/rooms', { body, headers });
+
+  it('is told to wait, in other words than of a room that exists; a repetition and a refusal cost nothing', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201);
+    for (let n = 0; n < 3; n++) await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
+    await make({ roomId: 'QUOTA2' }).thenRefused(429, { error: /exists/ });
+    await make({}).thenAnswered(201);
+    const { headers: told } = await make({}).thenRefused(429, {
+      error: /Too many requests, try again later/,
+    });
+    expect(Number(told.get('retry-after'))).to.be.within(1, 60);
+    await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
+  });
+});
+
+describe('two nodes that make one meeting room at once', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({}, 2);
+
+  it('make it once: one is told 201, the other that it exists', async () => {
+    for (let round = 0; round < 5; round++) {
+      const body = { roomId: `RACE0${round}` };
+      const answers = await Promise.all(
+        meetings.bases.map((base) => ask(base, 'POST', '/api/rooms', { body })),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 429]);
+    }
+    const { headers } = await ask(meetings.base, 'GET', '/health');
+    const seen = { headers: { 'If-Position': headers.get('position') ?? '' } };
+    for (const base of meetings.bases)
+      expect((await ask(base, 'GET', '/health', seen)).body.totalRooms).to.equal(5);
+  });
+});

@@ -1,0 +1,55 @@
+/** The meeting service on nodes in the process of the test, over servers of their own. */
+import { randomUUID } from 'node:crypto';
+import { meeting } from '../../bin/services/meeting.js';
+import { type Servers, startServers } from './engines.js';
+import { type HttpSpec, httpSpec } from './http-spec.js';
+import { type RunningNode, startNode } from './node.js';
+
+export interface MeetingNodes extends HttpSpec {
+  /** Where the first one listens. */
+  readonly base: string;
+  /** Where each of them does. */
+  readonly bases: readonly string[];
+  /** Another one over the same servers, until the tests are over. */
+  start(more?: Flags): Promise<string>;
+  /** Stops one, by its place. */
+  stop(at: number): Promise<void>;
+}
+
+type Flags = { readonly [flag: string]: string };
+
+/** Many may be made and entered: what limits that has tests of its own. */
+const PLENTY = { '--meeting-create-per-minute': '100000' };
+
+/** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
+export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
+  let servers: Servers;
+  const running: RunningNode[] = [];
+  const database = `test_${randomUUID().slice(0, 8)}`;
+  const start = async (more: Flags = {}) => {
+    const all = { ...PLENTY, '--meeting-port': '0', '--mongo-database': database, ...flags, ...more };
+    const node = await startNode([meeting], { servers, flags: all });
+    running.push(node);
+    return node.url('meeting');
+  };
+  before(async () => {
+    servers = await startServers();
+    for (let n = 0; n < count; n++) await start();
+  });
+  after(async () => {
+    for (const node of running) await node.stop();
+    await servers?.stop();
+  });
+  const base = () => running[0]?.url('meeting') ?? '';
+  return {
+    ...httpSpec(base),
+    get base() {
+      return base();
+    },
+    get bases() {
+      return running.map((node) => node.url('meeting'));
+    },
+    start,
+    stop: (at) => running[at]!.stop(),
+  };
+}
