@@ -5,10 +5,11 @@ import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled } from '../command/repetition.js';
-import type { Hashed, PasswordHashing } from '../identity-ports.js';
+import type { PasswordHashing } from '../identity-ports.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
 import type { Census } from './census.js';
 import { roomKind } from './kinds.js';
+import { hashText } from './passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {
@@ -47,9 +48,6 @@ export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'lim
 
 /** Two rooms get one name by chance once in a million times; several times in a row they don't. */
 const NAMES = 4;
-
-/** The form in which a password stands in the log. */
-export const hashText = ({ salt, hash }: Hashed): string => `${salt}.${hash}`;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
   const { handle, vault, derivation, hashing, census, clock, maxLatentRooms } = ports;
