@@ -1,0 +1,106 @@
+/** Every event of the analytics service: its versions, schemas, and what of it is sealed under the site's key. */
+import { type Catalog, type EventOf, event } from '../shared/catalog.js';
+import { type DataOf, object, oneOf } from '../shared/schema.js';
+import { visitorSubject } from './visitors-subject.js';
+
+/**
+ * The subject whose key seals a site, and all that was seen on it. A site that was deleted may be made again under its
+ * id: each life of it is an instance, with a key of its own.
+ */
+export const siteSubject = ({ instance }: { readonly instance: string }): string =>
+  `analytics.site-${instance}`;
+
+const id = { type: 'string', minLength: 1 } as const;
+const text = { type: 'string' } as const;
+const texts = { type: 'array', items: text } as const;
+const time = { type: 'integer', minimum: 0 } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+/** `2026-11-22`, UTC. */
+const day = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' } as const;
+const none = { type: 'null' } as const;
+
+const inSite = { siteId: id, instance: id } as const;
+
+/** A view of a page, or with `event` a custom event on it. No address and no user agent: only what these say. */
+const hit = object(
+  { path: text },
+  {
+    event: id,
+    /** An origin. */
+    referrer: id,
+    campaign: object({ source: text, medium: text, campaign: text }),
+    browser: id,
+    os: id,
+    device: id,
+    country: id,
+    properties: {
+      type: 'array',
+      items: object({ name: text, value: oneOf(text, { type: 'number' }, { type: 'boolean' }) }),
+    },
+  },
+);
+export type Hit = DataOf<typeof hit>;
+
+export const catalog = {
+  service: 'analytics',
+  events: {
+    SiteRegistered: event(
+      object({
+        ...inSite,
+        registeredAt: time,
+        secret: object({
+          name: text,
+          domains: texts,
+          allowedEventProperties: texts,
+          tokenHash: oneOf(id, none),
+        }),
+      }),
+      {
+        sealed: {
+          subject: siteSubject,
+          erased: { name: '', domains: [], allowedEventProperties: [], tokenHash: null },
+        },
+      },
+    ),
+    /** Holds what changed and nothing else. */
+    SiteChanged: event(
+      object({
+        ...inSite,
+        changedAt: time,
+        secret: object(
+          {},
+          { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none) },
+        ),
+      }),
+      { sealed: { subject: siteSubject, erased: {} } },
+    ),
+    SiteDeleted: event(object({ ...inSite, deletedAt: time }), { erases: siteSubject }),
+    /**
+     * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
+     * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.
+     */
+    HitsCollected: event(
+      object({
+        ...inSite,
+        day,
+        collectedAt: time,
+        views: count,
+        events: count,
+        secret: object({ hits: { type: 'array', items: hit }, visitors: texts }),
+      }),
+      { sealed: { subject: siteSubject, erased: { hits: [], visitors: [] }, large: true } },
+    ),
+    /** A key was made by which the visitors of a day are told apart. */
+    VisitorDayOpened: event(object({ day, openedAt: time })),
+    /** The day is over, and with its key whoever came can not be told from anybody any more. */
+    VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
+  },
+} as const satisfies Catalog;
+
+type Analytics = typeof catalog;
+
+/** The events of the analytics service: all of them, or those that are named. */
+export type AnalyticsEvent<Type extends keyof Analytics['events'] = keyof Analytics['events']> = EventOf<
+  Analytics,
+  Type
+>;

@@ -1,0 +1,45 @@
+/** Hosts: read from all that people and browsers write for a place, and compared with the domains of a site. */
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+/** A URL is as long at most; a host of DNS has 253 characters. */
+const MOST = 2048;
+
+const WWW = 'www.';
+/** Who stands on `www.` stands on the domain. */
+const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : host);
+
+/** `https://Example.com:8080/x`, `example.com:80` and `*.example.com` are of the host `example.com`; undefined for no host. */
+export function hostOf(text: string): string | undefined {
+  const rest = text.slice(0, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
+  if (rest === '' || rest.startsWith('/')) return undefined;
+  const url = `http://${rest}`;
+  if (!URL.canParse(url)) return undefined;
+  const host = new URL(url).hostname.replace(/\.$/, '');
+  return /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[\da-f:.]+\])$/.test(host) && host.length <= 253
+    ? host
+    : undefined;
+}
+
+/** The host of a URL; undefined where the text is none, like a path, or the `null` of a page without an origin. */
+export const hostOfUrl = (text: string | undefined): string | undefined =>
+  text !== undefined && SCHEME.test(text) ? hostOf(text) : undefined;
+
+/** Whether a host is one of the domains, or below one of them. */
+export const isWithin = (domains: readonly string[], host: string): boolean =>
+  domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+
+/** `https://news.example` of where a visitor came from; undefined where that is no other host, or none at all. */
+export function referrerOf(text: string, ownHost: string | undefined): string | undefined {
+  const scheme = SCHEME.exec(text.trim())?.[1];
+  const host = scheme && hostOf(text);
+  if (!host || (ownHost !== undefined && bare(host) === bare(ownHost))) return undefined;
+  const port = portOf(text);
+  return `${scheme.toLowerCase()}://${bare(host)}${port}`;
+}
+
+/** Of the web's own ports nobody is told. */
+function portOf(text: string): string {
+  const url = text.slice(0, MOST).trim();
+  const { port } = URL.canParse(url) ? new URL(url) : { port: '' };
+  return port === '' ? '' : `:${port}`;
+}

@@ -1,0 +1,105 @@
+/** What a tracker or a server sends of a visit, and what is kept of it: short, without queries, fragments and persons. */
+import { type DataOf, object } from '../shared/schema.js';
+import type { Hit } from './catalog.js';
+import { hostOf, hostOfUrl, referrerOf } from './host.js';
+import { clean } from './text.js';
+
+/** In characters, or of properties in number: what is longer is cut. */
+export const KEPT = {
+  path: 300,
+  referrer: 180,
+  campaign: 120,
+  event: 80,
+  properties: 20,
+  propertyValue: 120,
+} as const;
+
+const text = { type: 'string' } as const;
+
+/** The body of a collect request, or one of a batch. */
+export const payload = object(
+  { site: { type: 'string', description: 'Id of the site' } },
+  {
+    kind: { enum: ['pageview', 'event'] },
+    event: text,
+    host: text,
+    path: text,
+    referrer: text,
+    campaign: object({}, { utm_source: text, utm_medium: text, utm_campaign: text }),
+    properties: { type: 'object' },
+  },
+);
+export type Payload = DataOf<typeof payload>;
+
+/** A payload as it is understood. */
+export interface Visit {
+  readonly kind: 'pageview' | 'event';
+  readonly host: string | undefined;
+  readonly hit: Hit;
+}
+
+/** Where a request came from, by its headers. */
+export interface Whence {
+  readonly origin?: string | undefined;
+  readonly referer?: string | undefined;
+}
+
+/** Undefined for an event without a name. Which properties apply is for the site to say. */
+export function visitOf(
+  payload: Payload,
+  { origin, referer }: Whence,
+  allowedProperties: readonly string[],
+): Visit | undefined {
+  const name = clean(payload.event ?? '', KEPT.event);
+  const kind = payload.kind ?? (name === '' ? 'pageview' : 'event');
+  if (kind === 'event' && name === '') return undefined;
+  const host =
+    hostOf(payload.host ?? '') ?? hostOfUrl(payload.path) ?? hostOfUrl(origin) ?? hostOfUrl(referer);
+  const referrer = referrerOf(payload.referrer ?? '', host)?.slice(0, KEPT.referrer);
+  const campaign = campaignOf(payload.campaign);
+  const properties = kind === 'event' ? propertiesOf(payload.properties, allowedProperties) : [];
+  return {
+    kind,
+    host,
+    hit: {
+      path: pathOf(payload.path ?? ''),
+      ...(kind === 'event' && { event: name }),
+      ...(referrer !== undefined && { referrer }),
+      ...(campaign && { campaign }),
+      ...(properties.length > 0 && { properties }),
+    },
+  };
+}
+
+/** Also of a whole URL; a leading slash, no query, no fragment, no slash after another. */
+export function pathOf(text: string): string {
+  const place = text
+    .slice(0, 8 * KEPT.path)
+    .trim()
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+    .replace(/[?#].*$/su, '');
+  return clean(`/${place}`.replace(/\/+/g, '/'), KEPT.path);
+}
+
+function campaignOf(given: Payload['campaign']): Hit['campaign'] {
+  const cut = (value: string | undefined) => clean(value ?? '', KEPT.campaign);
+  const [source, medium, campaign] = [given?.utm_source, given?.utm_medium, given?.utm_campaign].map(cut);
+  return source || medium || campaign
+    ? { source: source ?? '', medium: medium ?? '', campaign: campaign ?? '' }
+    : undefined;
+}
+
+type Property = NonNullable<Hit['properties']>[number];
+
+/** In the order that the site names them; what is no text, number or boolean is none. */
+function propertiesOf(given: Payload['properties'] = {}, allowed: readonly string[]): readonly Property[] {
+  const found: Property[] = [];
+  for (const name of allowed) {
+    if (found.length === KEPT.properties) break;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (typeof value === 'string') found.push({ name, value: clean(value, KEPT.propertyValue) });
+    else if (typeof value === 'boolean' || Number.isFinite(value))
+      found.push({ name, value: value as number | boolean });
+  }
+  return found;
+}

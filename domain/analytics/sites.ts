@@ -1,0 +1,114 @@
+/** Which sites there are, and what each lets be counted. Stream `analytics.sites-main`: a rule about a set. */
+import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { PersistentMap } from '../shared/persistent-map.js';
+import type { AnalyticsEvent } from './catalog.js';
+
+export const SITES = 'analytics.sites-main';
+
+export const MOST_SITES = 10_000;
+
+/** What can be said of a site, tidied (`site-fields.ts`). */
+export interface SiteFields {
+  readonly name: string;
+  /** Host names. */
+  readonly domains: readonly string[];
+  readonly allowedEventProperties: readonly string[];
+  /** Null for a site that takes hits without a token. */
+  readonly tokenHash: string | null;
+}
+
+export interface Site extends SiteFields {
+  readonly siteId: string;
+  /** Of this life of the site. */
+  readonly instance: string;
+  /** Unix ms. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** By site id. */
+export type SitesState = PersistentMap<Site>;
+
+export type SitesCommand =
+  | ({
+      readonly type: 'RegisterSite';
+      readonly siteId: string;
+      readonly instance: string;
+      readonly now: number;
+    } & SiteFields)
+  | {
+      readonly type: 'ChangeSite';
+      readonly siteId: string;
+      readonly changes: Partial<SiteFields>;
+      readonly now: number;
+    }
+  | { readonly type: 'DeleteSite'; readonly siteId: string; readonly now: number };
+
+export type SitesEvent = AnalyticsEvent<'SiteRegistered' | 'SiteChanged' | 'SiteDeleted'>;
+
+export const siteNotFound: Rejection = {
+  rejected: 'analytics/site-not-found',
+  kind: 'not-found',
+  detail: 'There is no such site',
+};
+const siteExists: Rejection = {
+  rejected: 'analytics/site-exists',
+  kind: 'invalid',
+  detail: 'There is a site of that id already',
+};
+const tooManySites: Rejection = {
+  rejected: 'analytics/too-many-sites',
+  kind: 'invalid',
+  detail: `There can be no more than ${MOST_SITES} sites`,
+};
+
+/** By name, then by id. */
+export const inOrder = (sites: SitesState): readonly Site[] =>
+  [...sites.values()].sort((a, b) => compare(a.name, b.name) || compare(a.siteId, b.siteId));
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[] | Rejection {
+  const site = sites.get(command.siteId);
+  if (command.type === 'RegisterSite') {
+    if (site) return siteExists;
+    if (sites.size >= MOST_SITES) return tooManySites;
+    const { type: _, siteId, instance, now, ...secret } = command;
+    return [{ type: 'SiteRegistered', data: { siteId, instance, registeredAt: now, secret } }];
+  }
+  if (!site) return siteNotFound;
+  const { siteId, instance } = site;
+  if (command.type === 'DeleteSite')
+    return [{ type: 'SiteDeleted', data: { siteId, instance, deletedAt: command.now } }];
+  const secret = changed(site, command.changes);
+  if (Object.keys(secret).length === 0) return [];
+  return [{ type: 'SiteChanged', data: { siteId, instance, changedAt: command.now, secret } }];
+}
+
+function changed(site: Site, changes: Partial<SiteFields>): Partial<SiteFields> {
+  const keys = Object.keys(changes) as (keyof SiteFields)[];
+  const others = keys.filter((key) => JSON.stringify(changes[key]) !== JSON.stringify(site[key]));
+  return Object.fromEntries(others.map((key) => [key, changes[key]]));
+}
+
+const evolve: Evolve<SitesState, SitesEvent> = {
+  SiteRegistered: (sites, { siteId, instance, registeredAt, secret }) =>
+    sites.set(siteId, {
+      ...secret,
+      siteId,
+      instance,
+      createdAt: registeredAt,
+      updatedAt: registeredAt,
+    }),
+  SiteChanged(sites, { siteId, changedAt, secret }) {
+    const site = sites.get(siteId);
+    return site ? sites.set(siteId, { ...site, ...secret, updatedAt: changedAt }) : sites;
+  },
+  SiteDeleted: (sites, { siteId }) => sites.delete(siteId),
+};
+
+export const sites: Decider<SitesState, SitesCommand, SitesEvent> = {
+  initialState: PersistentMap.empty(),
+  decide,
+  evolve,
+};

@@ -1,0 +1,15 @@
+/** Texts that strangers send: tidied so that they can be stored, compared and shown. */
+
+const LONE = /\p{Surrogate}/gu;
+const UNSEEN = /\p{Cc}+/gu;
+
+/** Trimmed, without control characters and halves of characters, cut to `most` whole code points. */
+export function clean(text: string, most: number): string {
+  // Nobody is made to tidy more than can come of it.
+  const tidied = text
+    .slice(0, 4 * most)
+    .replace(LONE, '\uFFFD')
+    .replace(UNSEEN, ' ')
+    .trim();
+  return tidied.length <= most ? tidied : [...tidied].slice(0, most).join('').trim();
+}

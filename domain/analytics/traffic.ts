@@ -1,0 +1,41 @@
+/** What a site sees in a day: in which stream it stands, and how the hits of a moment become one event. */
+import type { AnalyticsEvent, Hit } from './catalog.js';
+
+export type HitsCollected = AnalyticsEvent<'HitsCollected'>;
+
+/** A site in one of its lives. */
+export interface Instance {
+  readonly siteId: string;
+  readonly instance: string;
+}
+
+/** `2026-11-22` for every instant of that day in UTC. */
+export const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
+
+export const trafficStream = (instance: string, day: string): string =>
+  `analytics.traffic-${instance}-${day}`;
+
+/** Where a request with an `Idempotency-Key` stands. */
+export const requestStream = (commandId: string): string => `analytics.request-${commandId}`;
+
+/** `visitors` in any order: theirs says nothing. */
+export function collected(
+  { siteId, instance }: Instance,
+  collectedAt: number,
+  hits: readonly Hit[],
+  visitors: readonly string[],
+): HitsCollected {
+  const events = hits.filter(({ event }) => event !== undefined).length;
+  return {
+    type: 'HitsCollected',
+    data: {
+      siteId,
+      instance,
+      day: dayOf(collectedAt),
+      collectedAt,
+      views: hits.length - events,
+      events,
+      secret: { hits, visitors: [...visitors].sort() },
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
+import { expect } from 'chai';
+import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { type Payload, visitOf } from '../../../domain/analytics/payload.js';
+import { sites } from '../../../domain/analytics/sites.js';
+import { collected } from '../../../domain/analytics/traffic.js';
+import { visitors } from '../../../domain/analytics/visitors.js';
+import { visitorSubject } from '../../../domain/analytics/visitors-subject.js';
+import { changeSite, deleteSite, registerSite } from '../../support/analytics.js';
+import { specifyCatalog } from '../../support/catalog-spec.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+const allowed = ['plan', 'seats', 'trial'];
+const payload: Payload = {
+  site: 'demo',
+  event: 'signup',
+  path: '/pricing',
+  referrer: 'https://news.example/1',
+  campaign: { utm_source: 'news' },
+  properties: { plan: 'pro', seats: 3, trial: true },
+};
+const seen = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: 'DE' };
+const hits = [{ path: '/' }, { ...visitOf(payload, {}, allowed)!.hit, ...seen }];
+
+describe('the catalog of analytics', () => {
+  specifyCatalog({
+    catalog,
+    emitted: [
+      ...specOf(sites).run([
+        registerSite('demo'),
+        changeSite('demo', { tokenHash: 'hash' }),
+        deleteSite('demo'),
+      ]).events,
+      collected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['00000000000000ff', '0000000000000001']),
+      ...specOf(visitors).run([
+        { type: 'OpenVisitorDay', day: '2026-11-22', now: NOON },
+        { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
+      ]).events,
+    ],
+    subjectOf: () => siteSubject({ instance: 'one' }),
+    ending: ['SiteDeleted', 'VisitorDayEnded'],
+  });
+
+  it('ends with a site its key, and with a day that of its visitors', () => {
+    const { SiteDeleted, VisitorDayEnded } = catalog.events;
+    const deleted = { siteId: 'demo', instance: 'one', deletedAt: 0 };
+    expect(SiteDeleted.erases(deleted)).to.equal('analytics.site-one');
+    const ended = { day: '2026-11-22', endedAt: 0 };
+    expect(VisitorDayEnded.erases(ended))
+      .to.equal(visitorSubject(ended))
+      .and.equal('analytics.visitors-2026-11-22');
+  });
+
+  it('counts views and events of a moment, and tells its visitors in no order of their hits', () => {
+    const { data } = collected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['b', 'a']);
+    expect(data).to.deep.include({ day: '2026-11-22', views: 1, events: 1 });
+    expect(data.secret.visitors).to.deep.equal(['a', 'b']);
+  });
+});

@@ -1,0 +1,158 @@
+/** Sites: made once under an id, changed, deleted, and made again as others. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { siteFieldsOf, siteIdFrom, siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { inOrder, MOST_SITES, type SitesCommand, sites } from '../../../domain/analytics/sites.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { changeSite, deleteSite, registered, registerSite, secretOf } from '../../support/analytics.js';
+import { specOf } from '../../support/decider-spec.js';
+
+const { given, run } = specOf(sites);
+
+describe('a site', () => {
+  it('is made', () => {
+    given().when(registerSite('demo')).then(registered('demo'));
+  });
+
+  it('is made once under an id', () => {
+    given(registered('demo'))
+      .when(registerSite('demo', 'two'))
+      .thenRejected('analytics/site-exists', { kind: 'invalid' });
+  });
+
+  it('is changed in what is said', () => {
+    given(registered('demo'))
+      .when(changeSite('demo', { name: 'Other' }))
+      .then({
+        type: 'SiteChanged',
+        data: { siteId: 'demo', instance: 'one', changedAt: 2000, secret: { name: 'Other' } },
+      });
+  });
+
+  it('is not changed where it is so already', () => {
+    given(registered('demo'))
+      .when(changeSite('demo', { ...secretOf('demo') }))
+      .thenNothing();
+  });
+
+  it('is not there before it is made, nor once it is deleted', () => {
+    for (const command of [changeSite('demo', {}), deleteSite('demo')]) {
+      given().when(command).thenRejected('analytics/site-not-found', { kind: 'not-found' });
+      const { events } = run([registerSite('demo'), deleteSite('demo')]);
+      given(...events)
+        .when(command)
+        .thenRejected('analytics/site-not-found');
+    }
+  });
+
+  it('that is made again under its id is another one', () => {
+    const { state } = run([
+      registerSite('demo'),
+      changeSite('demo', { name: 'X' }),
+      deleteSite('demo'),
+      registerSite('demo', 'two'),
+    ]);
+    expect(state.get('demo')).to.include({ instance: 'two', name: 'demo', createdAt: 1000 });
+  });
+
+  it('allows nothing once it can not be read any more', () => {
+    const erased = { name: '', domains: [], allowedEventProperties: [], tokenHash: null };
+    const state = specOf(sites).after([
+      { ...registered('demo'), data: { ...registered('demo').data, secret: erased } },
+    ]);
+    expect(state.get('demo')).to.deep.include({ domains: [], tokenHash: null });
+  });
+
+  it('is one of ten thousand at most', () => {
+    let full = sites.initialState;
+    const data = registered('demo').data;
+    for (let index = 0; index < MOST_SITES; index++)
+      full = sites.evolve.SiteRegistered(full, { ...data, siteId: `s${index}` });
+    expect(sites.decide(registerSite('demo'), full)).to.include({ rejected: 'analytics/too-many-sites' });
+  });
+
+  it('keeps its id and its life through everything that is done with others', () => {
+    const id = fc.constantFrom('a', 'b', 'c');
+    const command: fc.Arbitrary<SitesCommand> = fc.oneof(
+      fc.tuple(id, fc.uuid()).map(([siteId, instance]) => registerSite(siteId, instance)),
+      fc.tuple(id, fc.string()).map(([siteId, name]) => changeSite(siteId, { name })),
+      id.map(deleteSite),
+    );
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        const { events, state } = run(commands);
+        const alive = new Map<string, string>();
+        for (const { type, data } of events) {
+          if (type === 'SiteRegistered') expect(alive.has(data.siteId)).to.equal(false);
+          else expect(alive.get(data.siteId)).to.equal(data.instance);
+          if (type === 'SiteDeleted') alive.delete(data.siteId);
+          else alive.set(data.siteId, data.instance);
+        }
+        expect(new Map([...state].map(([siteId, { instance }]) => [siteId, instance]))).to.deep.equal(alive);
+      }),
+    );
+  });
+
+  it('stands in the list by its name', () => {
+    const { state } = run([
+      registerSite('b'),
+      registerSite('a', 'two'),
+      registerSite('c', 'three'),
+      changeSite('c', { name: 'A' }),
+    ]);
+    expect(inOrder(state).map(({ siteId }) => siteId)).to.deep.equal(['c', 'a', 'b']);
+  });
+});
+
+describe('what is written of a site', () => {
+  for (const [given, id] of [
+    [' My Shop ', 'my_shop'],
+    ['shop-2_b', 'shop-2_b'],
+    ['', undefined],
+    ['a/b', undefined],
+    ['ä', undefined],
+    ['x'.repeat(80), 'x'.repeat(80)],
+    ['x'.repeat(81), undefined],
+  ] as const) {
+    it(`makes of the id ${JSON.stringify(given.slice(0, 20))} ${id?.slice(0, 20)}`, () =>
+      expect(siteIdOf(given)).to.equal(id));
+  }
+
+  it('makes an id of a name', () => {
+    expect(siteIdFrom("Ada's  Shop!")).to.equal('adas_shop');
+    expect(siteIdFrom('Läden')).to.equal('lden');
+    expect(siteIdFrom('店')).to.equal(undefined);
+    expect(siteIdFrom('x'.repeat(120))).to.equal('x'.repeat(80));
+  });
+
+  it('reduces domains to host names, of a list or of one text', () => {
+    const hosts = ['example.com', 'shop.example'];
+    expect(
+      siteFieldsOf({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] }),
+    ).to.deep.equal({ domains: hosts });
+    expect(siteFieldsOf({ domains: 'example.com, \r\n https://shop.example\n' })).to.deep.equal({
+      domains: hosts,
+    });
+  });
+
+  it('leaves out what is not written', () => expect(siteFieldsOf({})).to.deep.equal({}));
+
+  for (const [what, written] of [
+    ['a blank name', { name: ' ' }],
+    ['a name of 121 characters', { name: 'x'.repeat(121) }],
+    ['a domain that is none', { domains: ['exa mple'] }],
+    ['101 domains', { domains: Array.from({ length: 101 }, (_, index) => `d${index}.example`) }],
+    ['101 properties', { allowedEventProperties: Array.from({ length: 101 }, (_, index) => `p${index}`) }],
+    ['a property of 81 characters', { allowedEventProperties: ['x'.repeat(81)] }],
+  ] as const) {
+    it(`is refused for ${what}`, () => expect(isRejection(siteFieldsOf(written))).to.equal(true));
+  }
+
+  it('may be as long as that', () => {
+    const name = '👋'.repeat(120);
+    expect(siteFieldsOf({ name, allowedEventProperties: ['x'.repeat(80), ' x '] })).to.deep.equal({
+      name,
+      allowedEventProperties: ['x'.repeat(80), 'x'],
+    });
+  });
+});
