@@ -47,6 +47,18 @@ export const meetingSettings = {
     default: 1000,
     description: 'Rooms made before anybody came in that may stand empty',
   },
+  'meeting.connectPerMinute': {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'WebSockets of meetings one client address may open in a minute',
+  },
+  'meeting.chatRetentionSeconds': {
+    type: 'integer',
+    minimum: 1,
+    default: 86_400,
+    description: 'How long chat and reactions of meetings are kept, in seconds',
+  },
   'meeting.createPerMinute': {
     type: 'integer',
     minimum: 1,

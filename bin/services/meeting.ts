@@ -1,4 +1,5 @@
 /** The meeting service, put together. */
+import { randomUUID } from 'node:crypto';
 import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
@@ -7,11 +8,14 @@ import { createMeetingAudience } from '../../adapters/relay/meeting.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import { createCensus } from '../../application/meeting/census.js';
+import { resumeTokenOf } from '../../application/meeting/entering.js';
 import { createIceServers } from '../../application/meeting/ice.js';
+import { onlyHere } from '../../application/meeting/live.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
+import { connectSignaling, hereOf } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
 
@@ -22,13 +26,25 @@ export const meeting: Service<typeof catalog> = {
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, ...context }) {
     const { clock, derivation, settled } = kernel;
-    const resumeToken = (participantId: string) =>
-      derivation.secret('meeting.resume', participantId).toString('base64url');
-    const relay = await context.relay(createMeetingAudience({ resumeToken }));
+    const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
+    const relay = await context.relay(audience);
+    const run = `${kernel.node}~${randomUUID().slice(0, 8)}`;
     const census = createCensus(relay.state(), relay.position());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const policy = meetingPolicy(release);
-    const routes = meetingRoutes({
+    const live = onlyHere(hereOf(relay));
+    const signaling = connectSignaling({
+      ...context,
+      kernel,
+      values,
+      release,
+      relay,
+      audience,
+      census,
+      run,
+      live,
+    });
+    const plain = meetingRoutes({
       rooms: createMeetingRooms({ ...kernel, hashing: kernel.passwords, census, maxLatentRooms }),
       census,
       acknowledged: () => settled.latestOf('meeting'),
@@ -37,12 +53,14 @@ export const meeting: Service<typeof catalog> = {
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
+    const routes = [...plain, signaling.route];
     return {
       policy,
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       publish: toEach<LiveEvent<typeof catalog>>(
+        (event) => event.type !== 'ProjectionSwitched' && signaling.hear(event),
         relay.publish,
         (event) => {
           if (event.type === 'ProjectionSwitched') return;
@@ -51,6 +69,10 @@ export const meeting: Service<typeof catalog> = {
         },
         ({ position }) => census.hear(position),
       ),
+      close() {
+        signaling.close();
+        relay.close();
+      },
       reactions: [],
       periodic: [],
     };

@@ -1,0 +1,62 @@
+/** The WebSocket of the meeting service, put together. */
+import { createLimit } from '../../../adapters/http/kernel/limit.js';
+import { createSignaling } from '../../../adapters/http/meeting/signaling.js';
+import type { Audience } from '../../../adapters/relay/audience.js';
+import type { Rooms } from '../../../adapters/relay/meeting.js';
+import type { Relay } from '../../../adapters/relay/relay.js';
+import { createAppender } from '../../../application/command/appender.js';
+import type { Census } from '../../../application/meeting/census.js';
+import { createEntering } from '../../../application/meeting/entering.js';
+import { createInside } from '../../../application/meeting/inside.js';
+import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
+import { createRoomPasswords } from '../../../application/meeting/passwords.js';
+import { createSignals } from '../../../application/meeting/signals.js';
+import { createTalk } from '../../../application/meeting/talk.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import type { ServiceContext } from '../../node/service.js';
+
+export interface SignalingContext
+  extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'logger' | 'signal'> {
+  readonly relay: Relay<Rooms, MeetingEvent>;
+  readonly audience: Audience<Rooms, MeetingEvent>;
+  readonly census: Pick<Census, 'hears'>;
+  /** The name of this process among all of the installation. */
+  readonly run: string;
+  readonly live: LiveRelay;
+}
+
+const MINUTE_MS = 60_000;
+
+/** To those whose sockets this process holds. */
+export const hereOf = (relay: Pick<Relay<Rooms>, 'tell' | 'passOn'>): LiveHere => ({
+  tell: (id, json) => relay.tell([id], { json }) > 0,
+  pass: (id, json) => relay.passOn(id, { json }),
+});
+
+export function connectSignaling(context: SignalingContext) {
+  const { kernel, values, release, logger, signal, relay, audience, census, run, live } = context;
+  const { log, clock, derivation } = kernel;
+  const room = (roomId: string) => relay.state().get(roomId);
+  const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation });
+  return createSignaling({
+    entering: createEntering({ ...kernel, passwords, run }),
+    inside: createInside({ ...kernel, logger, signal }),
+    talk: createTalk({
+      log,
+      appender: createAppender({ log, logger, appended: kernel.appended }),
+      clock,
+      node: kernel.node,
+      release,
+      retentionSeconds: values['meeting.chatRetentionSeconds'],
+      room,
+    }),
+    signals: createSignals({ live, room }),
+    live,
+    relay,
+    audience,
+    hears: census.hears,
+    limitConnections: createLimit(values['meeting.connectPerMinute'], MINUTE_MS),
+    derivation,
+    clock,
+  });
+}
