@@ -44,6 +44,10 @@ const rules: readonly Rule<AnnalsSettings>[] = [
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
       ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
       : undefined,
+  (values) =>
+    ['0.0.0.0', '::', '[::]'].includes(values['mesh.host']) && !values['mesh.address']
+      ? { key: 'mesh.address', reason: 'must be given where mesh.host is all addresses of a machine' }
+      : undefined,
   ...meetingRules,
   ...logsRules,
   ...(['chat.appUrl', 'auth.appUrl', 'meeting.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(

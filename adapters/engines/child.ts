@@ -52,6 +52,12 @@ async function lock() {
   }
 }
 
+/**
+ * The parent holds the other end of our standard input. Of the channel's end nobody is told while a port that went
+ * over it is not acknowledged, as by a parent that was killed before it came to that.
+ */
+const orphaned = new Promise((resolve) => process.stdin.on('error', resolve).on('close', resolve).resume());
+
 keepTicksQuick();
 // Whatever the store makes is for this user alone.
 process.umask(0o077);
@@ -74,9 +80,8 @@ try {
     engine.stop().finally(() => process.exit(0));
   };
   process.on('message', stop);
-  process.on('disconnect', stop);
-  // The parent may have gone while the store was opened.
-  if (!process.connected) stop();
+  // Perhaps while the store was opened.
+  void orphaned.then(stop);
   const ready = { url: engine.url, port: engine.port, isNew: engine.isNew };
   await tell({ ready }, held ? undefined : engine.held);
 } catch (error) {

@@ -153,9 +153,10 @@ function launch(
   secret: string,
   held?: HeldPort,
 ): ChildProcess {
-  // What a child shares of our output is made to block, for us too: who reads no more would stop both.
+  // What a child shares of our output is made to block, for us too: who reads no more would stop both. By the end of its
+  // input, which stays open as long as this process lives, it knows that it has no parent any more.
   const child = fork(CHILD, [kind, directory, String(port)], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     execArgv: ENGINE_FLAGS,
   });
   child.stderr?.pipe(process.stderr, { end: false });

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Budget } from '../../application/budget.js';
 import type { Cache } from '../../application/ports.js';
 import type { Answered } from '../http/kernel/app.js';
+import type { MeshObserver } from '../mesh/mesh.js';
 import type { RelayObserver } from '../relay/connections.js';
 
 export interface Metrics {
@@ -14,6 +15,8 @@ export interface Metrics {
   projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
   /** For the relay of a service. */
   relay(service: string): RelayObserver;
+  /** For what the nodes tell each other. */
+  readonly mesh: MeshObserver;
   /** Something sealed can never be opened again, and is shown as erased. */
   unopened(): void;
   /** How many events the event store left out, for they are damaged; asked for whenever the metrics are. */
@@ -89,6 +92,21 @@ export function createMetrics(): Metrics {
     name: 'annals_relay_slow_clients_total',
     help: 'Clients cut because they did not read',
     labelNames: ['service'],
+    registers,
+  });
+  const nodes = new Gauge({
+    name: 'annals_mesh_connections',
+    help: 'Other nodes that this one is connected to',
+    registers,
+  });
+  const told = new Counter({
+    name: 'annals_mesh_said_total',
+    help: 'What this node said to others, and was in no log',
+    registers,
+  });
+  const lost = new Counter({
+    name: 'annals_mesh_lost_total',
+    help: 'What of that was lost: the other node had gone, or took nothing',
     registers,
   });
   const reactions = new Counter({
@@ -178,6 +196,11 @@ export function createMetrics(): Metrics {
       sent: (count) => frames.inc({ service }, count),
       cut: () => cuts.inc({ service }),
     }),
+    mesh: {
+      connected: (total) => nodes.set(total),
+      said: () => told.inc(),
+      lost: () => lost.inc(),
+    },
     unopened: () => unopened.inc(),
     damaged(count) {
       damaged = count;

@@ -36,6 +36,25 @@ export const commonSettings = {
     default: 'annals',
     description: 'Database of the read models; the keys live in one beside it',
   },
+  'mesh.host': {
+    type: 'string',
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'Address on which a node hears the other nodes, never clients',
+  },
+  'mesh.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 0,
+    description: 'Port on which a node hears the other nodes; 0 picks a free one',
+  },
+  'mesh.address': {
+    type: 'string',
+    pattern: '^(?:[^\\s:/\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?$',
+    form: 'a host, or host:port; IPv6 in brackets',
+    description: 'Where the other nodes reach it; `mesh.host` and its port unless given',
+  },
   'operations.port': {
     type: 'integer',
     minimum: 0,

@@ -1,18 +1,22 @@
 /** What people of a meeting tell each other and is in no log: offers, answers, candidates, files, and what was so before. */
 import type { Person } from '../../domain/meeting/state.js';
 
-/** Whom it is for; `node` is the process that holds their socket. */
-export type Target = Pick<Person, 'id' | 'node'>;
+/** Who tells whom, both in the same room; `node` of the target is the process that holds their socket. */
+export interface Between {
+  readonly roomId: string;
+  readonly from: Pick<Person, 'id'>;
+  readonly to: Pick<Person, 'id' | 'node'>;
+}
 
 /** To people wherever they are. `json` is one message as they read it. Who is not there is told nothing, and nobody of that. */
 export interface LiveRelay {
   /** At once, in order, and not waited for: who leaves too much of it unread is cut. */
-  tell(to: Target, json: string): void;
+  tell(between: Between, json: string): void;
   /**
    * In order with all that is passed to the same target, and waited for: settles once the target has room for more, or
    * is not there, or has gone meanwhile. Never rejects. Nothing is passed in part.
    */
-  pass(to: Target, json: string): Promise<void>;
+  pass(between: Between, json: string): Promise<void>;
 }
 
 /** The same to those whose sockets this process holds; says whether it came to anybody. */
@@ -23,6 +27,6 @@ export interface LiveHere {
 
 /** Of an installation of one process. */
 export const onlyHere = (here: LiveHere): LiveRelay => ({
-  tell: ({ id }, json) => void here.tell(id, json),
-  pass: async ({ id }, json) => void (await here.pass(id, json)),
+  tell: ({ to }, json) => void here.tell(to.id, json),
+  pass: async ({ to }, json) => void (await here.pass(to.id, json)),
 });

@@ -30,6 +30,7 @@ import type { AnnalsValues } from '../settings.js';
 import { adopt } from './adopt.js';
 import { nodeName, type Servers } from './connect.js';
 import { createKernel, type Kernel } from './kernel.js';
+import { createMeshing } from './meshing.js';
 import { createRelays } from './relays.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
@@ -86,12 +87,15 @@ export async function begin(
   const context = { kernel, values, release, metrics, logger, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const relays = createRelays({ kernel, metrics, windows, logger, signal });
+  const meshing = createMeshing({ kernel, values, metrics, logger });
+  opened('mesh', meshing.close);
   const urls = new Map<string, string>();
   const connecting = chosen.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
     const relay: ServiceContext['relay'] = (...of) => relays.make(service.name, ...of);
-    return { service, connected: await service.connect({ ...context, horizon, url, relay }) };
+    const mesh: ServiceContext['mesh'] = (hear) => meshing.channel(service.name, hear);
+    return { service, connected: await service.connect({ ...context, horizon, url, relay, mesh }) };
   });
   const connected = await Promise.all(connecting);
   const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));

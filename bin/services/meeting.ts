@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { createWebPage } from '../../adapters/http/kernel/web-page.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { createMeetingAudience } from '../../adapters/relay/meeting.js';
@@ -50,6 +51,7 @@ export const meeting: Service<typeof catalog> = {
       acknowledged: () => settled.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
       limitCreates: createLimit(values['meeting.createPerMinute'], MINUTE_MS),
+      page: createWebPage('meeting'),
       release,
       uptimeMs: () => process.uptime() * 1000,
     });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin'] as const;
+const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin', 'web'] as const;
 const SERVICES = ['chat', 'meeting', 'analytics', 'logs', 'rooms'];
 
 interface Source {
@@ -102,6 +102,13 @@ describe('the architecture', () => {
 
   it('lets only bin construct: nothing imports it', () => {
     expect(offences(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal(
+      [],
+    );
+  });
+
+  it('keeps pages apart: what they share with the rest is the contract', () => {
+    expect(mayImport('web', ['web'])).to.deep.equal([]);
+    expect(offences(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal(
       [],
     );
   });

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { createMetrics } from '../../adapters/system/metrics.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin'];
+const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin', 'web'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const filesIn = (folder: string, end: string) =>
@@ -58,7 +58,7 @@ describe('the pages about the code', () => {
       named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)),
     );
     expect(unknown).to.deep.equal([]);
-    const path = /^(?:domain|application|projections|adapters|bin|test|docs)\/[\w./-]+$/;
+    const path = /^(?:domain|application|projections|adapters|bin|web|test|docs)\/[\w./-]+$/;
     const gone = wrong((text) =>
       named(text).filter((name) => path.test(name) && !existsSync(join(ROOT, name))),
     );
@@ -74,7 +74,7 @@ describe('the pages about the code', () => {
 
   it('name only settings, read models, caches and background work that there are', () => {
     const dotted =
-      /^(?:chat|auth|email|oauth|logs|rooms|eventStore|mongo|operations|server|log)\.[a-z][a-zA-Z.]*$/;
+      /^(?:chat|auth|email|oauth|logs|rooms|eventStore|mongo|mesh|operations|server|log)\.[a-z][a-zA-Z.]*$/;
     const unknown = (name: string) => dotted.test(name) && !code.includes(`'${name}'`);
     expect(wrong((text) => named(text).filter(unknown))).to.deep.equal([]);
   });

@@ -39,5 +39,5 @@ export function partOf({ method, headers }: Asked, { etag, size }: Tagged): Part
 }
 
 /** Compared as weak tags are: what goes over the wire is the same. */
-const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+export const isKnown = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);

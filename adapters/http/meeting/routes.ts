@@ -7,6 +7,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import type { Limit } from '../kernel/limit.js';
 import { isProblem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
+import { type WebPage, wantsPage } from '../kernel/web-page.js';
 import * as schemas from './schemas.js';
 import { wantedRoom } from './wanted.js';
 
@@ -17,6 +18,8 @@ export interface MeetingDeps {
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: Limit;
+  /** To try meetings with. */
+  readonly page: WebPage;
   readonly release: string;
   /** How long this process runs, ms. */
   readonly uptimeMs: () => number;
@@ -27,14 +30,21 @@ const GUEST = 'meeting.guest';
 const FRESH = { 'Cache-Control': 'no-store' };
 
 export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
-  const { rooms, census, acknowledged, iceServers, limitCreates, release, uptimeMs } = deps;
+  const { rooms, census, acknowledged, iceServers, limitCreates, page, release, uptimeMs } = deps;
 
   const index = route({
     method: 'GET',
     path: '/',
-    summary: 'What is where',
+    summary: 'What is where; for browsers, a page to try meetings with',
     answers: { 200: { description: 'The index', schema: schemas.index } },
-    handle: () => ({ status: 200, body: { service: 'meeting', version: release, links: LINKS } }),
+    handle: (request) =>
+      wantsPage(request)
+        ? page.document(request)
+        : {
+            status: 200,
+            body: { service: 'meeting', version: release, links: LINKS },
+            headers: { Vary: 'Accept' },
+          },
   });
 
   const health = route({
@@ -92,7 +102,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     },
   });
 
-  return [index, health, config, create];
+  return [index, page.parts, health, config, create];
 }
 
 const LINKS = {

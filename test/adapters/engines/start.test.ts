@@ -1,14 +1,20 @@
 /** What the parent of an engine hears of its start, by messages as they come from the process; and of its end. */
-import { ChildProcess } from 'node:child_process';
+import { ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
 import type { ChildMessage } from '../../../adapters/engines/child.js';
+import { isLocked } from '../../../adapters/engines/lock.js';
 import { ready, startEngines } from '../../../adapters/engines/start.js';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
+import { owned } from '../../support/children.js';
 import { eventually } from '../../support/condition.js';
 import { quiet, temporaryDirectory } from '../../support/engines.js';
+import { freePort } from '../../support/server.js';
 
 /** A process that says all this at once. */
 function saying(child: ChildProcess, ...messages: readonly ChildMessage[]): void {
@@ -45,6 +51,41 @@ async function takePort(port: number): Promise<string> {
   server.close();
   return outcome;
 }
+
+const START = new URL('../../../adapters/engines/start.js', import.meta.url).href;
+
+describe('an engine whose parent is killed', function () {
+  this.timeout(60_000);
+
+  it('ends with it, also when that was too busy to hear that the engine is up', async () => {
+    const directory = temporaryDirectory();
+    const dataDir = directory.path;
+    const port = Number(await freePort());
+    // Nothing that an engine says is read there any more, and nothing that it sent is acknowledged.
+    const parent = `
+      import { startEngines } from '${START}';
+      const logger = { debug() {}, info() {}, warn() {}, error() {} };
+      void startEngines({ dataDir: ${JSON.stringify(dataDir)}, mongoPort: ${port}, logger });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
+    const busy = owned(spawn(process.execPath, ['--input-type=module', '-e', parent], { stdio: 'inherit' }));
+    const engine = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
+    let pids: readonly number[] = [];
+    const stores = ['eventstore', 'mongo'].map((name) => join(dataDir, name));
+    try {
+      // Who answers has told its parent before that it is up.
+      await eventually(() => engine.db('admin').command({ hello: 1 }));
+      await eventually(() => stores.every(isLocked));
+      pids = stores.map((store) => Number(readFileSync(join(store, 'lock'), 'utf8')));
+      busy.kill('SIGKILL');
+      await eventually(() => !stores.some(isLocked));
+      pids = [];
+    } finally {
+      await engine.close();
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      directory.remove();
+    }
+  });
+});
 
 describe('an engine that dies', () => {
   it('leaves its port to nobody, who would be shown the secret, and comes back on it; each time', async () => {

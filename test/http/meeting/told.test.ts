@@ -49,6 +49,17 @@ describe('what the meeting service tells', function () {
     expect(document.body.paths).to.include.keys('/', '/health', '/config', '/api/rooms');
   });
 
+  it('is a page to try meetings with, at the same root, for browsers', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = await send(meetings.base, { method: 'GET', path: '/', headers: { accept } });
+    expect(page.status).to.equal(200);
+    expect(page.headers).to.include({ ...SEVEN, 'content-type': 'text/html; charset=utf-8' });
+    const [script] = /assets\/page-\w+\.js/.exec(page.text) ?? [];
+    const part = await send(meetings.base, { method: 'GET', path: `/${script}` });
+    expect(part.status).to.equal(200);
+    expect(part.headers).to.include(SEVEN);
+  });
+
   it('has the seven headers on every answer, errors included, and no other of CORS', async () => {
     const answers: readonly (readonly [status: number, method: string, path: string, body?: string])[] = [
       [200, 'GET', '/health'],

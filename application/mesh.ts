@@ -1,0 +1,35 @@
+/** What the processes of an installation tell each other directly, and is in no log (docs/mesh.md). */
+
+/** A message of one process to another. */
+export interface Said {
+  /** What it is about, in the words of whoever speaks; small. */
+  readonly head: { readonly [name: string]: string };
+  /** What it carries, as it is. */
+  readonly body: Buffer;
+}
+
+/** Hears what the process with this name says; settles when there is room for more, with whether it came to anybody. */
+export type Hear = (from: string, said: Said) => boolean | Promise<boolean>;
+
+export interface Mesh {
+  /** How the others know this process: it has another name at each start. */
+  readonly run: string;
+  /** The names of those that live, this one among them: who has gone is told of some seconds later. */
+  alive(): ReadonlySet<string>;
+  /** Not waited for, and in order. Lost as a whole with the connection, or where far too much waits for it already. */
+  tell(to: string, said: Said): void;
+  /**
+   * In order with all that is asked for the same target, one at a time, and waited for: settles when `to` has heard it
+   * and has room for more. False when it came to nobody, or the other one is gone or frozen; never rejects.
+   */
+  ask(to: string, target: string, said: Said): Promise<boolean>;
+}
+
+/** Who else is there, and where they can be reached. */
+export interface Members {
+  /** The address of one that lives. */
+  address(run: string): string | undefined;
+  alive(): ReadonlySet<string>;
+  /** Looks now; rejects when that can't be known. */
+  look(): Promise<void>;
+}

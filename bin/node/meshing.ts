@@ -1,0 +1,56 @@
+/** Connects this process with the other nodes, once a service wants to speak with them. */
+import { randomBytes } from 'node:crypto';
+import { type OpenMesh, openMesh } from '../../adapters/mesh/mesh.js';
+import { joinMembers } from '../../adapters/mongo/members.js';
+import type { Metrics } from '../../adapters/system/metrics.js';
+import type { Hear, Mesh } from '../../application/mesh.js';
+import type { Logger } from '../../application/ports.js';
+import type { AnnalsValues } from '../settings.js';
+import type { Kernel } from './kernel.js';
+
+export interface MeshingOptions {
+  readonly kernel: Pick<Kernel, 'node' | 'mongo' | 'derivation'>;
+  readonly values: Pick<AnnalsValues, 'mesh.host' | 'mesh.port' | 'mesh.address'>;
+  readonly metrics: Pick<Metrics, 'mesh'>;
+  readonly logger: Logger;
+}
+
+export function createMeshing({ kernel, values, metrics, logger }: MeshingOptions) {
+  let opening: Promise<OpenMesh> | undefined;
+
+  async function open(): Promise<OpenMesh> {
+    // A node keeps its name when it starts again, and those who were connected to it before are not any more.
+    const run = `${kernel.node}~${randomBytes(4).toString('hex')}`;
+    const mesh = await openMesh({
+      run,
+      key: kernel.derivation.secret('mesh'),
+      host: values['mesh.host'],
+      port: values['mesh.port'],
+      address: values['mesh.address'],
+      join: (address, looked) =>
+        joinMembers(
+          kernel.mongo.models,
+          { run, address },
+          {
+            looked,
+            failed: (err) => logger.warn({ err }, 'it is not known which nodes live, looking again'),
+          },
+        ),
+      observe: metrics.mesh,
+      logger,
+    });
+    logger.info({ run, address: mesh.address }, `other nodes on ${mesh.address}`);
+    return mesh;
+  }
+
+  return {
+    async channel(name: string, hear: Hear): Promise<Mesh> {
+      opening ??= open();
+      return (await opening).channel(name, hear);
+    },
+    async close() {
+      const mesh = await opening?.catch(() => undefined);
+      await mesh?.close();
+    },
+  };
+}

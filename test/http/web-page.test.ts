@@ -1,0 +1,80 @@
+/** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
+import { expect } from 'chai';
+import { createWebPage, wantsPage } from '../../adapters/http/kernel/web-page.js';
+import { serveToys, type Toys } from './toy.js';
+
+const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
+
+describe('a page of web/', () => {
+  let toys: Toys;
+  before(async () => {
+    const page = createWebPage('meeting');
+    toys = await serveToys([
+      {
+        method: 'GET',
+        path: '/',
+        summary: 'A page, or what programs get',
+        answers: { 200: { description: 'It' } },
+        handle: (request) =>
+          wantsPage(request) ? page.document(request) : { status: 200, body: { name: 'toys' } },
+      },
+      page.parts,
+    ]);
+  });
+  after(() => toys?.close());
+
+  const partsOf = (text: string) =>
+    [...text.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => path);
+
+  it('is for those who read pages, and not for programs', async () => {
+    expect((await toys.ask('/', html)).headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    for (const accept of ['*/*', 'application/json'])
+      expect((await toys.ask('/', { headers: { accept } })).json).to.deep.equal({ name: 'toys' });
+    expect((await toys.ask('/', html)).headers.get('vary')).to.include('Accept');
+  });
+
+  it('may load nothing from elsewhere, run nothing that stands in it, and be framed by nobody', async () => {
+    const { headers, text } = await toys.ask('/', html);
+    const rules = headers.get('content-security-policy')?.split('; ');
+    expect(rules).to.include.members([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+    ]);
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(text).to.not.match(/(?:src|href)="(?:https?:)?\/\//);
+    expect(text).to.not.match(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/);
+  });
+
+  it('is asked for anew each time, and not sent again when it is the same', async () => {
+    const { headers } = await toys.ask('/', html);
+    expect(headers.get('cache-control')).to.equal('no-cache');
+    const etag = headers.get('etag') ?? '';
+    const again = await toys.ask('/', { headers: { ...html.headers, 'if-none-match': `"other", ${etag}` } });
+    expect(again.status).to.equal(304);
+    expect(again.text).to.equal('');
+    const other = await toys.ask('/', { headers: { ...html.headers, 'if-none-match': '"other"' } });
+    expect(other.status).to.equal(200);
+  });
+
+  it('has parts of its own that may be kept for ever, and nothing besides them', async () => {
+    const parts = partsOf((await toys.ask('/', html)).text);
+    expect(parts.map((path) => path?.replace(/^.*\./, ''))).to.have.members(['js', 'css', 'svg']);
+    for (const path of parts) {
+      const { status, headers, text } = await toys.ask(`/${path}`);
+      expect(status, path).to.equal(200);
+      expect(headers.get('cache-control'), path).to.include('immutable');
+      expect(headers.get('content-type'), path).to.match(
+        /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+      );
+      expect(text, path).to.not.match(/(?:@import|url\(|import\()\s*["']?(?:https?:)?\/\//);
+    }
+    for (const name of ['index.html', 'page.js', '..%2f..%2fpackage.json', 'constructor', ''])
+      expect((await toys.ask(`/assets/${name}`)).status, name).to.equal(404);
+  });
+});

@@ -1,0 +1,95 @@
+/** Nodes that speak with each other over real sockets, and know each other by a list that the test keeps. */
+import { randomBytes } from 'node:crypto';
+import { type OpenMesh, openMesh } from '../../adapters/mesh/mesh.js';
+import type { Hear, Mesh, Said } from '../../application/mesh.js';
+import { quiet } from './engines.js';
+import { type HeldTime, heldTime } from './held-time.js';
+
+export const KEY = randomBytes(32);
+
+export interface Node extends OpenMesh {
+  readonly mesh: Mesh;
+  /** The bodies it heard, as texts. */
+  readonly heard: string[];
+  readonly port: number;
+  /** How much of what it said was lost. */
+  lost(): number;
+  connected(): number;
+}
+
+export interface NodeOptions {
+  readonly hear?: Hear;
+  readonly key?: Buffer;
+  readonly time?: HeldTime;
+  /** Where the others reach it, if not where it listens. */
+  readonly reached?: (port: number) => Promise<string>;
+}
+
+export const said = (body: string | Buffer, head: Said['head'] = {}): Said => ({
+  head,
+  body: Buffer.from(body as string),
+});
+
+/** Closed after each test. */
+export function useMesh() {
+  const open: Node[] = [];
+  const addresses = new Map<string, string>();
+  const looks: (() => void)[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map(({ close }) => close()));
+    addresses.clear();
+    looks.length = 0;
+  });
+
+  return {
+    /** Who is there, and where. */
+    addresses,
+    /** Everybody looks who is there. */
+    look() {
+      for (const each of looks) each();
+    },
+    async node(
+      run: string,
+      { hear, key = KEY, time = heldTime(), reached }: NodeOptions = {},
+    ): Promise<Node> {
+      const heard: string[] = [];
+      let [lost, connected] = [0, 0];
+      const opened = await openMesh({
+        run,
+        key,
+        host: '127.0.0.1',
+        port: 0,
+        async join(address, looked) {
+          const port = Number(address.split(':').at(-1));
+          addresses.set(run, (await reached?.(port)) ?? address);
+          looks.push(looked);
+          return {
+            address: (of) => addresses.get(of),
+            alive: () => new Set(addresses.keys()),
+            look: async () => looked(),
+            async leave() {
+              addresses.delete(run);
+            },
+          };
+        },
+        observe: {
+          connected: (total) => {
+            connected = total;
+          },
+          said() {},
+          lost: () => void lost++,
+        },
+        logger: quiet,
+        after: time.after,
+      });
+      const mesh = opened.channel('toy', async (from, each) => {
+        heard.push(String(each.body));
+        return (await hear?.(from, each)) ?? true;
+      });
+      const port = Number(opened.address.split(':').at(-1));
+      const node = { ...opened, mesh, heard, port, lost: () => lost, connected: () => connected };
+      open.push(node);
+      return node;
+    },
+  };
+}

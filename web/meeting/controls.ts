@@ -1,0 +1,57 @@
+/** What we can do in a meeting, by buttons. */
+import { byId, element, pressed } from '../shared/dom.js';
+import type { Flags, Said } from './messages.js';
+import { isModerator, type Room } from './room.js';
+import { REACTIONS } from './stage.js';
+
+export interface ControlsOptions {
+  say(message: Said): void;
+  /** Changes what is told of ourselves. */
+  change(flags: Partial<Flags>, message: Said): void;
+  react(reaction: string): void;
+  switchSource(): void;
+  leave(): void;
+}
+
+export function createControls({ say, change, react, switchSource, leave }: ControlsOptions) {
+  const button = (id: string) => byId<HTMLButtonElement>(id);
+  const [mute, video, source, hand] = [button('mute'), button('video'), button('source'), button('hand')];
+  const [lock, record] = [button('lock'), button('record')];
+
+  byId('reactions').replaceChildren(
+    ...Array.from(REACTIONS, ([name, sign]) => {
+      const made = element('button', { textContent: sign, title: name, 'aria-label': `React: ${name}` });
+      made.onclick = () => react(name);
+      return made;
+    }),
+  );
+  source.onclick = switchSource;
+  button('leave').onclick = leave;
+
+  return (room: Room, isCamera: boolean) => {
+    const me = room.me ?? '';
+    const { isMuted = false, isVideoOff = false, isHandRaised = false } = room.people.get(me) ?? {};
+    const flag = (flags: Partial<Flags>) => () => change(flags, { type: 'participant-updated', ...flags });
+    mute.onclick = flag({ isMuted: !isMuted });
+    video.onclick = flag({ isVideoOff: !isVideoOff });
+    hand.onclick = () =>
+      change({ isHandRaised: !isHandRaised }, { type: isHandRaised ? 'lower-hand' : 'raise-hand' });
+    pressed(mute, isMuted, isMuted ? 'Unmute' : 'Mute');
+    pressed(video, isVideoOff, isVideoOff ? 'Picture on' : 'Picture off');
+    pressed(hand, isHandRaised, isHandRaised ? 'Lower hand' : 'Raise hand');
+    pressed(source, isCamera, 'Camera');
+
+    const { isLocked, recordingBy } = room;
+    lock.hidden = record.hidden = !isModerator(room);
+    pressed(lock, isLocked, isLocked ? 'Unlock' : 'Lock');
+    lock.onclick = () => say({ type: isLocked ? 'room-unlocked' : 'room-locked' });
+    const isRecording = recordingBy !== undefined;
+    pressed(record, isRecording, isRecording ? 'End recording' : 'Announce recording');
+    record.onclick = () =>
+      say(
+        isRecording
+          ? { type: 'recording-stopped', stoppedBy: me }
+          : { type: 'recording-started', startedBy: me },
+      );
+  };
+}

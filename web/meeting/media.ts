@@ -1,0 +1,54 @@
+/** What goes out of us: one picture at a time, muted or dark as our flags say. */
+
+import type { Tracks } from './peer.js';
+import { camera, drawing, type Picture } from './picture.js';
+import type { Person } from './room.js';
+
+export interface Media {
+  readonly isCamera: boolean;
+  readonly stream: MediaStream;
+  tracks(): Tracks;
+  /** Resolves to false where there is no camera to be had; then it is a drawing. */
+  use(source: 'camera' | 'drawing', name: string): Promise<boolean>;
+  follow(own: Person | undefined): void;
+  stop(): void;
+}
+
+export function createMedia(): Media {
+  const stream = new MediaStream();
+  let picture: Picture | undefined;
+  let isCamera = false;
+  let flags = { isMuted: false, isVideoOff: false };
+
+  function obey() {
+    if (picture) picture.video.enabled = !flags.isVideoOff;
+    if (picture?.audio) picture.audio.enabled = !flags.isMuted;
+  }
+
+  function show(next: Picture | undefined, ofCamera: boolean) {
+    for (const track of stream.getTracks()) stream.removeTrack(track);
+    picture?.stop();
+    picture = next;
+    isCamera = ofCamera;
+    if (next) stream.addTrack(next.video);
+    obey();
+  }
+
+  return {
+    get isCamera() {
+      return isCamera;
+    },
+    stream,
+    tracks: () => ({ video: picture?.video ?? null, audio: picture?.audio ?? null }),
+    async use(source, name) {
+      const filmed = source === 'camera' ? await camera().catch(() => undefined) : undefined;
+      show(filmed ?? drawing(name), filmed !== undefined);
+      return source === 'drawing' || filmed !== undefined;
+    },
+    follow(own) {
+      flags = { isMuted: own?.isMuted ?? false, isVideoOff: own?.isVideoOff ?? false };
+      obey();
+    },
+    stop: () => show(undefined, false),
+  };
+}

@@ -1,0 +1,115 @@
+/** What is said and heard over the WebSocket of a meeting; every message has these fields besides its own. */
+
+export interface Base {
+  readonly roomId: string;
+  readonly participantId: string;
+  /** Unix ms. */
+  readonly timestamp: number;
+}
+
+export interface Flags {
+  readonly isMuted: boolean;
+  readonly isVideoOff: boolean;
+  readonly isHandRaised: boolean;
+}
+
+export interface Candidate {
+  readonly candidate: string;
+  readonly sdpMid: string | null;
+  readonly sdpMLineIndex: number | null;
+}
+
+/** For one participant only. */
+export type Signal =
+  | { readonly type: 'offer' | 'answer'; readonly targetId: string; readonly sdp: string }
+  | { readonly type: 'ice-candidate'; readonly targetId: string; readonly candidate: Candidate };
+
+/** For one participant only; `transferId` is the same from the offer to the last chunk. */
+export type FileMessage =
+  | {
+      readonly type: 'file-offer';
+      readonly targetId: string;
+      readonly transferId: string;
+      readonly fileName: string;
+      /** Bytes. */
+      readonly fileSize: number;
+      /** A MIME type, or empty. */
+      readonly fileType: string;
+    }
+  | {
+      readonly type: 'file-answer';
+      readonly targetId: string;
+      readonly transferId: string;
+      readonly accepted: boolean;
+    }
+  | {
+      readonly type: 'file-chunk';
+      readonly targetId: string;
+      readonly transferId: string;
+      /** Base64. */
+      readonly chunk: string;
+      /** From 0. */
+      readonly index: number;
+      readonly total: number;
+    };
+
+export type Action = 'mute' | 'unmute' | 'kick' | 'make-moderator';
+
+export interface Join {
+  readonly type: 'join';
+  readonly roomId: string;
+  readonly name: string;
+  readonly isHost: boolean;
+  readonly password?: string;
+  readonly creatorToken?: string;
+  /** With these two somebody comes back as who they were. */
+  readonly participantId?: string;
+  readonly resumeToken?: string;
+}
+
+export type Said =
+  | Join
+  | Signal
+  | FileMessage
+  | { readonly type: 'leave' | 'raise-hand' | 'lower-hand' | 'room-locked' | 'room-unlocked' }
+  | { readonly type: 'chat'; readonly text: string; readonly replyTo?: string }
+  | ({ readonly type: 'participant-updated' } & Partial<Flags>)
+  | { readonly type: 'reaction'; readonly reaction: string }
+  | { readonly type: 'recording-started'; readonly startedBy: string }
+  | { readonly type: 'recording-stopped'; readonly stoppedBy: string }
+  | { readonly type: 'moderator-action'; readonly targetId: string; readonly action: Action }
+  | { readonly type: 'admit-user'; readonly targetId: string }
+  | { readonly type: 'reject-user'; readonly targetId: string; readonly reason: string };
+
+export type Chat = Base & {
+  readonly type: 'chat';
+  readonly text: string;
+  readonly name: string;
+  readonly messageId: string;
+  readonly replyTo?: string;
+};
+
+export type Heard = Base &
+  (
+    | {
+        readonly type: 'participant-joined';
+        readonly name: string;
+        readonly isModerator: boolean;
+        readonly isMuted: boolean;
+        readonly isVideoOff: boolean;
+        /** Only told to who has joined. */
+        readonly resumeToken?: string;
+      }
+    | { readonly type: 'waiting-room'; readonly name: string; readonly resumeToken?: string }
+    | ({ readonly type: 'participant-updated'; readonly isModerator: boolean } & Flags)
+    | { readonly type: 'participant-left' | 'raise-hand' | 'lower-hand' | 'room-locked' | 'room-unlocked' }
+    | { readonly type: 'recording-started'; readonly startedBy: string }
+    | { readonly type: 'recording-stopped'; readonly stoppedBy: string }
+    | { readonly type: 'reaction'; readonly reaction: string }
+    | { readonly type: 'moderator-action'; readonly targetId: string; readonly action: Action }
+    | { readonly type: 'reject-user'; readonly reason: string }
+    | { readonly type: 'error'; readonly code: string; readonly message: string }
+    | Chat
+    | Signal
+    | FileMessage
+  );

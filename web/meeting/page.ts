@@ -1,0 +1,125 @@
+/** The trial page of meetings, put together: what is heard is shown, what is done is said. */
+import { byId } from '../shared/dom.js';
+import { createControls } from './controls.js';
+import { createFiles } from './files.js';
+import { createHappenings } from './happenings.js';
+import { createLobby, type Entering } from './lobby.js';
+import { createMedia } from './media.js';
+import type { Said } from './messages.js';
+import { createPeers, type Distance, type Peers } from './peers.js';
+import { createPeople, createWaiting } from './people.js';
+import { createSession, type State } from './session.js';
+import { createStage } from './stage.js';
+import { createTalk } from './talk.js';
+import { showRoom, showState, type View } from './view.js';
+
+const socketUrl = new URL('ws', location.href);
+socketUrl.protocol = socketUrl.protocol.replace('http', 'ws');
+socketUrl.hash = '';
+
+const media = createMedia();
+const distances = new Map<string, Distance>();
+/** Of those who have left, too. */
+const names = new Map<string, string>();
+let peers: Peers | undefined;
+let entering: Entering | undefined;
+
+const session = createSession(socketUrl, { changed, heard: (message) => happened(message) });
+const me = () => session.state.room.me;
+const nameOf = (id: string) => names.get(id) ?? 'somebody';
+const say = (message: Said) => session.say(message);
+const aloud = (what: string) => {
+  byId('aloud').textContent = what;
+};
+
+const lobby = createLobby(enter);
+const stage = createStage(byId('stage'));
+const chat = createTalk({ say, answer: (id, accepted) => files.answer(id, accepted) });
+const files = createFiles({
+  say,
+  unsent: () => session.unsent,
+  changed: (transfer) => chat.file(transfer, nameOf(transfer.participantId)),
+});
+const happened = createHappenings({
+  chat,
+  files,
+  peers: () => peers,
+  me,
+  nameOf,
+  aloud,
+  react: stage.react,
+});
+const view: View = {
+  showTiles: stage.show,
+  showPeople: createPeople(byId('people-list'), { say, sendFile: files.offer }),
+  showWaiting: createWaiting(byId('waiting-list'), say),
+  streamOf: (id) => (id === me() ? media.stream : peers?.streamOf(id)),
+  distanceTo: (id) => distances.get(id),
+};
+const showControls = createControls({
+  say,
+  change: session.change,
+  react(reaction) {
+    say({ type: 'reaction', reaction });
+    stage.react(me() ?? '', reaction);
+  },
+  async switchSource() {
+    await usePicture(media.isCamera ? 'drawing' : 'camera');
+    changed(session.state);
+  },
+  leave: session.leave,
+});
+byId('stop-waiting').onclick = session.leave;
+byId('copy-link').onclick = () => copy(location.href, 'The link is copied.');
+byId('copy-token').onclick = () => copy(entering?.creatorToken ?? '', 'The creator token is copied.');
+
+/** Where nothing may be copied, it stands in the chat. */
+const copy = (text: string, done: string) =>
+  (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
+    () => chat.happened(done),
+    () => chat.happened(text),
+  );
+
+async function usePicture(source: Entering['picture']) {
+  const found = await media.use(source, entering?.name ?? '');
+  if (!found) chat.happened('There is no camera to be had here: the others see a generated picture.');
+  peers?.send(media.tracks());
+}
+
+async function enter(wish: Entering) {
+  entering = wish;
+  lobby.tell('');
+  chat.clear();
+  const { picture, title, ...join } = wish;
+  const [iceServers] = await Promise.all([iceServersOf(), usePicture(picture)]);
+  peers?.close();
+  const told = (id: string, distance: Distance) => {
+    distances.set(id, distance);
+    showRoom(session.state.room, view);
+  };
+  peers = createPeers({ iceServers, tracks: media.tracks, say, told });
+  session.join(join);
+}
+
+/** Within a network people reach each other without any. */
+const iceServersOf = (): Promise<readonly RTCIceServer[]> =>
+  fetch('config')
+    .then((response) => response.json())
+    .then(({ iceServers }) => iceServers)
+    .catch(() => []);
+
+function changed(state: State) {
+  const { status, room } = state;
+  if (status === 'out') {
+    peers?.close();
+    distances.clear();
+    media.stop();
+  }
+  if (!showState(state, entering?.title ?? '')) return;
+  for (const [id, { name }] of room.people) names.set(id, name);
+  byId('copy-token').hidden = !entering?.creatorToken;
+  peers?.follow(room);
+  media.follow(room.people.get(room.me ?? ''));
+  showRoom(room, view);
+  showControls(room, media.isCamera);
+}

@@ -1,0 +1,119 @@
+/** The direct connection to one of the others: picture and sound both ways, and a channel that measures how far they are. */
+import type { Candidate, Signal } from './messages.js';
+
+export interface Tracks {
+  readonly video: MediaStreamTrack | null;
+  readonly audio: MediaStreamTrack | null;
+}
+
+export interface PeerOptions {
+  readonly iceServers: readonly RTCIceServer[];
+  /** One of the two begins; when both want something at a time, it also has to wait. */
+  readonly begins: boolean;
+  readonly tracks: () => Tracks;
+  say(signal: PeerSignal): void;
+  /** The state of the connection, and how long a word takes to them and back, ms, when it was measured. */
+  told(state: RTCPeerConnectionState, roundTripMs?: number): void;
+}
+
+type Unaddressed<Kind> = Kind extends unknown ? Omit<Kind, 'targetId'> : never;
+export type PeerSignal = Unaddressed<Signal>;
+
+export interface Peer {
+  readonly stream: MediaStream;
+  heard(signal: PeerSignal): void;
+  /** Sends other tracks than before; nothing has to be negotiated for it. */
+  send(tracks: Tracks): void;
+  close(): void;
+}
+
+const MEASURE_MS = 2000;
+
+/** "Perfect negotiation" of the WebRTC recommendation, section 10.7. */
+export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptions): Peer {
+  const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
+  const stream = new MediaStream();
+  let isOffering = false;
+  let isIgnoring = false;
+  let doing = Promise.resolve();
+
+  // With a number of its own it is there on both sides without being offered.
+  const channel = connection.createDataChannel('distance', { negotiated: true, id: 0 });
+  const measure = () => channel.readyState === 'open' && channel.send(`ask ${performance.now()}`);
+  channel.onmessage = ({ data }) => {
+    const [word, sent] = String(data).split(' ');
+    if (word === 'ask') channel.send(`told ${sent}`);
+    else told(connection.connectionState, performance.now() - Number(sent));
+  };
+  channel.onopen = measure;
+  const timer = setInterval(measure, MEASURE_MS);
+
+  connection.ontrack = ({ track }) => stream.addTrack(track);
+  connection.onicecandidate = ({ candidate }) => {
+    if (candidate) say({ type: 'ice-candidate', candidate: written(candidate) });
+  };
+  connection.onconnectionstatechange = () => {
+    told(connection.connectionState);
+    if (connection.connectionState === 'failed') connection.restartIce();
+  };
+  connection.onnegotiationneeded = async () => {
+    // Who does not begin has nothing to offer before the other has.
+    if (!begins && !connection.remoteDescription) return;
+    isOffering = true;
+    await connection.setLocalDescription().catch(() => {});
+    isOffering = false;
+    sayDescription();
+  };
+  if (begins) for (const kind of ['audio', 'video']) connection.addTransceiver(kind);
+  if (begins) send(tracks());
+
+  function sayDescription() {
+    const { localDescription } = connection;
+    if (!localDescription || localDescription.type === 'rollback' || localDescription.type === 'pranswer')
+      return;
+    say({ type: localDescription.type, sdp: localDescription.sdp });
+  }
+
+  function send({ video, audio }: Tracks) {
+    for (const { sender, receiver } of connection.getTransceivers())
+      void sender.replaceTrack(receiver.track.kind === 'video' ? video : audio).catch(() => {});
+  }
+
+  async function take(signal: PeerSignal) {
+    if (signal.type === 'ice-candidate') {
+      await connection.addIceCandidate(signal.candidate).catch((error) => {
+        if (!isIgnoring) throw error;
+      });
+      return;
+    }
+    const { type, sdp } = signal;
+    const collides = type === 'offer' && (isOffering || connection.signalingState !== 'stable');
+    isIgnoring = collides && !begins;
+    if (isIgnoring) return;
+    await connection.setRemoteDescription({ type, sdp });
+    if (type === 'answer') return;
+    for (const transceiver of connection.getTransceivers()) transceiver.direction = 'sendrecv';
+    send(tracks());
+    await connection.setLocalDescription();
+    sayDescription();
+  }
+
+  return {
+    stream,
+    heard(signal) {
+      // In the order they came; one that can't be understood spoils none of those after it.
+      doing = doing.then(() => take(signal)).catch((error) => console.warn('a signal was not taken', error));
+    },
+    send,
+    close() {
+      clearInterval(timer);
+      connection.close();
+    },
+  };
+}
+
+const written = ({ candidate, sdpMid, sdpMLineIndex }: RTCIceCandidate): Candidate => ({
+  candidate,
+  sdpMid,
+  sdpMLineIndex,
+});

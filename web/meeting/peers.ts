@@ -1,0 +1,71 @@
+/** The direct connections to all the others: one for each, as long as they are there. */
+import type { Signal } from './messages.js';
+import { connectPeer, type Peer, type Tracks } from './peer.js';
+import type { Room } from './room.js';
+
+export interface Distance {
+  readonly state: RTCPeerConnectionState;
+  readonly roundTripMs?: number;
+}
+
+export interface Peers {
+  /** Connects to who is new there, and lets go of who is not there any more. */
+  follow(room: Room): void;
+  heard(from: string, signal: Signal): void;
+  send(tracks: Tracks): void;
+  streamOf(id: string): MediaStream | undefined;
+  close(): void;
+}
+
+export interface PeersOptions {
+  readonly iceServers: readonly RTCIceServer[];
+  readonly tracks: () => Tracks;
+  say(signal: Signal): void;
+  told(id: string, distance: Distance): void;
+}
+
+export function createPeers({ iceServers, tracks, say, told }: PeersOptions): Peers {
+  const peers = new Map<string, Peer>();
+  let me: string | undefined;
+
+  function connected(id: string): Peer | undefined {
+    if (me === undefined || id === me) return undefined;
+    const known = peers.get(id);
+    if (known) return known;
+    const peer = connectPeer({
+      iceServers,
+      begins: me < id,
+      tracks,
+      say: (signal) => say({ ...signal, targetId: id }),
+      told: (state, roundTripMs) => told(id, { state, ...(roundTripMs !== undefined && { roundTripMs }) }),
+    });
+    peers.set(id, peer);
+    return peer;
+  }
+
+  function close() {
+    for (const peer of peers.values()) peer.close();
+    peers.clear();
+  }
+
+  return {
+    follow(room) {
+      const now = room.isInside ? room.me : undefined;
+      // Who comes back as somebody else is new to all of them.
+      if (now !== me) close();
+      me = now;
+      for (const [id, peer] of peers) {
+        if (room.people.has(id)) continue;
+        peer.close();
+        peers.delete(id);
+      }
+      for (const id of room.people.keys()) connected(id);
+    },
+    heard: (from, signal) => connected(from)?.heard(signal),
+    send(tracks) {
+      for (const peer of peers.values()) peer.send(tracks);
+    },
+    streamOf: (id) => peers.get(id)?.stream,
+    close,
+  };
+}

@@ -1,0 +1,71 @@
+/** Who is there and who waits, and what can be done about each of them. */
+import { element, list, type Shown } from '../shared/dom.js';
+import type { Action, Said } from './messages.js';
+import type { Person } from './room.js';
+
+export interface Row extends Person {
+  readonly isMe: boolean;
+  /** Whether we may moderate them. */
+  readonly isOurs: boolean;
+}
+
+export interface PeopleOptions {
+  say(message: Said): void;
+  sendFile(targetId: string, file: File): void;
+}
+
+export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOptions) {
+  const act = (targetId: string, action: Action) => say({ type: 'moderator-action', targetId, action });
+
+  function show(id: string): Shown<Row> {
+    const who = element('span', { className: 'who' });
+    const chosen = element('input', { type: 'file', hidden: true, 'aria-label': 'File' });
+    const file = element('button', { className: 'small', textContent: 'Send file' });
+    file.onclick = () => chosen.click();
+    chosen.onchange = () => {
+      for (const each of chosen.files ?? []) sendFile(id, each);
+      chosen.value = '';
+    };
+    const mute = element('button', { className: 'small' });
+    const promote = element('button', { className: 'small', textContent: 'Make moderator' });
+    const kick = element('button', { className: 'small danger', textContent: 'Remove' });
+    promote.onclick = () => act(id, 'make-moderator');
+    kick.onclick = () => act(id, 'kick');
+    const doing = element('span', { className: 'doing' }, file, chosen, mute, promote, kick);
+    return {
+      element: element('li', { className: 'person', 'data-id': id }, who, doing),
+      update({ name, isMe, isOurs, isModerator, isMuted, isHandRaised }) {
+        const marks = [isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'].filter(Boolean);
+        who.textContent = [isMe ? `${name} (you)` : name, ...marks].join(' · ');
+        doing.hidden = isMe;
+        mute.textContent = isMuted ? 'Unmute' : 'Mute';
+        mute.onclick = () => act(id, isMuted ? 'unmute' : 'mute');
+        mute.hidden = kick.hidden = !isOurs;
+        promote.hidden = !isOurs || isModerator;
+        for (const button of [file, mute, promote, kick])
+          button.setAttribute('aria-label', `${button.textContent}: ${name}`);
+      },
+    };
+  }
+  return list<Row>(container, show);
+}
+
+export function createWaiting(container: HTMLElement, say: PeopleOptions['say']) {
+  return list<string>(container, (targetId) => {
+    const who = element('span', { className: 'who' });
+    const admit = element('button', { className: 'small main', textContent: 'Admit' });
+    const reject = element('button', { className: 'small danger', textContent: 'Reject' });
+    const reason = element('input', { maxLength: 200, placeholder: 'Why not (they are told)' });
+    admit.onclick = () => say({ type: 'admit-user', targetId });
+    reject.onclick = () => say({ type: 'reject-user', targetId, reason: reason.value.trim() });
+    return {
+      element: element('li', { className: 'waiter', 'data-id': targetId }, who, admit, reject, reason),
+      update(name) {
+        who.textContent = name;
+        for (const button of [admit, reject])
+          button.setAttribute('aria-label', `${button.textContent}: ${name}`);
+        reason.setAttribute('aria-label', `Why ${name} is not let in`);
+      },
+    };
+  });
+}

@@ -1,0 +1,91 @@
+/** A meeting as one of its people sees it: a fold of what they are told. */
+import type { Heard } from './messages.js';
+
+export interface Person {
+  readonly name: string;
+  readonly isModerator: boolean;
+  readonly isMuted: boolean;
+  readonly isVideoOff: boolean;
+  readonly isHandRaised: boolean;
+}
+
+export interface Room {
+  /** Unknown until we are told who we are. */
+  readonly me: string | undefined;
+  /** Whether we are inside; else we wait to be let in. */
+  readonly isInside: boolean;
+  /** In order of joining, but that we ourselves come first. */
+  readonly people: ReadonlyMap<string, Person>;
+  /** The names of those who wait to be let in. */
+  readonly waiting: ReadonlyMap<string, string>;
+  readonly isLocked: boolean;
+  readonly recordingBy: string | undefined;
+}
+
+export const emptyRoom: Room = {
+  me: undefined,
+  isInside: false,
+  people: new Map(),
+  waiting: new Map(),
+  isLocked: false,
+  recordingBy: undefined,
+};
+
+export const isModerator = ({ me, people }: Room): boolean =>
+  (me !== undefined && people.get(me)?.isModerator) ?? false;
+
+function without<Value>(map: ReadonlyMap<string, Value>, id: string): ReadonlyMap<string, Value> {
+  const rest = new Map(map);
+  rest.delete(id);
+  return rest;
+}
+
+const withOne = <Value>(map: ReadonlyMap<string, Value>, id: string, value: Value) =>
+  new Map([...map, [id, value]]);
+
+/** The first that we are told of anybody is of ourselves. */
+export function after(room: Room, message: Heard): Room {
+  const { participantId: id } = message;
+  switch (message.type) {
+    case 'participant-joined': {
+      const { name, isModerator, isMuted, isVideoOff } = message;
+      const person = { name, isModerator, isMuted, isVideoOff, isHandRaised: false };
+      const me = room.me ?? id;
+      return {
+        ...room,
+        me,
+        isInside: room.isInside || me === id,
+        people: withOne(room.people, id, person),
+        waiting: without(room.waiting, id),
+      };
+    }
+    case 'waiting-room':
+      if ((room.me ?? id) === id) return { ...room, me: id };
+      return { ...room, waiting: withOne(room.waiting, id, message.name) };
+    case 'participant-updated': {
+      const known = room.people.get(id);
+      if (!known) return room;
+      const { isModerator, isMuted, isVideoOff, isHandRaised } = message;
+      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised };
+      return { ...room, people: withOne(room.people, id, person) };
+    }
+    case 'participant-left':
+      return { ...room, people: without(room.people, id), waiting: without(room.waiting, id) };
+    case 'room-locked':
+      return { ...room, isLocked: true };
+    case 'room-unlocked':
+      return { ...room, isLocked: false };
+    case 'recording-started':
+      return { ...room, recordingBy: message.startedBy };
+    case 'recording-stopped':
+      return { ...room, recordingBy: undefined };
+    default:
+      return room;
+  }
+}
+
+/** What we change of ourselves is told to the others only. */
+export function changed(room: Room, flags: Partial<Person>): Room {
+  const own = room.me === undefined ? undefined : room.people.get(room.me);
+  return own ? { ...room, people: withOne(room.people, room.me!, { ...own, ...flags }) } : room;
+}

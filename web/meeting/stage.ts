@@ -1,0 +1,78 @@
+/** The pictures of all who are there, with what there is to see of each. */
+import { element, list, type Shown } from '../shared/dom.js';
+import type { Distance } from './peers.js';
+import { initials } from './picture.js';
+import type { Person } from './room.js';
+
+export interface Tile extends Person {
+  readonly isMe: boolean;
+  readonly stream: MediaStream | undefined;
+  readonly distance: Distance | undefined;
+}
+
+const REACTION_MS = 3000;
+
+/** The reactions that have names; others are shown as they come. */
+export const REACTIONS: ReadonlyMap<string, string> = new Map([
+  ['thumb', '👍'],
+  ['clap', '👏'],
+  ['party', '🎉'],
+  ['heart', '❤️'],
+  ['laugh', '😂'],
+]);
+
+const STATES: { readonly [state in RTCPeerConnectionState]: string } = {
+  new: 'connecting',
+  connecting: 'connecting',
+  connected: 'connected',
+  disconnected: 'interrupted',
+  failed: 'no direct connection',
+  closed: 'closed',
+};
+
+export function createStage(container: HTMLElement) {
+  const tiles = new Map<string, HTMLElement>();
+
+  function show(id: string): Shown<Tile> {
+    const video = element('video', { autoplay: true, playsInline: true });
+    const face = element('div', { className: 'initials', 'aria-hidden': 'true' });
+    const caption = element('figcaption');
+    const distance = element('span', { className: 'distance' });
+    const tile = element('figure', { className: 'tile', 'data-id': id }, video, face, caption, distance);
+    tiles.set(id, tile);
+    return {
+      element: tile,
+      update({ name, isMe, isMuted, isVideoOff, isHandRaised, isModerator, stream, distance: measured }) {
+        // We need not hear ourselves.
+        video.muted = isMe;
+        if (stream && video.srcObject !== stream) video.srcObject = stream;
+        face.textContent = initials(name);
+        face.hidden = !isVideoOff;
+        caption.textContent = [
+          isHandRaised ? '✋ ' : '',
+          isMe ? `${name} (you)` : name,
+          isModerator ? ' · moderator' : '',
+          isMuted ? ' · muted' : '',
+        ].join('');
+        const state = measured?.state ?? 'new';
+        tile.dataset.state = isMe ? 'own' : state;
+        distance.hidden = isMe;
+        const ms = state === 'connected' ? measured?.roundTripMs : undefined;
+        distance.textContent = ms === undefined ? STATES[state] : `direct, ${Math.max(1, Math.round(ms))} ms`;
+      },
+      gone: () => tiles.delete(id),
+    };
+  }
+
+  return {
+    show: list<Tile>(container, show),
+    react(id: string, reaction: string) {
+      const shown = element('span', {
+        className: 'reaction',
+        textContent: REACTIONS.get(reaction) ?? reaction,
+      });
+      tiles.get(id)?.append(shown);
+      setTimeout(() => shown.remove(), REACTION_MS);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** The chat: what was said, what happened meanwhile, and the files that go to and fro. */
+import { byId, element } from '../shared/dom.js';
+import type { Transfer } from './files.js';
+import type { Chat, Said } from './messages.js';
+
+export interface TalkOptions {
+  say(message: Said): void;
+  answer(transferId: string, accepted: boolean): void;
+}
+
+/** Beyond it the oldest go. */
+const LINES = 500;
+const QUOTED = 80;
+
+export function createTalk({ say, answer }: TalkOptions) {
+  const log = byId('log');
+  const text = byId<HTMLInputElement>('text');
+  const replying = byId('replying');
+  const said = new Map<string, Chat>();
+  const files = new Map<string, HTMLElement>();
+  let replyTo: Chat | undefined;
+
+  function add(line: HTMLElement) {
+    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    log.append(line);
+    if (log.childElementCount > LINES) log.firstElementChild?.remove();
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+
+  function reply(to: Chat | undefined) {
+    replyTo = to;
+    replying.hidden = !to;
+    replying.querySelector('span')!.textContent = to ? `Reply to ${quoted(to)}` : '';
+    if (to) text.focus();
+  }
+  replying.querySelector('button')!.onclick = () => reply(undefined);
+
+  byId<HTMLFormElement>('say').onsubmit = (event) => {
+    event.preventDefault();
+    const wanted = text.value.trim();
+    if (wanted) say({ type: 'chat', text: wanted, ...(replyTo && { replyTo: replyTo.messageId }) });
+    text.value = '';
+    reply(undefined);
+  };
+
+  return {
+    heard(message: Chat) {
+      said.set(message.messageId, message);
+      const answered = message.replyTo === undefined ? undefined : said.get(message.replyTo);
+      const again = element('button', { textContent: 'Reply', 'aria-label': `Reply to ${message.name}` });
+      again.onclick = () => reply(message);
+      const head = element(
+        'div',
+        { className: 'line' },
+        element('strong', { textContent: message.name }),
+        element('time', { className: 'quiet', textContent: clock(message.timestamp) }),
+        again,
+      );
+      const quote = answered ? [element('blockquote', { textContent: quoted(answered) })] : [];
+      const body = element('div', { className: 'text', textContent: message.text });
+      add(element('li', {}, head, ...quote, body));
+    },
+    happened(what: string) {
+      add(element('li', { className: 'quiet', textContent: what }));
+    },
+    file(transfer: Transfer, name: string) {
+      const line = fileLine(transfer, name, answer);
+      const known = files.get(transfer.id);
+      files.set(transfer.id, line);
+      if (known) known.replaceWith(line);
+      else add(line);
+    },
+    clear() {
+      log.replaceChildren();
+      said.clear();
+      files.clear();
+      reply(undefined);
+    },
+  };
+}
+
+function fileLine(transfer: Transfer, name: string, answer: TalkOptions['answer']): HTMLElement {
+  const { id, isOurs, status, progress, size, file } = transfer;
+  const what = isOurs ? `${transfer.name} to ${name}` : `${transfer.name} from ${name}`;
+  const line = element(
+    'li',
+    { className: 'file', 'data-status': status, 'data-transfer': id },
+    `${what} (${inBytes(size)})`,
+  );
+  if (status === 'offered' && !isOurs) {
+    const accept = element('button', { className: 'small main', textContent: 'Accept' });
+    const decline = element('button', { className: 'small', textContent: 'Decline' });
+    accept.onclick = () => answer(id, true);
+    decline.onclick = () => answer(id, false);
+    line.append(accept, decline);
+  } else if (status === 'under way') {
+    line.append(element('progress', { value: progress, 'aria-label': what }));
+  } else if (file) {
+    line.append(
+      element('a', { href: URL.createObjectURL(file), download: transfer.name, textContent: 'Save' }),
+    );
+  } else line.append(element('span', { className: 'quiet', textContent: STATUS[status] }));
+  return line;
+}
+
+const STATUS = {
+  offered: 'offered',
+  'under way': '',
+  done: 'delivered',
+  declined: 'declined',
+  failed: 'was not transferred',
+};
+
+const clock = (at: number) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+
+const quoted = ({ name, text }: Chat) =>
+  `${name}: ${text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text}`;
+
+function inBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const units = ['kB', 'MB', 'GB'];
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1]}`;
+}
