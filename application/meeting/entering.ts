@@ -1,7 +1,7 @@
 /** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import type { JoinRoom } from '../../domain/meeting/entering.js';
-import { roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
+import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
 import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
@@ -9,7 +9,7 @@ import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
 import { roomKind } from './kinds.js';
-import { PASSWORD_LENGTH, type RoomPasswords } from './passwords.js';
+import type { RoomPasswords } from './passwords.js';
 import { creatorHash } from './tokens.js';
 
 /** What somebody says who comes. */
@@ -117,7 +117,7 @@ export function createEntering(ports: EnteringPorts) {
 
   async function come<Taken extends Seat>(
     roomId: string,
-    { name, creatorToken, caller, ...wish }: Arrival,
+    { name, creatorToken, ...wish }: Arrival,
     take: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<Entered<Taken> | Rejection> {
@@ -125,7 +125,7 @@ export function createEntering(ports: EnteringPorts) {
     const stream = roomStream(roomId);
     const by = { ...context, actor: participantId };
     const entered = await seated(take(participantId, false), async (seat) => {
-      const person = { participantId, name, caller, node: run, seat: seat.id };
+      const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
       let { state } = await streams.load(roomKind, stream);
       for (let tried = 1; ; tried++) {
@@ -151,7 +151,7 @@ export function createEntering(ports: EnteringPorts) {
   /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
   async function keyTo(
     state: RoomState,
-    { password: given = '', isHost = false }: Pick<Arrival, 'password' | 'isHost'>,
+    { password: given = '', isHost = false, caller }: Pick<Arrival, 'password' | 'isHost' | 'caller'>,
     { commandId }: CommandContext,
   ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
     const password = given.trim();
@@ -159,11 +159,11 @@ export function createEntering(ports: EnteringPorts) {
     if (state.isOpen && !isOver(state, clock.now())) {
       const { passwordHash: kept } = state;
       if (kept === undefined || password === '' || isTooLong) return {};
-      return (await passwords.matches(password, kept)) ? { proven: kept } : {};
+      return (await passwords.matches(password, kept, caller)) ? { proven: kept } : {};
     }
     if (!isHost) return {};
     if (isTooLong) return invalidPassword;
-    const passwordHash = password === '' ? undefined : await passwords.hash(password);
+    const passwordHash = password === '' ? undefined : await passwords.hash(password, caller);
     const meetingId = derivation.id('meeting.meeting', commandId);
     return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash } };
   }

@@ -47,12 +47,6 @@ export const meetingSettings = {
     default: 1000,
     description: 'Rooms made before anybody came in that may stand empty',
   },
-  'meeting.connectPerMinute': {
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'WebSockets of meetings one client address may open in a minute',
-  },
   'meeting.chatRetentionSeconds': {
     type: 'integer',
     minimum: 1,
@@ -64,6 +58,18 @@ export const meetingSettings = {
     minimum: 1,
     default: 10,
     description: 'Meeting rooms one client address may create in a minute',
+  },
+  'meeting.connectPerMinute': {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'WebSockets of meetings one client address may open in a minute',
+  },
+  'meeting.socketsPerAddress': {
+    type: 'integer',
+    minimum: 1,
+    default: 200,
+    description: 'WebSockets of meetings one client address may have open',
   },
 } as const satisfies Settings;
 

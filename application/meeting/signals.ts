@@ -34,7 +34,8 @@ export function createSignals({ live, room, relayed = () => {} }: SignalPorts) {
     if (!target) return;
     relayed({ roomId, meetingId: state.meetingId });
     const json = JSON.stringify(signal);
-    return how === 'told' ? live.tell(target, json) : live.pass(target, json);
+    const between = { roomId, from: { id: participantId }, to: target };
+    return how === 'told' ? live.tell(between, json) : live.pass(between, json);
   }
 
   return { relay };

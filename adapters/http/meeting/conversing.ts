@@ -161,7 +161,7 @@ export const createConversing =
         const json = JSON.stringify(message);
         for (const id of to) {
           const person = room && personOf(room, id);
-          if (person) live.tell(person, json);
+          if (person) live.tell({ roomId, from: { id: by }, to: person }, json);
         }
       }
     }

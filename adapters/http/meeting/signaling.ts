@@ -1,18 +1,17 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
 
-import type { Derivation, RevealedEvent } from '../../../application/ports.js';
+import type { RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
-import { networkOf } from '../../system/client-address.js';
-import type { Limit } from '../kernel/limit.js';
-import { problem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
+import type { CallerOf } from './caller.js';
 import { type ConversingDeps, createConversing } from './conversing.js';
+import type { SocketDoor } from './door.js';
 import type { TakenSeat } from './seats.js';
 import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
 
 export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing'> {
-  readonly limitConnections: Limit;
-  readonly derivation: Pick<Derivation, 'id'>;
+  readonly door: SocketDoor;
+  readonly callerOf: CallerOf;
 }
 
 export interface Signaling {
@@ -24,7 +23,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { limitConnections, derivation } = deps;
+  const { door, callerOf } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   let isClosing = false;
 
@@ -62,14 +61,12 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         'socket; 4003: kicked; 4004: rejected; 1008: too many messages, or wrong passwords; 1013: not now.',
       socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
       answers: { 429: { description: 'Too many connections from this address in a minute' } },
-      async admit({ address }) {
-        const retryAfterMs = await limitConnections.spend(address);
-        if (retryAfterMs === undefined) return derivation.id('meeting.caller', networkOf(address));
-        return problem(429, 'Too many connections, try again later', { retryAfterMs });
-      },
-      handle: ({ context, logger }, caller) => ({
-        converse: (speaker) =>
-          converse({ speaker, caller, logger, context: () => context('meeting.guest', '') }),
+      admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
+      handle: ({ context, logger, address }, caller) => ({
+        converse(speaker) {
+          speaker.sink.onClose(door.opened(address));
+          return converse({ speaker, caller, logger, context: () => context('meeting.guest', '') });
+        },
       }),
     }),
   };

@@ -1,5 +1,7 @@
 /** The WebSocket of the meeting service, put together. */
-import { createLimit } from '../../../adapters/http/kernel/limit.js';
+import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
+import type { CallerOf } from '../../../adapters/http/meeting/caller.js';
+import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
 import { createSignaling } from '../../../adapters/http/meeting/signaling.js';
 import type { Audience } from '../../../adapters/relay/audience.js';
 import type { Rooms } from '../../../adapters/relay/meeting.js';
@@ -9,7 +11,7 @@ import type { Census } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
-import { createRoomPasswords } from '../../../application/meeting/passwords.js';
+import type { RoomPasswords } from '../../../application/meeting/passwords.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -20,6 +22,8 @@ export interface SignalingContext
   readonly relay: Relay<Rooms, MeetingEvent>;
   readonly audience: Audience<Rooms, MeetingEvent>;
   readonly census: Pick<Census, 'hears'>;
+  readonly passwords: RoomPasswords;
+  readonly callerOf: CallerOf;
   /** The name of this process among all of the installation. */
   readonly run: string;
   readonly live: LiveRelay;
@@ -34,10 +38,10 @@ export const hereOf = (relay: Pick<Relay<Rooms>, 'tell' | 'passOn'>): LiveHere =
 });
 
 export function connectSignaling(context: SignalingContext) {
-  const { kernel, values, release, logger, signal, relay, audience, census, run, live } = context;
-  const { log, clock, derivation } = kernel;
+  const { kernel, values, release, logger, signal, relay, audience, census, passwords, callerOf, run, live } =
+    context;
+  const { log, clock } = kernel;
   const room = (roomId: string) => relay.state().get(roomId);
-  const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation });
   return createSignaling({
     entering: createEntering({ ...kernel, passwords, run }),
     inside: createInside({ ...kernel, logger, signal }),
@@ -55,8 +59,11 @@ export function connectSignaling(context: SignalingContext) {
     relay,
     audience,
     hears: census.hears,
-    limitConnections: createLimit(values['meeting.connectPerMinute'], MINUTE_MS),
-    derivation,
+    door: createSocketDoor(
+      createSlidingLimit(values['meeting.connectPerMinute'], MINUTE_MS),
+      values['meeting.socketsPerAddress'],
+    ),
+    callerOf,
     clock,
   });
 }
