@@ -71,6 +71,13 @@ export const meetingSettings = {
     default: 200,
     description: 'WebSockets of meetings one client address may have open',
   },
+  'meeting.returnMs': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 22_000,
+    default: 20_000,
+    description: 'How long people whose node has gone may come back as who they were, in ms; then they leave',
+  },
 } as const satisfies Settings;
 
 type Values = ValuesOf<typeof meetingSettings>;
