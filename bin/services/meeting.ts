@@ -18,6 +18,7 @@ import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import { connectAcross } from './meeting/across.js';
+import { createKeeping, keepingProjections } from './meeting/keeping.js';
 import { connectSignaling } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
@@ -27,7 +28,7 @@ const PASSWORDS = 40;
 export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
-  projections: [],
+  projections: keepingProjections,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, settled } = kernel;
@@ -64,7 +65,8 @@ export const meeting: Service<typeof catalog> = {
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
-    const routes = [...plain, signaling.route];
+    const keeping = createKeeping({ kernel, values, rooms: relay.state });
+    const routes = [...plain, ...keeping.routes, signaling.route];
     return {
       policy,
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
@@ -84,8 +86,8 @@ export const meeting: Service<typeof catalog> = {
         signaling.close();
         relay.close();
       },
-      reactions: [],
-      periodic: across.periodic,
+      reactions: keeping.reactions,
+      periodic: [...across.periodic, ...keeping.periodic],
     };
   },
 };
