@@ -1,4 +1,5 @@
 /** A tab with the trial page of meetings, and what its reader does and sees there. */
+import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { eventually } from './condition.js';
 
@@ -23,9 +24,14 @@ export interface Tab {
   say(text: string): Promise<void>;
   /** Resolves when the chat shows it. */
   reads(text: string): Promise<void>;
+  sendFile(to: string, name: string, bytes: Buffer): Promise<void>;
+  /** Accepts what is offered, and saves it. */
+  saves(name: string): Promise<Buffer>;
   /** Resolves when the lobby says it. */
   told(trouble: RegExp): Promise<void>;
 }
+
+const PATIENCE_MS = 120_000;
 
 /** What a test asks of a `<video>`. */
 export interface Video {
@@ -42,6 +48,8 @@ export async function openTab(
 ): Promise<Tab> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  // Under load all takes its time: a test that fails, fails by its own time-out.
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('request', (request) => {
     if (!/^(?:blob|data):/.test(request.url()) && new URL(request.url()).origin !== base)
@@ -96,6 +104,19 @@ export async function openTab(
       await page.keyboard.press('Enter');
     },
     reads: (text) => page.locator('#log').getByText(text, { exact: true }).first().waitFor(),
+    async sendFile(to, file, buffer) {
+      const row = page.locator('.person', { has: page.locator('.who', { hasText: to }) });
+      await row.locator('input[type=file]').setInputFiles({ name: file, mimeType: '', buffer });
+    },
+    async saves(file) {
+      const line = page.locator('.file', { hasText: file });
+      await line.getByRole('button', { name: 'Accept' }).click();
+      const saving = page.waitForEvent('download');
+      await line.getByRole('link', { name: 'Save' }).click();
+      const download = await saving;
+      if (download.suggestedFilename() !== file) throw new Error(`saved as ${download.suggestedFilename()}`);
+      return readFile(await download.path());
+    },
     told: (trouble) => page.locator('#lobby-trouble').filter({ hasText: trouble }).waitFor(),
   };
 }

@@ -1,6 +1,5 @@
 /** The trial page of meetings in real browsers: they see each other, talk, send files; doors, moderators, and coming back. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
@@ -38,6 +37,9 @@ describe('the page to try meetings with', function () {
     return { ada, bob, roomId };
   }
 
+  const picture = async ({ page }: Tab, name: string) =>
+    process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
+
   it('connects two tabs: their pictures arrive, and words between them', async () => {
     const { ada, bob } = await two({ title: 'Planning' });
     await ada.sees('Bob');
@@ -48,6 +50,7 @@ describe('the page to try meetings with', function () {
       .evaluate((video) => (video as unknown as Video).videoWidth);
     expect(width).to.be.greaterThan(0);
     await ada.page.getByRole('heading', { name: 'Planning' }).waitFor();
+    await picture(ada, 'inside');
   });
 
   it('shows to all what is said, and to what it is a reply', async () => {
@@ -63,26 +66,16 @@ describe('the page to try meetings with', function () {
   it('brings a file over, byte by byte', async () => {
     const { ada, bob } = await two();
     const sent = randomBytes(300_000);
-    await ada.page
-      .locator('.person', { hasText: 'Bob' })
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'plan.bin', mimeType: 'application/octet-stream', buffer: sent });
-    await bob.button('Accept').click();
-    const saving = bob.page.waitForEvent('download');
-    await bob.page.getByRole('link', { name: 'Save' }).click();
-    const download = await saving;
-    expect(download.suggestedFilename()).to.equal('plan.bin');
-    expect((await readFile(await download.path())).equals(sent)).to.equal(true);
+    await ada.sendFile('Bob', 'plan.bin', sent);
+    expect((await bob.saves('plan.bin')).equals(sent)).to.equal(true);
     await ada.page.locator('.file[data-status=done]').waitFor();
   });
 
   it('brings over a file with nothing in it, and tells of one that is declined', async () => {
     const { ada, bob } = await two();
-    const input = ada.page.locator('.person', { hasText: 'Bob' }).locator('input[type=file]');
-    await input.setInputFiles({ name: 'empty', mimeType: '', buffer: Buffer.alloc(0) });
-    await bob.button('Accept').click();
-    await bob.page.locator('.file[data-status=done]').waitFor();
-    await input.setInputFiles({ name: 'unwanted', mimeType: '', buffer: Buffer.alloc(9) });
+    await ada.sendFile('Bob', 'empty', Buffer.alloc(0));
+    expect(await bob.saves('empty')).to.have.length(0);
+    await ada.sendFile('Bob', 'unwanted', Buffer.alloc(9));
     await bob.button('Decline').click();
     await ada.page.locator('.file[data-status=declined]', { hasText: 'unwanted' }).waitFor();
   });
@@ -94,6 +87,9 @@ describe('the page to try meetings with', function () {
     const [cy, dan] = [await open('Cy'), await open('Dan')];
     await cy.join(roomId);
     await cy.page.getByRole('heading', { name: 'Please wait' }).waitFor();
+    await picture(cy, 'waiting');
+    await ada.button('Admit: Cy').waitFor();
+    await picture(ada, 'admitting');
     await ada.button('Admit: Cy').click();
     await cy.inside();
     await cy.sees('Ada');
@@ -112,12 +108,12 @@ describe('the page to try meetings with', function () {
     await bob.button('Raise hand').click();
     await bob.button('Mute').click();
     await bob.button('Picture off').click();
-    await ada.page.locator('.person', { hasText: /Bob.*muted.*✋/ }).waitFor();
+    await ada.page.locator('.who', { hasText: /^Bob · muted · ✋$/ }).waitFor();
     await ada.tile('✋ Bob').locator('.initials').waitFor();
     await bob.button('React: party').click();
     await ada.tile('Bob').locator('.reaction', { hasText: '🎉' }).waitFor();
     await bob.button('Lower hand').click();
-    await ada.page.locator('.person', { hasText: /Bob · muted$/ }).waitFor();
+    await ada.page.locator('.who', { hasText: /^Bob · muted$/ }).waitFor();
     await ada.button('Announce recording').click();
     await bob.page.locator('#recording', { hasText: 'Recorded by Ada' }).waitFor();
     await ada.button('End recording').click();
@@ -141,6 +137,7 @@ describe('the page to try meetings with', function () {
     const ada = await open('Ada');
     await ada.join('NOSUCH');
     await ada.told(/no such meeting/);
+    await picture(ada, 'lobby');
     const roomId = await ada.create({ password: 'secret', most: 2 });
     const [bob, cy] = [await open('Bob'), await open('Cy')];
     await bob.join(roomId, { password: 'wrong' });
@@ -183,6 +180,7 @@ describe('the page to try meetings with', function () {
       await ada.reads('x'.repeat(200));
       expect(await width()).to.equal(390);
       expect(await ada.button('Leave').isVisible()).to.equal(true);
+      await picture(ada, `phone-${colorScheme}`);
     }
   });
 });
