@@ -59,6 +59,12 @@ export const meetingSettings = {
     default: 10,
     description: 'Meeting rooms one client address may create in a minute',
   },
+  'meeting.attendanceDays': {
+    type: 'integer',
+    minimum: 1,
+    default: 30,
+    description: 'Days after its end that it can be read who was in a meeting',
+  },
   'meeting.connectPerMinute': {
     type: 'integer',
     minimum: 1,

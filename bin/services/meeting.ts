@@ -19,6 +19,7 @@ import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
+import { createKeeping, keepingProjections } from './meeting/keeping.js';
 import { connectSignaling, hereOf } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
@@ -28,7 +29,7 @@ const PASSWORDS = 40;
 export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
-  projections: [],
+  projections: keepingProjections,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, settled } = kernel;
@@ -67,7 +68,8 @@ export const meeting: Service<typeof catalog> = {
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
-    const routes = [...plain, signaling.route];
+    const keeping = createKeeping({ kernel, values, rooms: relay.state });
+    const routes = [...plain, ...keeping.routes, signaling.route];
     return {
       policy,
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
@@ -87,8 +89,8 @@ export const meeting: Service<typeof catalog> = {
         signaling.close();
         relay.close();
       },
-      reactions: [],
-      periodic: [],
+      reactions: keeping.reactions,
+      periodic: keeping.periodic,
     };
   },
 };
