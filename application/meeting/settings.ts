@@ -53,6 +53,25 @@ export const meetingSettings = {
     default: 10,
     description: 'Meeting rooms one client address may create in a minute',
   },
+  'meeting.connectPerMinute': {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'WebSockets of meetings one client address may open in a minute',
+  },
+  'meeting.socketsPerAddress': {
+    type: 'integer',
+    minimum: 1,
+    default: 200,
+    description: 'WebSockets of meetings one client address may have open',
+  },
+  'meeting.returnMs': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 22_000,
+    default: 20_000,
+    description: 'How long people whose node has gone may come back as who they were, in ms; then they leave',
+  },
 } as const satisfies Settings;
 
 type Values = ValuesOf<typeof meetingSettings>;

@@ -66,11 +66,12 @@ export const catalog = {
       inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
       { sealed: { subject: meetingSubject, erased: { reason: '' } } },
     ),
-    /** Who waited has gone. */
-    EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time })),
+    /** Who waited has gone. `isLost`: with their node; a socket that is still there, of a frozen one, is to come back. */
+    EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time }, { isLost: flag })),
     /** On another socket, perhaps of another node. */
     ParticipantReturned: event(inMeeting({ participantId: id, returnedAt: time, ...connected })),
-    ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time })),
+    /** `isLost`: as above. */
+    ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time }, { isLost: flag })),
     ParticipantKicked: event(inMeeting({ participantId: id, kickedAt: time, by: id })),
     /** What they said of themselves. */
     ParticipantUpdated: event(
@@ -93,6 +94,8 @@ export const catalog = {
     RecordingStarted: event(inMeeting({ startedAt: time, by: id })),
     RecordingStopped: event(inMeeting({ stoppedAt: time, by: id })),
     RoomEnded: event(inMeeting({ endedAt: time })),
+    /** So many offers, candidates and the like one node has relayed there, which are kept nowhere; for operators. */
+    SignalRelayed: event(inMeeting({ count })),
     /** To all who are there. */
     ChatSent: event(
       inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }),
@@ -117,10 +120,12 @@ export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['e
 /** Those that no rule of a room is about: they stand apart from it, in the streams of what was said. */
 export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
 
+/** Neither is this one: it stands with others of its node. */
+export type SignalEvent = MeetingEvent<'SignalRelayed'>;
+
+type Apart = (SaidEvent | SignalEvent)['type'];
+
 /** Those of a room itself. */
 export type RoomEvent<
-  Type extends Exclude<MeetingEvent['type'], SaidEvent['type']> = Exclude<
-    MeetingEvent['type'],
-    SaidEvent['type']
-  >,
+  Type extends Exclude<MeetingEvent['type'], Apart> = Exclude<MeetingEvent['type'], Apart>,
 > = MeetingEvent<Type>;

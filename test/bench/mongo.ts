@@ -126,7 +126,7 @@ async function bulks(collection: Collection<Row>, of: (i: number) => object): Pr
 export async function bench(print: (line: string) => void, options: { quick?: boolean } = {}): Promise<void> {
   const documents = options.quick ? 20_000 : 100_000;
   const duration = options.quick ? 500 : 3000;
-  const server = await mongoServer();
+  const server = await mongoServer({ ownProcess: true });
   const client = new MongoClient(server.url, { maxPoolSize: 64 });
   const measure = (clients: number, work: () => Promise<unknown>) =>
     rate(clients, duration, work, server.pid);

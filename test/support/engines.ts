@@ -1,9 +1,10 @@
 /** Two servers for a test: those given by EVENTSTORE_URL and MONGODB_URL, else the embedded engines on a new directory. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEngines } from '../../adapters/engines/start.js';
 import type { Logger } from '../../application/ports.js';
+import { lodge } from './engine-house.js';
 
 export interface Servers {
   readonly eventStoreUrl: string;
@@ -30,11 +31,17 @@ export async function startServers(): Promise<Servers> {
   const { EVENTSTORE_URL: eventStoreUrl, MONGODB_URL: mongoUrl } = process.env;
   if (eventStoreUrl && mongoUrl) return { eventStoreUrl, mongoUrl, stop: async () => {} };
   const directory = temporaryDirectory();
-  const engines = await startEngines({ dataDir: directory.path, logger: quiet });
+  const secret = randomUUID();
+  const [eventStore, mongo] = await Promise.all(
+    (['eventstore', 'mongo'] as const).map((kind) =>
+      lodge(kind, { directory: join(directory.path, kind), secret }),
+    ),
+  );
   return {
-    ...engines,
+    eventStoreUrl: eventStore!.url,
+    mongoUrl: mongo!.url,
     async stop() {
-      await engines.stop();
+      await Promise.all([eventStore!.stop(), mongo!.stop()]);
       directory.remove();
     },
   };

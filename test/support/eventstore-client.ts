@@ -1,14 +1,21 @@
 /** Small words for tests that talk to an event store through the real driver. */
 import { randomUUID } from 'node:crypto';
 import { type EventData, EventStoreDBClient, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
-import { type EventStoreServer, eventStoreServer } from './eventstore.js';
+import { type EventStoreServer, eventStoreServer, ownEventStoreServer } from './eventstore.js';
 
 /** A server and a client for all tests of one `describe`. */
-export function useEventStore(): { readonly server: EventStoreServer; readonly client: EventStoreDBClient } {
-  let server: EventStoreServer;
+export const useEventStore = () => useStore(eventStoreServer);
+
+/** The same with a process of its own, where the engine is embedded: tests may kill it. */
+export const useOwnEventStore = () => useStore(ownEventStoreServer);
+
+function useStore<Server extends EventStoreServer>(
+  start: () => Promise<Server>,
+): { readonly server: Server; readonly client: EventStoreDBClient } {
+  let server: Server;
   let client: EventStoreDBClient;
   before(async () => {
-    server = await eventStoreServer();
+    server = await start();
     client = EventStoreDBClient.connectionString(server.url);
   });
   after(async () => {

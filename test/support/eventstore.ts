@@ -1,4 +1,4 @@
-/** An event store for tests: the one at EVENTSTORE_URL, else an embedded engine of their own in a child process. */
+/** An event store for tests: the one at EVENTSTORE_URL, else an embedded engine, if it is to be killed in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,20 +6,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { owned } from './children.js';
+import { lodge } from './engine-house.js';
 
 /** What the embedded engine wants to be shown in tests that frame their calls by hand. */
 export const SECRET = 'the secret of these tests';
 
-export interface EventStoreServer {
+export interface EventStoreServer<E extends Embedded = Embedded> {
   readonly url: string;
-  /** Only the embedded engine can be killed and looked into. */
-  readonly embedded: EmbeddedServer | undefined;
+  /** Only into the embedded engine can be looked. */
+  readonly embedded: E | undefined;
   stop(): Promise<void>;
 }
 
-export interface EmbeddedServer {
+export interface Embedded {
   readonly port: number;
   readonly directory: string;
+}
+
+export interface EmbeddedServer extends Embedded {
   readonly pid: number;
   /** Milliseconds that the last start took, from opening the store to serving. */
   readonly startedIn: number;
@@ -37,10 +41,26 @@ interface Ready {
 export async function eventStoreServer(): Promise<EventStoreServer> {
   const given = process.env.EVENTSTORE_URL;
   if (given) return { url: given, embedded: undefined, stop: async () => {} };
+  const directory = await mkdtemp(join(tmpdir(), 'annals-eventstore-'));
+  const { url, port, stop } = await lodge('eventstore', { directory, secret: SECRET });
+  return {
+    url,
+    embedded: { port, directory },
+    async stop() {
+      await stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same in a process of its own, which tests may freeze and kill. */
+export async function ownEventStoreServer(): Promise<EventStoreServer<EmbeddedServer>> {
+  const given = process.env.EVENTSTORE_URL;
+  if (given) return { url: given, embedded: undefined, stop: async () => {} };
   return embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-eventstore-')));
 }
 
-/** Starts an embedded engine over `directory`, which `stop` removes. */
+/** Starts an embedded engine in a process of its own over `directory`, which `stop` removes. */
 export async function embeddedEventStore(
   directory: string,
 ): Promise<EventStoreServer & { readonly embedded: EmbeddedServer }> {

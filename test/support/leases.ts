@@ -5,18 +5,18 @@ import { createLeases } from '../../adapters/mongo/leases.js';
 import type { Lease } from '../../application/ports.js';
 import { eventually } from './condition.js';
 import { type HeldTime, heldTime } from './held-time.js';
-import { type MongoServer, mongoServer } from './mongo.js';
+import { type MongoOptions, type MongoServer, mongoServer } from './mongo.js';
 
 export const LEASE_MS = 5000;
 
 /** For all tests of a `describe`; the lease has another name in each of them. */
-export function useLeases() {
+export function useLeases(options: MongoOptions = {}) {
   let server: MongoServer;
   let mongo: Mongo;
   let time: HeldTime;
   let name: string;
   before(async () => {
-    server = await mongoServer();
+    server = await mongoServer(options);
     mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
   });
   after(async () => {

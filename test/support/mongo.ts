@@ -1,11 +1,13 @@
-/** A MongoDB for tests: the server that MONGODB_URL names, or the embedded engine in a process of its own. */
+/** A MongoDB for tests: the server that MONGODB_URL names, or an embedded engine, if it is to be killed in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SECRET } from '../contract/mongo/rawClient.js';
 import { owned } from './children.js';
+import { lodge } from './engine-house.js';
 
 /** Whether the tests run against a real server, where nothing may be killed or poked. */
 export const isReal = process.env.MONGODB_URL !== undefined;
@@ -16,9 +18,9 @@ export interface MongoServer {
   readonly port: number;
   /** Where the embedded engine keeps what is stored. */
   readonly directory: string | undefined;
-  /** The embedded engine's process id. */
+  /** The embedded engine's process id, where it has a process of its own. */
   readonly pid: number | undefined;
-  /** Ends the embedded engine by a signal and starts it again on the same directory and port. */
+  /** Ends an embedded engine with a process of its own by a signal and starts it again on the same directory and port. */
   restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Ends the embedded engine and removes its directory. Errors: an engine that did not end well. */
   stop(): Promise<void>;
@@ -26,21 +28,32 @@ export interface MongoServer {
 
 const CHILD = fileURLToPath(new URL('../contract/mongo/child.js', import.meta.url));
 
-/** Starts (or finds) a server. `housekeepingMs` is how often the embedded engine expires documents. */
-export async function mongoServer(options: { housekeepingMs?: number } = {}): Promise<MongoServer> {
+export interface MongoOptions {
+  /** How often the embedded engine expires documents. */
+  readonly housekeepingMs?: number;
+  /** Whether tests kill it, or freeze it: then it has a process of its own. */
+  readonly ownProcess?: boolean;
+}
+
+/** Starts (or finds) a server. */
+export async function mongoServer({ ownProcess, ...options }: MongoOptions = {}): Promise<MongoServer> {
   const real = process.env.MONGODB_URL;
-  if (real) {
-    const refuse = () => Promise.reject(new Error('a real server is not restarted'));
+  const refuse = () => Promise.reject(new Error('a server that others use is not restarted'));
+  const shared = { pid: undefined, restart: refuse };
+  if (real) return { ...shared, url: real, port: 0, directory: undefined, stop: async () => undefined };
+  const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
+  if (!ownProcess) {
+    const { stop, ...lodger } = await lodge('mongo', { directory, secret: SECRET, ...options });
     return {
-      url: real,
-      port: 0,
-      directory: undefined,
-      pid: undefined,
-      restart: refuse,
-      stop: async () => undefined,
+      ...shared,
+      ...lodger,
+      directory,
+      async stop() {
+        await stop();
+        await rm(directory, { recursive: true, force: true });
+      },
     };
   }
-  const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
   let child: ChildProcess;
   const start = async (port: number): Promise<{ url: string; port: number }> => {
     const args = [

@@ -17,11 +17,11 @@ import {
   numbered,
   numbersOf,
   rejection,
-  useEventStore,
+  useOwnEventStore,
 } from '../../support/eventstore-client.js';
 
 describe('an append of our own', () => {
-  const store = useEventStore();
+  const store = useOwnEventStore();
   let own: AppendingClient;
   before(() => {
     own = AppendingClient.open(store.server.url);

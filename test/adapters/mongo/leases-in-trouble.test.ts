@@ -10,7 +10,7 @@ import { given, isHeld, LEASE_MS, useLeases } from '../../support/leases.js';
 import { isReal } from '../../support/mongo.js';
 
 describe('a lease in trouble', () => {
-  const nodes = useLeases();
+  const nodes = useLeases({ ownProcess: true });
 
   it('survives a MongoDB that fails for a moment, and is lost at its time when it stays away', async () => {
     const failing = { now: false };

@@ -21,6 +21,7 @@ import {
   rejection,
   take,
   useEventStore,
+  useOwnEventStore,
 } from '../../support/eventstore-client.js';
 
 describe('a scavenge', () => {
@@ -50,7 +51,7 @@ describe('a scavenge', () => {
 
 if (!process.env.EVENTSTORE_URL) {
   describe('a scavenge of the embedded engine', () => {
-    const store = useEventStore();
+    const store = useOwnEventStore();
     const everything = async (stream: string) =>
       (await all(store.client.readAll())).filter(({ event }) => event!.streamId === stream);
     const secretEvents = (secret: string, count: number) =>

@@ -8,7 +8,7 @@ import { rawClient } from './rawClient.js';
 const AT_EITHER_END = 2;
 
 describe('MongoDB: durability and fairness', () => {
-  const mongo = fixture();
+  const mongo = fixture({ ownProcess: true });
 
   it('answers pings while a search without an index goes through 50,000 documents', async function () {
     this.timeout(120_000);
@@ -56,7 +56,7 @@ describe('MongoDB: durability and fairness', () => {
 
   it('stops well in the middle of searches and writes', async function () {
     this.timeout(120_000);
-    const server = await mongoServer();
+    const server = await mongoServer({ ownProcess: true });
     const client = await rawClient(server.port);
     const documents = Array.from({ length: 5000 }, (_, _id) => ({ _id, a: _id }));
     expect((await client.command({ insert: 'x', documents, $db: 'stop' }))?.body.n).to.equal(5000);

@@ -1,7 +1,7 @@
 /** What the contract tests share: a database of their own, and the code of an expected error. */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
-import { type MongoServer, mongoServer } from '../../support/mongo.js';
+import { type MongoOptions, type MongoServer, mongoServer } from '../../support/mongo.js';
 
 export interface Fixture {
   readonly server: MongoServer;
@@ -12,7 +12,7 @@ export interface Fixture {
 }
 
 /** A server and a database around the tests of a suite; the database is dropped afterwards. */
-export function fixture(options: { housekeepingMs?: number } = {}): Fixture {
+export function fixture(options: MongoOptions = {}): Fixture {
   let state: { server: MongoServer; client: MongoClient; db: Db } | undefined;
   before(async function () {
     this.timeout(120_000);

@@ -9,7 +9,7 @@ import { type RawClient, rawClient } from './rawClient.js';
 describe('MongoDB: retryable writes', () => {
   // What is sent here says twice what a driver says once, so it is sent without one.
   if (isReal) return;
-  const mongo = fixture();
+  const mongo = fixture({ ownProcess: true });
   let raw: RawClient;
   beforeEach(async () => {
     raw = await rawClient(mongo.server.port);

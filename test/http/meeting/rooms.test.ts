@@ -168,6 +168,25 @@ describe('a client that makes many meeting rooms', function () {
   });
 });
 
+describe('a client that makes many meeting rooms with passwords', function () {
+  this.timeout(60_000);
+  const { when } = useMeeting({ '--meeting-create-per-minute': '2' });
+  const make = (body: object, headers = {}) =>
+    when('POST', '/api/rooms', { body: { password: 'secret', ...body }, headers });
+
+  it('has them hashed no more often than it may make them; a repetition and a refusal cost nothing', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await make({ roomId: 'HASHED' }, headers).thenAnswered(201);
+    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }).thenRefused(429, { error: /exists/ });
+    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await make({}).thenAnswered(201);
+    await make({}).thenRefused(429, { error: /Too many requests/ });
+    await make({ roomId: 'HASHED' }).thenRefused(429, { error: /Too many requests/ });
+    await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await make({ roomId: 'HASHED', title: 'other' }, headers).thenRefused(422);
+  });
+});
+
 describe('two nodes that make one meeting room at once', function () {
   this.timeout(60_000);
   const meetings = useMeeting({}, 2);
