@@ -30,6 +30,8 @@ export interface EnginesOptions {
   /** 0 picks a free port. */
   readonly eventStorePort?: number;
   readonly mongoPort?: number;
+  /** They go when a command is done: who serves does not rely on them. */
+  readonly passing?: boolean;
   readonly logger: Logger;
 }
 
@@ -43,7 +45,7 @@ const RESTART_MS = 100;
  * store can't be used; then neither engine runs.
  */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
-  const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
+  const { dataDir, eventStorePort = 0, mongoPort = 0, passing = false, logger } = options;
   const lock = lockDirectory(dataDir);
   // One that was killed left its addresses behind: others would take them for those of this start.
   removeRuntime(dataDir);
@@ -69,7 +71,8 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
       const [eventStore, mongo] = await Promise.all(starting);
       markStores(dataDir, { eventstore: eventStore.isNew, mongo: mongo.isNew });
       const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
-      writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
+      const startedAt = new Date().toISOString();
+      writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt, ...(passing && { passing }) });
       return [eventStore, mongo, runtime] as const;
     } catch (error) {
       // Where one has failed the other may be ready later: it is waited for, to be stopped.
