@@ -80,8 +80,8 @@ export const meetingSettings = {
   'meeting.returnMs': {
     type: 'integer',
     minimum: 0,
-    maximum: 22_000,
-    default: 20_000,
+    maximum: 20_000,
+    default: 17_000,
     description: 'How long people whose node has gone may come back as who they were, in ms; then they leave',
   },
 } as const satisfies Settings;

@@ -10,7 +10,7 @@ export interface SignalPorts {
   /** As it is known to be, of those that are open. */
   readonly room: (roomId: string) => RoomState | undefined;
   /** Told of each that went to somebody. */
-  readonly relayed?: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
+  readonly relayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
 }
 
 export interface Signal {
@@ -21,7 +21,7 @@ export interface Signal {
 
 export type Signals = ReturnType<typeof createSignals>;
 
-export function createSignals({ live, room, relayed = () => {} }: SignalPorts) {
+export function createSignals({ live, room, relayed }: SignalPorts) {
   /** `passed`: it is large, and waited for until there is room for it. */
   function relay(
     { roomId, participantId }: Speaker,

@@ -1,5 +1,4 @@
 /** The meeting service, put together. */
-import { randomUUID } from 'node:crypto';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { createSlidingLimit } from '../../adapters/http/kernel/sliding-limit.js';
 import { createWebPage } from '../../adapters/http/kernel/web-page.js';
@@ -13,14 +12,14 @@ import { toEach } from '../../application/follow/to-each.js';
 import { createCensus } from '../../application/meeting/census.js';
 import { resumeTokenOf } from '../../application/meeting/entering.js';
 import { createIceServers } from '../../application/meeting/ice.js';
-import { onlyHere } from '../../application/meeting/live.js';
 import { createRoomPasswords } from '../../application/meeting/passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
+import { connectAcross } from './meeting/across.js';
 import { createKeeping, keepingProjections } from './meeting/keeping.js';
-import { connectSignaling, hereOf } from './meeting/signaling.js';
+import { connectSignaling } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
 /** That are hashed or wait for it: fewer than may wait in all, so that other services have some of the room. */
@@ -35,14 +34,13 @@ export const meeting: Service<typeof catalog> = {
     const { clock, derivation, settled } = kernel;
     const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
     const relay = await context.relay(audience);
-    const run = `${kernel.node}~${randomUUID().slice(0, 8)}`;
     const census = createCensus(relay.state(), relay.position());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const hashing = createBudget('meeting.passwords', PASSWORDS);
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const live = onlyHere(hereOf(relay));
+    const across = await connectAcross({ ...context, kernel, values, metrics, relay, census });
     const callerOf = createCallerOf(derivation);
     const signaling = connectSignaling({
       ...context,
@@ -54,8 +52,7 @@ export const meeting: Service<typeof catalog> = {
       census,
       passwords,
       callerOf,
-      run,
-      live,
+      ...across,
     });
     const plain = meetingRoutes({
       rooms: createMeetingRooms({ ...kernel, passwords, census, maxLatentRooms }),
@@ -90,7 +87,7 @@ export const meeting: Service<typeof catalog> = {
         relay.close();
       },
       reactions: keeping.reactions,
-      periodic: keeping.periodic,
+      periodic: [...across.periodic, ...keeping.periodic],
     };
   },
 };

@@ -10,9 +10,9 @@ import { createAppender } from '../../../application/command/appender.js';
 import type { Census } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
-import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
+import type { LiveRelay } from '../../../application/meeting/live.js';
 import type { RoomPasswords } from '../../../application/meeting/passwords.js';
-import { createSignals } from '../../../application/meeting/signals.js';
+import { createSignals, type SignalPorts } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { ServiceContext } from '../../node/service.js';
@@ -27,19 +27,28 @@ export interface SignalingContext
   /** The name of this process among all of the installation. */
   readonly run: string;
   readonly live: LiveRelay;
+  /** To be told of each message that goes to one person. */
+  readonly relayed: SignalPorts['relayed'];
 }
 
 const MINUTE_MS = 60_000;
 
-/** To those whose sockets this process holds. */
-export const hereOf = (relay: Pick<Relay<Rooms>, 'tell' | 'passOn'>): LiveHere => ({
-  tell: (id, json) => relay.tell([id], { json }) > 0,
-  pass: (id, json) => relay.passOn(id, { json }),
-});
-
 export function connectSignaling(context: SignalingContext) {
-  const { kernel, values, release, logger, signal, relay, audience, census, passwords, callerOf, run, live } =
-    context;
+  const {
+    kernel,
+    values,
+    release,
+    logger,
+    signal,
+    relay,
+    audience,
+    census,
+    passwords,
+    callerOf,
+    run,
+    live,
+    relayed,
+  } = context;
   const { log, clock } = kernel;
   const room = (roomId: string) => relay.state().get(roomId);
   return createSignaling({
@@ -54,7 +63,7 @@ export function connectSignaling(context: SignalingContext) {
       retentionSeconds: values['meeting.chatRetentionSeconds'],
       room,
     }),
-    signals: createSignals({ live, room }),
+    signals: createSignals({ live, room, relayed }),
     live,
     relay,
     audience,
