@@ -7,11 +7,10 @@ import { createAppender } from '../../../application/command/appender.js';
 import { createCensus } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
-import { onlyHere } from '../../../application/meeting/live.js';
+import type { LiveRelay } from '../../../application/meeting/live.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type RecordedEvent, Unavailable } from '../../../application/ports.js';
-import { hereOf } from '../../../bin/services/meeting/signaling.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { record, types } from '../../relay/ward.js';
 import { eventually } from '../../support/condition.js';
@@ -29,7 +28,10 @@ function node() {
   const census = createCensus(relay.state(), 0n);
   const held: RecordedEvent[] = [];
   const room = (id: string) => relay.state().get(id);
-  const here = hereOf(relay);
+  const live: LiveRelay = {
+    tell: ({ to }, json) => void relay.tell([to.id], { json }),
+    pass: async ({ to }, json) => void (await relay.passOn(to.id, { json })),
+  };
   let isAway = false;
   const retain = async () => {
     if (isAway) throw new Unavailable('away');
@@ -56,8 +58,8 @@ function node() {
       retentionSeconds: 60,
       room,
     }),
-    signals: createSignals({ live: onlyHere(here), room }),
-    live: onlyHere(here),
+    signals: createSignals({ live, room, relayed: () => {} }),
+    live,
     relay,
     audience,
     hears: census.hears,
