@@ -20,12 +20,12 @@ export interface Hashed {
   readonly hash: string;
 }
 
-/** Costly on purpose. Both reject with `Unavailable` when too many ask at once. */
+/** Costly on purpose: done by turns for each of those it is done for. Both reject with `Unavailable` when too many ask at once. */
 export interface PasswordHashing {
   /** With a fresh salt. */
-  hash(password: string): Promise<Hashed>;
+  hash(password: string, whose?: string): Promise<Hashed>;
   /** Takes as long where there is nothing to compare with. */
-  matches(password: string, hashed: Hashed | undefined): Promise<boolean>;
+  matches(password: string, hashed: Hashed | undefined, whose?: string): Promise<boolean>;
 }
 
 /** Counts what went wrong, within a window of time. */

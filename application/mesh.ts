@@ -12,6 +12,8 @@ export interface Said {
 export type Hear = (from: string, said: Said) => boolean | Promise<boolean>;
 
 export interface Mesh {
+  /** What others say is heard from now on; before, it comes to nobody. */
+  hear(hear: Hear): void;
   /** How the others know this process: it has another name at each start. */
   readonly run: string;
   /** The names of those that live, this one among them: who has gone is told of some seconds later. */

@@ -29,6 +29,11 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
         throw new Unavailable(`the key of ${subject} is damaged: nothing can be stored under it`, { cause });
       }),
     open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
+    openMany: (subject, sealed) =>
+      vault.openMany(subject, sealed).catch((error) => {
+        if (!(error instanceof Unopenable)) throw error;
+        return Promise.all(sealed.map((each) => vault.open(subject, each).catch(erased)));
+      }),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
     // What it would seal now nobody could ever open either: as under a destroyed key, nothing is taken.
     seal: (subject, secret) => vault.seal(subject, secret).catch(erased),

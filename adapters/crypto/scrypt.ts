@@ -25,14 +25,14 @@ export function createPasswordHashing(): PasswordHashing {
     hash: randomBytes(KEY_BYTES).toString('base64url'),
   };
   return {
-    async hash(password) {
+    async hash(password, whose) {
       const salt = randomBytes(SALT_BYTES);
-      const key = await inTurn(() => derive(password, salt));
+      const key = await inTurn(() => derive(password, salt), whose);
       return { salt: salt.toString('base64url'), hash: key.toString('base64url') };
     },
-    async matches(password, hashed) {
+    async matches(password, hashed, whose) {
       const { salt, hash } = hashed ?? nothing;
-      const key = await inTurn(() => derive(password, Buffer.from(salt, 'base64url')));
+      const key = await inTurn(() => derive(password, Buffer.from(salt, 'base64url')), whose);
       const expected = Buffer.from(hash, 'base64url');
       return timingSafeEqual(key, expected) && hashed !== undefined;
     },

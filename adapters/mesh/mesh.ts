@@ -35,7 +35,7 @@ export interface OpenMesh {
   /** Where the others reach this one. */
   readonly address: string;
   /** Speaks, and hears, on a channel of its own; once for each. */
-  channel(name: string, hear: Hear): Mesh;
+  channel(name: string): Mesh;
   close(): Promise<void>;
 }
 
@@ -115,7 +115,8 @@ export async function openMesh({
   }
   looked();
 
-  const speak = (name: string): Mesh => ({
+  const channel = (name: string): Mesh => ({
+    hear: (hear) => void hears.set(name, hear),
     run,
     alive: () => members.alive(),
     tell(to, said) {
@@ -137,10 +138,7 @@ export async function openMesh({
 
   return {
     address,
-    channel(name, hear) {
-      hears.set(name, hear);
-      return speak(name);
-    },
+    channel,
     async close() {
       hasClosed = true;
       for (const link of links.values()) link.close();

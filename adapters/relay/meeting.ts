@@ -41,6 +41,8 @@ export interface MeetingAudienceOptions {
 /** The close codes of those who have to go. */
 const KICKED = 4003;
 const REJECTED = 4004;
+/** Of the protocol: the service restarts. */
+const COME_BACK = 1012;
 
 /** What has happened, and the room after it. */
 interface Happening {
@@ -134,6 +136,19 @@ const hand = (told: (of: About) => Message) =>
     return [...tell(rest, told(happened.of)), ...updated(rest, happened)];
   });
 
+/** To a socket that is still there, though its node was taken for dead, they are gone as well: it is to come back. */
+const gone = (
+  who: (room: RoomState) => readonly string[],
+): Hearing<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
+  evolve,
+  deliver(event, rooms) {
+    const { room, of } = happening(event, roomIn(rooms, event));
+    const message = participantLeft(of);
+    const still = { to: [of.participantId], message, ends: true, endCode: COME_BACK };
+    return [...(event.data.isLost ? [still] : []), ...tell(who(room), message)];
+  },
+});
+
 const told = (of: (by: About) => Message) => hearing(({ room, by }) => tell(everybody(room), of(by)));
 
 export function createMeetingAudience({
@@ -193,7 +208,7 @@ export function createMeetingAudience({
           ];
         },
       },
-      EntryWithdrawn: hearing(({ room, of }) => tell(moderators(room), participantLeft(of))),
+      EntryWithdrawn: gone(moderators),
       ParticipantReturned: hearing((happened) => {
         const { room, of } = happened;
         const person = personOf(room, of.participantId);
@@ -201,7 +216,7 @@ export function createMeetingAudience({
         const waits = waiterOf(room, of.participantId);
         return waits ? tell([waits.id], waitingRoom(of, waits, own(happened))) : [];
       }),
-      ParticipantLeft: hearing(({ room, of }) => tell(everybody(room), participantLeft(of))),
+      ParticipantLeft: gone(everybody),
       ParticipantKicked: hearing(({ room, of, by }) => [
         {
           to: [of.participantId],
@@ -239,6 +254,8 @@ export function createMeetingAudience({
           );
         },
       },
+      RoomRequested: {},
+      SignalRelayed: {},
       MeetingErased: {},
     },
   };

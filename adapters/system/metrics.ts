@@ -15,6 +15,8 @@ export interface Metrics {
   projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
   /** For the relay of a service. */
   relay(service: string): RelayObserver;
+  /** Something that one client of a service tells another was relayed, and is in no log. */
+  live(service: string): void;
   /** For what the nodes tell each other. */
   readonly mesh: MeshObserver;
   /** Something sealed can never be opened again, and is shown as erased. */
@@ -91,6 +93,12 @@ export function createMetrics(): Metrics {
   const cuts = new Counter({
     name: 'annals_relay_slow_clients_total',
     help: 'Clients cut because they did not read',
+    labelNames: ['service'],
+    registers,
+  });
+  const live = new Counter({
+    name: 'annals_relay_live_total',
+    help: 'What one client told another through this node, and was in no log',
     labelNames: ['service'],
     registers,
   });
@@ -196,6 +204,7 @@ export function createMetrics(): Metrics {
       sent: (count) => frames.inc({ service }, count),
       cut: () => cuts.inc({ service }),
     }),
+    live: (service) => live.inc({ service }),
     mesh: {
       connected: (total) => nodes.set(total),
       said: () => told.inc(),

@@ -5,11 +5,11 @@ import { ROSTER, type RosterState } from '../../domain/chat/roster.js';
 import { SETTINGS } from '../../domain/chat/server.js';
 import { webhooksOf } from '../../domain/chat/webhooks.js';
 import type { Streams } from '../command/streams.js';
+import { jsonList } from '../json-list.js';
 import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
 import { type Audit, type AuditRow, entryOf } from './audit.js';
-import { jsonList } from './json-list.js';
 import { channelsKind, rosterKind, serverKind } from './kinds.js';
-import type { MessageRow, Pages, ReplyRow } from './pages.js';
+import type { MessageRow, Opened, ReplyRow } from './opened.js';
 import { userView } from './users.js';
 import { channelView, messageView, replyView } from './views.js';
 import { webhookView } from './webhooks.js';
@@ -21,7 +21,7 @@ export interface ExportPorts {
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
-  readonly pages: Pick<Pages, 'opened' | 'replyIn'>;
+  readonly opened: Opened;
 }
 
 export interface Exported {
@@ -46,7 +46,7 @@ const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.aud
 
 export type Export = ReturnType<typeof createExport>;
 
-export function createExport({ streams, rows, settled, vault, clock, audit, pages }: ExportPorts) {
+export function createExport({ streams, rows, settled, vault, clock, audit, opened }: ExportPorts) {
   /** `by`: an admin, or whoever runs the server. It is itself told to auditors. `patienceMs`: for the read models. */
   return async function exported(
     by: string,
@@ -86,17 +86,21 @@ export function createExport({ streams, rows, settled, vault, clock, audit, page
   async function* messagesIn(roster: RosterState, channel: string): AsyncGenerator<readonly object[]> {
     const found = inOrder<MessageRow>('chat.messages', { channel }, 'posted', (row) => row.posted.toBigInt());
     for await (const page of found) {
-      for (const { message } of await pages.opened(channel, page)) {
+      for (const { message } of await opened.messages(channel, page)) {
         yield [messageView(roster, message)];
-        if (message.thread) yield* repliesTo(roster, message.id);
+        if (message.thread) yield* repliesTo(roster, channel, message.id);
       }
     }
   }
 
-  async function* repliesTo(roster: RosterState, thread: string): AsyncGenerator<readonly object[]> {
+  async function* repliesTo(
+    roster: RosterState,
+    channel: string,
+    thread: string,
+  ): AsyncGenerator<readonly object[]> {
     const found = inOrder<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
     for await (const page of found)
-      yield (await Promise.all(page.map(pages.replyIn))).map((each) => replyView(roster, each));
+      yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
   }
 
   /** Each has a row for either of the two: it is told by that of the first. */

@@ -9,7 +9,8 @@ import type { RosterState } from '../../domain/chat/roster.js';
 import { entryOf } from '../../domain/shared/on.js';
 import { heldBytes } from '../held-bytes.js';
 import type { Cache, Position, RevealedEvent } from '../ports.js';
-import type { Found, Page } from './pages.js';
+import type { Found } from './opened.js';
+import type { Page } from './pages.js';
 import { messageView, type Standing } from './views.js';
 
 /** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
@@ -47,7 +48,10 @@ export interface HotPages {
   /** The JSON of `{messages}`, the newest `limit`; undefined where they are not all here. */
   show(channelId: string, limit: number, names: RosterState): string | undefined;
   /** Reads a page of `KEPT`, and keeps it where it shows all that was heard when it was asked for. */
-  fill(channelId: string, read: (seen: Position) => Promise<Page>): Promise<Page>;
+  fill<Read extends Pick<Page, 'found' | 'consistency'>>(
+    channelId: string,
+    read: (seen: Position) => Promise<Read>,
+  ): Promise<Read>;
   readonly cache: Cache;
 }
 
@@ -231,5 +235,6 @@ const OF_MESSAGES: { readonly [Type in MessageEvent['type']]: true } = {
   ReplyDeleted: true,
 };
 
-const isOfMessage = (event: RevealedEvent<ChatEvent>): event is Told =>
+/** Whether it changes what is shown of a message. */
+export const isOfMessage = (event: RevealedEvent<ChatEvent>): event is Told =>
   entryOf(OF_MESSAGES, event.type) !== undefined;

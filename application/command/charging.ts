@@ -2,6 +2,38 @@
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Quota } from '../ports.js';
 
+/** A quota that is spent before the command begins, for what costs much even of a command that is refused then. */
+export interface Prepaid {
+  readonly quota: Quota;
+  /** Why there is nothing more to spend. */
+  pay(): Promise<Rejection | undefined>;
+  /** To be called when the command has come to its end: gives back what it did not need. */
+  settle(): Promise<void>;
+}
+
+export function prepaid(quota: Quota): Prepaid {
+  let ahead = false;
+  return {
+    quota: {
+      async spend() {
+        if (!ahead) return quota.spend();
+        ahead = false;
+        return undefined;
+      },
+      refund: quota.refund,
+    },
+    async pay() {
+      const refusal = await quota.spend();
+      ahead = !refusal;
+      return refusal;
+    },
+    async settle() {
+      if (ahead) await quota.refund();
+      ahead = false;
+    },
+  };
+}
+
 type Step = () => Promise<Rejection | undefined>;
 
 /**

@@ -1,21 +1,25 @@
 /** What is done with meeting rooms from outside of them: making one before anybody comes. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
+import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/request.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { prepaid } from '../command/charging.js';
 import type { Handle } from '../command/handle.js';
-import type { Handled } from '../command/repetition.js';
-import type { Hashed, PasswordHashing } from '../identity-ports.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
+import type { Handled, Repetition } from '../command/repetition.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
 import type { Census } from './census.js';
-import { roomKind } from './kinds.js';
+import { requestKind, roomKind } from './kinds.js';
+import type { RoomPasswords } from './passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {
   readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
-  readonly hashing: PasswordHashing;
+  readonly repetition: Repetition;
+  readonly passwords: Pick<RoomPasswords, 'hash'>;
   readonly census: Pick<Census, 'latent' | 'expect' | 'failed'>;
   readonly clock: Clock;
   /** Rooms that may stand empty. */
@@ -48,25 +52,39 @@ export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'lim
 /** Two rooms get one name by chance once in a million times; several times in a row they don't. */
 const NAMES = 4;
 
-/** The form in which a password stands in the log. */
-export const hashText = ({ salt, hash }: Hashed): string => `${salt}.${hash}`;
-
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, vault, derivation, hashing, census, clock, maxLatentRooms } = ports;
+  const { handle, repetition, log, vault, derivation, passwords, census, clock, maxLatentRooms } = ports;
 
-  /** Its first command wins: another node may make the same room at the same moment. */
+  /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
   async function make(
     wanted: WantedRoom,
+    caller: string,
     context: CommandContext,
   ): Promise<{ readonly body: MadeRoom; readonly position: Position } | Rejection> {
+    const { password } = wanted;
+    if (password === undefined) return begin(wanted, undefined, context);
+    // To hash costs much: nobody has it done for nothing, nor more often than they may make rooms.
+    const roomId = wanted.roomId ?? nameOf(context.commandId, 0);
+    const earlier = context.fingerprint && (await repetition.find(roomKind, roomStream(roomId), context));
+    if (earlier) return isRejection(earlier) ? earlier : told(roomId, wanted, context, earlier);
+    const paid = context.quota && prepaid(context.quota);
+    const refusal = await paid?.pay();
+    if (refusal) return refusal;
+    try {
+      const hash = await passwords.hash(password, caller);
+      return await begin(wanted, hash, paid ? { ...context, quota: paid.quota } : context);
+    } finally {
+      await paid?.settle();
+    }
+  }
+
+  async function begin(wanted: WantedRoom, passwordHash: string | undefined, context: CommandContext) {
     const { title, scheduledStart, scheduledEnd } = wanted;
     const { commandId } = context;
-    const token = creatorToken(derivation, commandId);
-    const passwordHash = wanted.password && hashText(await hashing.hash(wanted.password));
     const terms = {
       meetingId: derivation.id('meeting.meeting', commandId),
       maxParticipants: wanted.maxParticipants ?? USUAL_PARTICIPANTS,
-      creatorHash: creatorHash(token),
+      creatorHash: creatorHash(creatorToken(derivation, commandId)),
       passwordHash,
       title,
       scheduledStart,
@@ -75,13 +93,22 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     for (let tried = 0; ; tried++) {
       const roomId = wanted.roomId ?? nameOf(commandId, tried);
       const outcome = await open({ type: 'OpenRoom', roomId, ...terms, now: clock.now() }, context);
-      const isTaken = isRejection(outcome) && outcome.rejected === 'meeting/room-exists';
-      if (isTaken && wanted.roomId === undefined && tried + 1 < NAMES) continue;
-      if (isRejection(outcome)) return outcome;
-      const body = { roomId, creatorToken: token, title, scheduledStart, scheduledEnd };
-      return { body, position: outcome.position };
+      if (!isRejection(outcome)) return told(roomId, wanted, context, outcome);
+      const mayTryOther = wanted.roomId === undefined && tried + 1 < NAMES;
+      if (outcome.rejected !== 'meeting/room-exists' || !mayTryOther) return outcome;
     }
   }
+
+  /** A repetition asks for the same as its first run: it is answered from what it asks. */
+  const told = (
+    roomId: string,
+    { title, scheduledStart, scheduledEnd }: WantedRoom,
+    { commandId }: CommandContext,
+    { position }: Handled<unknown>,
+  ) => {
+    const token = creatorToken(derivation, commandId);
+    return { body: { roomId, creatorToken: token, title, scheduledStart, scheduledEnd }, position };
+  };
 
   const nameOf = (commandId: string, tried: number) =>
     madeRoomId(derivation.secret('meeting.room', commandId, String(tried)));
@@ -97,6 +124,8 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       if (census.latent() >= maxLatentRooms) return houseFull;
       census.expect(roomId);
       isExpected = true;
+      const misused = context.fingerprint === undefined ? undefined : await note(roomId, meetingId, context);
+      if (misused) return misused;
       // Without the key of its meeting nothing can be sealed.
       await vault.create(meetingSubject({ meetingId }));
       return undefined;
@@ -109,6 +138,19 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     } finally {
       if (isExpected && !isMade) census.failed(roomId);
     }
+  }
+
+  /** The same key may not make another room: told by a stream that is found by the key alone. */
+  async function note(roomId: string, meetingId: string, context: CommandContext) {
+    const { quota: _, ...free } = context;
+    const stream = requestStream(derivation.id('meeting.request', context.commandId));
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
+      return undefined;
+    };
+    const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
+    const outcome = await handle(requestKind, stream, command, free, keep);
+    return isRejection(outcome) ? outcome : undefined;
   }
 
   return { make };

@@ -93,7 +93,7 @@ export async function begin(
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
     const relay: ServiceContext['relay'] = (...of) => relays.make(service.name, ...of);
-    const mesh: ServiceContext['mesh'] = (hear) => meshing.channel(service.name, hear);
+    const mesh = () => meshing.channel(service.name);
     return { service, connected: await service.connect({ ...context, horizon, url, relay, mesh }) };
   });
   const connected = await Promise.all(connecting);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type OpenMesh, openMesh } from '../../adapters/mesh/mesh.js';
 import { joinMembers } from '../../adapters/mongo/members.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
-import type { Hear, Mesh } from '../../application/mesh.js';
+import type { Mesh } from '../../application/mesh.js';
 import type { Logger } from '../../application/ports.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
@@ -44,9 +44,9 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
   }
 
   return {
-    async channel(name: string, hear: Hear): Promise<Mesh> {
+    async channel(name: string): Promise<Mesh> {
       opening ??= open();
-      return (await opening).channel(name, hear);
+      return (await opening).channel(name);
     },
     async close() {
       const mesh = await opening?.catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Relay } from '../../adapters/relay/relay.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { AnyReaction } from '../../application/follow/reactions.js';
-import type { Hear, Mesh } from '../../application/mesh.js';
+import type { Mesh } from '../../application/mesh.js';
 import type { Logger, Position } from '../../application/ports.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
@@ -43,7 +43,7 @@ export interface ServiceContext {
     beatMs?: number,
   ): Promise<Relay<State, Event>>;
   /** Speaks with the same service on other nodes, once; where none does, the process has no port for it. */
-  mesh(hear: Hear): Promise<Mesh>;
+  mesh(): Promise<Mesh>;
 }
 
 export interface RunningService<C extends Catalog = Catalog> {

@@ -31,6 +31,8 @@ const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } 
 export const catalog = {
   service: 'meeting',
   events: {
+    /** Under a key: by it the key is known, whichever room it is used for. */
+    RoomRequested: event(inMeeting({ requestedAt: time })),
     RoomOpened: event(
       inMeeting(
         { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
@@ -66,11 +68,12 @@ export const catalog = {
       inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
       { sealed: { subject: meetingSubject, erased: { reason: '' } } },
     ),
-    /** Who waited has gone. */
-    EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time })),
+    /** Who waited has gone. `isLost`: with their node; a socket that is still there, of a frozen one, is to come back. */
+    EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time }, { isLost: flag })),
     /** On another socket, perhaps of another node. */
     ParticipantReturned: event(inMeeting({ participantId: id, returnedAt: time, ...connected })),
-    ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time })),
+    /** `isLost`: as above. */
+    ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time }, { isLost: flag })),
     ParticipantKicked: event(inMeeting({ participantId: id, kickedAt: time, by: id })),
     /** What they said of themselves. */
     ParticipantUpdated: event(
@@ -93,6 +96,8 @@ export const catalog = {
     RecordingStarted: event(inMeeting({ startedAt: time, by: id })),
     RecordingStopped: event(inMeeting({ stoppedAt: time, by: id })),
     RoomEnded: event(inMeeting({ endedAt: time })),
+    /** So many offers, candidates and the like one node has relayed there, which are kept nowhere; for operators. */
+    SignalRelayed: event(inMeeting({ count })),
     /** To all who are there. */
     ChatSent: event(
       inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }),
@@ -117,10 +122,15 @@ export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['e
 /** Those that no rule of a room is about: they stand apart from it, in the streams of what was said. */
 export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
 
+/** Neither is this one: it stands with others of its node. */
+export type SignalEvent = MeetingEvent<'SignalRelayed'>;
+
+/** Nor this one, which comes before there is a room. */
+export type RequestEvent = MeetingEvent<'RoomRequested'>;
+
+type Apart = (SaidEvent | SignalEvent | RequestEvent)['type'];
+
 /** Those of a room itself. */
 export type RoomEvent<
-  Type extends Exclude<MeetingEvent['type'], SaidEvent['type']> = Exclude<
-    MeetingEvent['type'],
-    SaidEvent['type']
-  >,
+  Type extends Exclude<MeetingEvent['type'], Apart> = Exclude<MeetingEvent['type'], Apart>,
 > = MeetingEvent<Type>;

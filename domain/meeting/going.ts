@@ -75,20 +75,23 @@ export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): rea
     all.filter((each) => each.node === node);
   // First those who wait: nobody is let in who is not there.
   const gone = [
-    ...lost(waiting).map(({ id }) => withdrawn(roomId, meetingId, id, now)),
-    ...lost(people).map(({ id }) => left(roomId, meetingId, id, now)),
+    ...lost(waiting).map(({ id }) => withdrawn(roomId, meetingId, id, now, LOST)),
+    ...lost(people).map(({ id }) => left(roomId, meetingId, id, now, LOST)),
   ];
   return departing(roomId, state, gone, now);
 }
+
+const LOST = { isLost: true } as const;
 
 const left = (
   roomId: string,
   meetingId: string,
   participantId: string,
   now: number,
+  how: Partial<typeof LOST> = {},
 ): RoomEvent<'ParticipantLeft'> => ({
   type: 'ParticipantLeft',
-  data: { roomId, meetingId, participantId, leftAt: now },
+  data: { roomId, meetingId, participantId, leftAt: now, ...how },
 });
 
 const withdrawn = (
@@ -96,9 +99,10 @@ const withdrawn = (
   meetingId: string,
   participantId: string,
   now: number,
+  how: Partial<typeof LOST> = {},
 ): RoomEvent<'EntryWithdrawn'> => ({
   type: 'EntryWithdrawn',
-  data: { roomId, meetingId, participantId, withdrawnAt: now },
+  data: { roomId, meetingId, participantId, withdrawnAt: now, ...how },
 });
 
 export const end = ({ roomId, now }: EndRoom, state: RoomState): readonly RoomEvent[] =>

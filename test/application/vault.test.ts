@@ -1,6 +1,7 @@
 /** What a vault remembers: no more than its bounds, and nothing of a key that is gone. */
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
+import { asErased } from '../../application/reveal.js';
 import { createVault, type KeyStore } from '../../application/vault.js';
 import { eventually } from '../support/condition.js';
 
@@ -42,6 +43,27 @@ function keyStore() {
 const text = (length: number) => 'x'.repeat(length);
 
 describe('the vault', () => {
+  it('opens many at once, and all but those that are damaged', async () => {
+    const keys = keyStore();
+    const vault = createVault(keys.store, aes256gcm);
+    await vault.create('toys.box-1');
+    const sealed: string[] = [];
+    for (const note of ['one', 'two']) sealed.push((await vault.seal('toys.box-1', { note })) ?? '');
+    for (const each of [vault, createVault(keys.store, aes256gcm)])
+      expect(await each.openMany('toys.box-1', sealed)).to.deep.equal([{ note: 'one' }, { note: 'two' }]);
+    const damaged = [sealed[0]!, 'AAAA', sealed[1]!];
+    let told = 0;
+    const erased = asErased(vault, () => told++);
+    expect(await erased.openMany('toys.box-1', damaged)).to.deep.equal([
+      { note: 'one' },
+      undefined,
+      { note: 'two' },
+    ]);
+    expect(told).to.equal(1);
+    await vault.destroy('toys.box-1');
+    expect(await vault.openMany('toys.box-1', sealed)).to.deep.equal([undefined, undefined]);
+  });
+
   it('holds no more than it may, however much is sealed and opened, and opens all of it', async () => {
     const vault = createVault(keyStore().store, aes256gcm);
     const first = [];

@@ -1,8 +1,6 @@
 /** Who in a meeting is told what, in which order, without a socket. */
 import { expect } from 'chai';
-import { hear, type Message } from '../../adapters/relay/audience.js';
-import { createMeetingAudience } from '../../adapters/relay/meeting.js';
-import type { RevealedEvent } from '../../application/ports.js';
+import type { Message } from '../../adapters/relay/audience.js';
 import { type MeetingEvent, NAMELESS } from '../../domain/meeting/catalog.js';
 import { chatSent, reactionSent } from '../../domain/meeting/talk.js';
 import {
@@ -14,6 +12,7 @@ import {
   kicked,
   left,
   locked,
+  lost,
   meetingId,
   NOON,
   opened,
@@ -22,21 +21,7 @@ import {
   roomId,
   unlocked,
 } from '../support/meeting.js';
-
-const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
-
-/** What each person is told of the last event, after those before it: `ends` where it is the last they are told. */
-function told(...events: readonly MeetingEvent[]) {
-  const recorded = events.map(
-    (event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent<MeetingEvent>,
-  );
-  const last = recorded.pop()!;
-  const before = recorded.reduce((state, event) => hear(audience, state, event).state, audience.initialState);
-  const by: { [participantId: string]: Message[] } = {};
-  for (const { to, message, ends } of hear(audience, before, last).deliveries)
-    for (const each of to) by[each] = [...(by[each] ?? []), ends ? { ...message, ends } : message];
-  return by;
-}
+import { told } from '../support/meeting-told.js';
 
 const message = (type: string, participantId: string, more: object = {}): Message => ({
   type,
@@ -171,6 +156,21 @@ describe('the people of a meeting', () => {
       expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
         ada: [leftAs('dan')],
         bob: [leftAs('dan')],
+      });
+    });
+
+    it('are told to come back where their node was only taken for dead, and so are those inside', () => {
+      const over = (id: string) => ({ ...leftAs(id), ends: true });
+      const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON, isLost: true });
+      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+        dan: [over('dan')],
+      });
+      expect(told(...three, lost('cleo'))).to.deep.equal({
+        ada: [leftAs('cleo')],
+        bob: [leftAs('cleo')],
+        cleo: [over('cleo')],
       });
     });
 

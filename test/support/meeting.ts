@@ -120,6 +120,9 @@ export const granted = (participantId: string, by?: string, isModerator = false,
 
 export const left = (participantId: string, leftAt = NOON) =>
   happened('ParticipantLeft', { participantId, leftAt });
+/** With their node. */
+export const lost = (participantId: string, leftAt = NOON) =>
+  happened('ParticipantLeft', { participantId, leftAt, isLost: true });
 
 export const kicked = (participantId: string, by: string, kickedAt = NOON) =>
   happened('ParticipantKicked', { participantId, kickedAt, by });

@@ -82,7 +82,8 @@ export function useMesh() {
         logger: quiet,
         after: time.after,
       });
-      const mesh = opened.channel('toy', async (from, each) => {
+      const mesh = opened.channel('toy');
+      mesh.hear(async (from, each) => {
         heard.push(String(each.body));
         return (await hear?.(from, each)) ?? true;
       });

@@ -8,6 +8,7 @@ import type { Limit } from '../kernel/limit.js';
 import { isProblem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
 import { type WebPage, wantsPage } from '../kernel/web-page.js';
+import type { CallerOf } from './caller.js';
 import * as schemas from './schemas.js';
 import { wantedRoom } from './wanted.js';
 
@@ -18,6 +19,7 @@ export interface MeetingDeps {
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: Limit;
+  readonly callerOf: CallerOf;
   /** To try meetings with. */
   readonly page: WebPage;
   readonly release: string;
@@ -30,7 +32,8 @@ const GUEST = 'meeting.guest';
 const FRESH = { 'Cache-Control': 'no-store' };
 
 export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
-  const { rooms, census, acknowledged, iceServers, limitCreates, page, release, uptimeMs } = deps;
+  const { rooms, census, acknowledged, iceServers, limitCreates, callerOf, page } = deps;
+  const { release, uptimeMs } = deps;
 
   const index = route({
     method: 'GET',
@@ -97,7 +100,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     async handle({ body, address, context }) {
       const wanted = wantedRoom(body);
       if (isProblem(wanted)) return wanted;
-      const made = await rooms.make(wanted, context(GUEST, address));
+      const made = await rooms.make(wanted, callerOf(address), context(GUEST, address));
       return isRejection(made) ? made : { status: 201, ...made };
     },
   });

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createLogger } from '../../../adapters/system/logger.js';
 import { createAudit } from '../../../application/chat/audit.js';
 import { createExport } from '../../../application/chat/export.js';
-import { createPages } from '../../../application/chat/pages.js';
-import { createAcknowledged } from '../../../application/chat/told.js';
+import { createOpened } from '../../../application/chat/opened.js';
 import { groupsOf } from '../../../projections/projection.js';
 import { type Projector, runProjector } from '../../../projections/subscription.js';
 import { openKernel } from '../../node/kernel.js';
@@ -43,9 +42,8 @@ export const exportChat: CommandSpec = {
         const options = { ...kernel, service: chat.name, group, reached, untilWanted, logger, signal };
         projectors.push(runProjector(options));
       }
-      const ports = { ...kernel, acknowledged: createAcknowledged() };
       const audit = createAudit(kernel);
-      const exported = createExport({ ...kernel, audit, pages: createPages(ports) });
+      const exported = createExport({ ...kernel, audit, opened: createOpened(kernel) });
       const { isPending, pieces } = await exported('operator', kernel.systemContext('operator'), PATIENCE_MS);
       if (isPending) throw new Failed('the read models of the chat are behind its log');
       for await (const piece of pieces())

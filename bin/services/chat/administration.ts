@@ -24,7 +24,7 @@ export interface AdministrationContext {
   readonly doors: Doors;
   readonly audit: Audit;
   readonly logger: Logger;
-  readonly talk: Pick<Talk, 'messages' | 'pages'>;
+  readonly talk: Pick<Talk, 'messages' | 'opened'>;
 }
 
 export function createAdministration({

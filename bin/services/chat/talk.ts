@@ -12,6 +12,8 @@ import { createConversations } from '../../../application/chat/conversations.js'
 import { createHistory } from '../../../application/chat/history.js';
 import { createHotPages } from '../../../application/chat/hot.js';
 import { createMessages } from '../../../application/chat/messages.js';
+import { createOlderPages } from '../../../application/chat/older.js';
+import { createOpened } from '../../../application/chat/opened.js';
 import { createPages } from '../../../application/chat/pages.js';
 import { createPlaces } from '../../../application/chat/places.js';
 import { eraseChannels, forgetMessages } from '../../../application/chat/reactions.js';
@@ -20,6 +22,8 @@ import { createReplies } from '../../../application/chat/replies.js';
 import { createSaying } from '../../../application/chat/said.js';
 import { createAcknowledged } from '../../../application/chat/told.js';
 import type { FileStore } from '../../../application/files/store.js';
+import type { RevealedEvent } from '../../../application/ports.js';
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
 import { replies as replyRows } from '../../../projections/chat/replies.js';
@@ -49,11 +53,13 @@ export function createTalk({ kernel, admission, doors, fileStore, metrics }: Tal
   const worded = createSaying({ admission, places, uploads });
   const acknowledged = createAcknowledged();
   const hot = createHotPages();
-  metrics?.cache(hot.cache);
-  const ports = { ...kernel, admission, places, worded, uploads, acknowledged };
+  const older = createOlderPages();
+  for (const { cache } of [hot, older]) metrics?.cache(cache);
+  const opened = createOpened(kernel);
+  const ports = { ...kernel, admission, places, worded, uploads, acknowledged, opened };
   const channels = createChannels(ports);
   const pages = createPages(ports);
-  const reading = createReading({ admission, pages, hot, acknowledged });
+  const reading = createReading({ admission, pages, hot, older, acknowledged });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
@@ -61,9 +67,13 @@ export function createTalk({ kernel, admission, doors, fileStore, metrics }: Tal
   return {
     places,
     /** Every event of the service, in log order. */
-    hear: hot.hear,
+    hear(event: RevealedEvent<ChatEvent>) {
+      // Who is told that it was heard is shown no page from before.
+      older.hear(event);
+      hot.hear(event);
+    },
     channels,
-    pages,
+    opened,
     messages,
     replies,
     conversations,

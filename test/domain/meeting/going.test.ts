@@ -17,6 +17,7 @@ import {
   leaveRoom,
   left,
   locked,
+  lost,
   meetingId,
   NOON,
   opened,
@@ -28,6 +29,8 @@ import {
 const { given } = specOf(room);
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
 const withdrawn = (participantId: string) => happened('EntryWithdrawn', { participantId, withdrawnAt: NOON });
+const lostWaiting = (participantId: string) =>
+  happened('EntryWithdrawn', { participantId, withdrawnAt: NOON, isLost: true });
 const endRoom = (now: number) => ({ type: 'EndRoom', roomId, now }) as const;
 
 describe('who goes from a meeting room', () => {
@@ -129,10 +132,10 @@ describe('who goes from a meeting room', () => {
       requested('eve'),
     )
       .when(lose)
-      .then(withdrawn('dan'), left('ada'), left('cleo'), promoted('bob'));
+      .then(lostWaiting('dan'), lost('ada'), lost('cleo'), promoted('bob'));
     given(opened(), south(joined('ada', true)), locked('ada'), south(requested('dan')), requested('eve'))
       .when(lose)
-      .then(withdrawn('dan'), left('ada'), granted('eve', undefined, true));
+      .then(lostWaiting('dan'), lost('ada'), granted('eve', undefined, true));
   });
 
   it('leaves a room that was made before for a day: after it was made, was to end, or the last has left', () => {

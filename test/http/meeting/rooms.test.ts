@@ -103,6 +103,9 @@ describe('making a meeting room', function () {
     expect(again.body).to.deep.equal(first.body);
     expect(again.headers.get('position')).to.equal(first.headers.get('position'));
     await make({ ...body, title: 'Twice' }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    // Neither does it make another room, which would stand in another stream.
+    await make({ roomId: freeId() }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    await make({}, headers).thenRefused(422);
     const made = { 'Idempotency-Key': randomUUID() };
     expect((await make({}, made).thenAnswered(201)).body).to.deep.equal(
       (await make({}, made).thenAnswered(201)).body,
@@ -165,6 +168,25 @@ describe('a client that makes many meeting rooms', function () {
     });
     expect(Number(told.get('retry-after'))).to.be.within(1, 60);
     await make({ roomId: 'QUOTA2' }, headers).thenAnswered(201, first.body);
+  });
+});
+
+describe('a client that makes many meeting rooms with passwords', function () {
+  this.timeout(60_000);
+  const { when } = useMeeting({ '--meeting-create-per-minute': '2' });
+  const make = (body: object, headers = {}) =>
+    when('POST', '/api/rooms', { body: { password: 'secret', ...body }, headers });
+
+  it('has them hashed no more often than it may make them; a repetition and a refusal cost nothing', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await make({ roomId: 'HASHED' }, headers).thenAnswered(201);
+    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }).thenRefused(429, { error: /exists/ });
+    for (let n = 0; n < 3; n++) await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await make({}).thenAnswered(201);
+    await make({}).thenRefused(429, { error: /Too many requests/ });
+    await make({ roomId: 'HASHED' }).thenRefused(429, { error: /Too many requests/ });
+    await make({ roomId: 'HASHED' }, headers).thenAnswered(201, first.body);
+    await make({ roomId: 'HASHED', title: 'other' }, headers).thenRefused(422);
   });
 });
 

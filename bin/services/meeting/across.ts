@@ -1,0 +1,58 @@
+/** Meetings over all nodes: what people tell each other live, and those whose node has gone. */
+
+import type { Rooms } from '../../../adapters/relay/meeting.js';
+import type { Relay } from '../../../adapters/relay/relay.js';
+import { createAppender } from '../../../application/command/appender.js';
+import { createAcross } from '../../../application/meeting/across.js';
+import type { Census } from '../../../application/meeting/census.js';
+import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
+import { createLostSweep, LOST_EVERY_MS } from '../../../application/meeting/lost.js';
+import { createRelayed, RELAYED_EVERY_MS } from '../../../application/meeting/relayed.js';
+import type { Periodic, ServiceContext } from '../../node/service.js';
+
+export interface AcrossParts extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
+  readonly mesh: ServiceContext['mesh'];
+  readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
+  readonly census: Pick<Census, 'heard' | 'hears'>;
+}
+
+export interface Across {
+  /** The name of this process among all, for where people are. */
+  readonly run: string;
+  readonly live: LiveRelay;
+  /** To be told of each live message. */
+  readonly relayed: (meeting: { readonly roomId: string; readonly meetingId: string }) => void;
+  readonly periodic: readonly Periodic[];
+}
+
+export async function connectAcross(parts: AcrossParts): Promise<Across> {
+  const { kernel, values, metrics, logger, relay, census } = parts;
+  const mesh = await parts.mesh();
+  // To those whose sockets this process holds.
+  const here: LiveHere = {
+    tell: (id, json) => relay.tell([id], { json }) > 0,
+    pass: (id, json) => relay.passOn(id, { json }),
+  };
+  const appender = createAppender({ ...kernel, logger });
+  const counted = createRelayed({ ...kernel, appender });
+  const sweep = createLostSweep({
+    ...kernel,
+    mesh,
+    rooms: relay.state,
+    returnMs: values['meeting.returnMs'],
+    logger,
+  });
+  return {
+    run: mesh.run,
+    live: createAcross({ here, mesh, room: (roomId) => relay.state().get(roomId), ...census }),
+    relayed(meeting) {
+      metrics.live('meeting');
+      counted.count(meeting);
+    },
+    periodic: [
+      { name: 'meeting.lost', everyMs: LOST_EVERY_MS, run: sweep },
+      // Of every node.
+      { name: `meeting.relayed-${kernel.node}`, everyMs: RELAYED_EVERY_MS, run: counted.write },
+    ],
+  };
+}

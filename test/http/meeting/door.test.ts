@@ -1,0 +1,38 @@
+/** The door of the sockets: so many a minute, so many at a time, of one network; and digests of where they come from. */
+import { expect } from 'chai';
+import { createDerivation } from '../../../adapters/crypto/derivation.js';
+import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
+import { createCallerOf } from '../../../adapters/http/meeting/caller.js';
+import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
+
+describe('the door of the meetings', () => {
+  const here = '203.0.113.9';
+
+  it('lets in so many a minute, and tells whoever is too many how long to wait', async () => {
+    const door = createSocketDoor(createSlidingLimit(2, 60_000), 100);
+    expect(await door.admit(here)).to.equal(undefined);
+    expect(await door.admit(here)).to.equal(undefined);
+    const refused = await door.admit(here);
+    expect(refused).to.include({ problem: 429, error: 'Too many requests, try again later' });
+    expect(refused?.retryAfterMs).to.be.within(1, 60_000);
+    expect(await door.admit('203.0.113.8')).to.equal(undefined);
+  });
+
+  it('lets in no more than may be open, of one network', async () => {
+    const door = createSocketDoor(createSlidingLimit(100, 60_000), 2);
+    const leave = door.opened('2001:db8:1:2::1');
+    door.opened('2001:db8:1:2::2');
+    expect(await door.admit('2001:db8:1:2::3')).to.include({ problem: 429 });
+    expect(await door.admit('2001:db8:1:3::3')).to.equal(undefined);
+    leave();
+    expect(await door.admit('2001:db8:1:2::3')).to.equal(undefined);
+  });
+
+  it('knows a network again by a digest that is of this installation alone', () => {
+    const callerOf = createCallerOf(createDerivation(Buffer.alloc(32, 1)));
+    const elsewhere = createCallerOf(createDerivation(Buffer.alloc(32, 2)));
+    expect(callerOf('2001:db8:1:2::1')).to.equal(callerOf('2001:db8:1:2:ffff::9'));
+    expect(callerOf(here)).not.to.equal(callerOf('203.0.113.8'));
+    expect(callerOf(here)).not.to.equal(elsewhere(here));
+  });
+});

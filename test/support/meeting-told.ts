@@ -1,0 +1,21 @@
+/** Who in a meeting is told what of an event, by what has happened before. */
+import { hear, type Message } from '../../adapters/relay/audience.js';
+import { createMeetingAudience } from '../../adapters/relay/meeting.js';
+import type { RevealedEvent } from '../../application/ports.js';
+import type { MeetingEvent } from '../../domain/meeting/catalog.js';
+import { NOON } from './meeting.js';
+
+const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+
+/** What each person is told of the last event, after those before it: `ends` where it is the last they are told. */
+export function told(...events: readonly MeetingEvent[]) {
+  const recorded = events.map(
+    (event) => ({ ...event, recordedAt: NOON }) as unknown as RevealedEvent<MeetingEvent>,
+  );
+  const last = recorded.pop()!;
+  const before = recorded.reduce((state, event) => hear(audience, state, event).state, audience.initialState);
+  const by: { [participantId: string]: Message[] } = {};
+  for (const { to, message, ends } of hear(audience, before, last).deliveries)
+    for (const each of to) by[each] = [...(by[each] ?? []), ends ? { ...message, ends } : message];
+  return by;
+}
