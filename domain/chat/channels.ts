@@ -213,7 +213,9 @@ function update(
   };
   const kind = isPrivate === channel.isPrivate ? {} : { isPrivate };
   if (joined.length + left.length + Object.keys({ ...secret, ...kind }).length === 0) return [];
-  const data = { channelId, by: by.userId, updatedAt: now, joined, left, ...kind, secret };
+  // Clocks go back: nothing is told to have been changed before it was there.
+  const updatedAt = Math.max(now, channel.createdAt, channel.updatedAt ?? 0);
+  const data = { channelId, by: by.userId, updatedAt, joined, left, ...kind, secret };
   return [{ type: 'ChannelUpdated', data }];
 }
 

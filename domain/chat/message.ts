@@ -29,11 +29,21 @@ export interface MessageState {
   readonly said: Said;
   readonly reacting: Reacting;
   readonly replies: Replies;
+  /** How often replies of it were edited. */
+  readonly edits: number;
 }
 
 interface Saying {
   readonly said: Said;
   readonly quotedMessageId?: string | null;
+}
+
+/** The whole reply as it is to be, from what it was. */
+export interface ReplyEdit {
+  readonly from: Required<Saying>;
+  readonly to: Required<Saying>;
+  /** How often replies of the message had been edited then. */
+  readonly edits: number;
 }
 
 interface Told {
@@ -49,7 +59,7 @@ export type MessageCommand =
   | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
   | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
   | ({ type: 'PostReply'; replyId: string; author: string } & Saying & Told)
-  | ({ type: 'EditReply'; replyId: string; by: string; said: Said; quotedMessageId: string | null } & Told)
+  | ({ type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit } & Told)
   | ({ type: 'DeleteReply'; replyId: string; by: Asking } & Told);
 
 type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
@@ -81,6 +91,7 @@ const initialState: MessageState = {
   said: NOTHING_SAID,
   reacting: noReactions,
   replies: noReplies,
+  edits: 0,
 };
 
 export const messageNotFound: Rejection = {
@@ -98,6 +109,8 @@ const empty: Rejection = {
   kind: 'invalid',
   detail: 'A message needs content, an attachment or an image',
 };
+/** What it was made from is not what it says any more: it is to be made from that. */
+export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
 const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',
   kind: 'invalid',
@@ -161,6 +174,10 @@ function standing(
   return { ...message, thread, secret };
 }
 
+/** Clocks go back: nothing is told to have been changed before it was there, or was changed last. */
+const notBefore = (now: number, { createdAt, updatedAt }: Pick<MessageState, 'createdAt' | 'updatedAt'>) =>
+  Math.max(now, createdAt, updatedAt ?? 0);
+
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
@@ -169,7 +186,10 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const said = saidIn({ ...state.said, ...command.said });
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
-  const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt: now }), by };
+  const data = {
+    ...standing(messageId, state, { said, quotedMessageId, updatedAt: notBefore(now, state) }),
+    by,
+  };
   return [{ type: 'MessageEdited', data }];
 }
 
@@ -182,7 +202,12 @@ function remove({ messageId, by, now }: Command<'DeleteMessage'>, state: Message
 function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if (state.pinnedAt !== null) return [];
-  return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt: now }), by } }];
+  return [
+    {
+      type: 'MessagePinned',
+      data: { ...standing(messageId, state, { pinnedAt: Math.max(now, state.createdAt) }), by },
+    },
+  ];
 }
 
 function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
@@ -224,14 +249,19 @@ function postReply(command: Command<'PostReply'>, { channelId, replies }: Messag
   return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];
 }
 
-function editReply(command: Command<'EditReply'>, { channelId, replies }: MessageState): Outcome {
-  const { messageId, replyId, by, said, quotedMessageId, now: editedAt } = command;
+function editReply(command: Command<'EditReply'>, { channelId, replies, edits }: MessageState): Outcome {
+  const { messageId, replyId, by, now, edit } = command;
   const reply = replyWith(replies, replyId);
   if (!reply) return messageNotFound;
   const { author, createdAt } = reply;
   if (author !== by) return notAuthor;
+  if (edit.edits !== edits) return replyChanged;
+  const { said, quotedMessageId } = edit.to;
   if (isEmpty(said)) return empty;
+  if (quotedMessageId === edit.from.quotedMessageId && isSame(saidIn(said), saidIn(edit.from.said)))
+    return [];
   const thread = threadOf(replies)!;
+  const editedAt = Math.max(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
   return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: said } }];
 }
@@ -287,7 +317,7 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     ...state,
     replies: withReply(state.replies, replyId, { author, createdAt }),
   }),
-  ReplyEdited: (state) => state,
+  ReplyEdited: (state) => ({ ...state, edits: state.edits + 1 }),
   ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),
 };
 
