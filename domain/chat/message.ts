@@ -15,6 +15,14 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
+import {
+  empty,
+  messageNotFound,
+  notAuthor,
+  notInDirect,
+  replyChanged,
+  tooManyReactions,
+} from './refusals.js';
 import { noReplies, type Replies, replyWith, threadOf, withoutReply, withReply } from './thread.js';
 
 export interface MessageState {
@@ -94,33 +102,7 @@ const initialState: MessageState = {
   edits: 0,
 };
 
-export const messageNotFound: Rejection = {
-  rejected: 'chat/message-not-found',
-  kind: 'not-found',
-  detail: 'Message not found',
-};
-export const notAuthor: Rejection = {
-  rejected: 'chat/not-the-author',
-  kind: 'forbidden',
-  detail: 'Only its author may do this',
-};
-const empty: Rejection = {
-  rejected: 'chat/empty-message',
-  kind: 'invalid',
-  detail: 'A message needs content, an attachment or an image',
-};
-/** What it was made from is not what it says any more: it is to be made from that. */
-export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
-const tooManyReactions: Rejection = {
-  rejected: 'chat/too-many-reactions',
-  kind: 'invalid',
-  detail: `A message takes ${MOST_REACTIONS} reactions of one person`,
-};
-export const notInDirect = (what: string): Rejection => ({
-  rejected: 'chat/not-in-direct-messages',
-  kind: 'invalid',
-  detail: `Direct messages ${what}`,
-});
+export { messageNotFound, notAuthor, notInDirect, replyChanged };
 
 function decide(command: MessageCommand, state: MessageState): Outcome {
   if (command.type === 'PostMessage') return post(command, state);
