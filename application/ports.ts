@@ -114,11 +114,11 @@ export interface EventLog {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
   /** The events of a stream in order; `missing` or `deleted` when there is no such stream (any more). */
   read(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[] | 'missing' | 'deleted'>;
-  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`; nothing of one
-   * that was ended. */
+  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`, or from a revision
+   * on; nothing of one that was ended. */
   retain(
     stream: string,
-    rule: { readonly maxCount?: number; readonly maxAgeSeconds?: number },
+    rule: { readonly maxCount?: number; readonly maxAgeSeconds?: number; readonly truncateBefore?: number },
   ): Promise<void>;
   /** Ends a stream for ever. Doing it again is fine. */
   tombstone(stream: string): Promise<void>;

@@ -79,10 +79,11 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     }
   };
 
-  const retain: EventLog['retain'] = async (stream, { maxCount, maxAgeSeconds }) => {
+  const retain: EventLog['retain'] = async (stream, { maxCount, maxAgeSeconds, truncateBefore }) => {
     const metadata = {
       ...(maxCount === undefined ? {} : { maxCount }),
       ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
+      ...(truncateBefore === undefined ? {} : { truncateBefore }),
     };
     await unlessEnded(() => inTime((deadline) => client.setStreamMetadata(stream, metadata, { deadline })));
   };

@@ -5,12 +5,12 @@ import { type MessageEvent, messageNotFound, messageStream } from '../../domain/
 import type { RosterState } from '../../domain/chat/roster.js';
 import { replyWith } from '../../domain/chat/thread.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { jsonList } from '../json-list.js';
 import { pagesOf } from '../pages.js';
 import type { EventLog, Position, Reveal } from '../ports.js';
 import { isOf } from '../recorded.js';
 import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
-import { jsonList } from './json-list.js';
 import { type Places, parentOf } from './places.js';
 import { type AuthorView, speakerView } from './views.js';
 

@@ -24,9 +24,3 @@ export interface LiveHere {
   tell(participantId: string, json: string): boolean;
   pass(participantId: string, json: string): Promise<boolean>;
 }
-
-/** Of an installation of one process. */
-export const onlyHere = (here: LiveHere): LiveRelay => ({
-  tell: ({ to }, json) => void here.tell(to.id, json),
-  pass: async ({ to }, json) => void (await here.pass(to.id, json)),
-});

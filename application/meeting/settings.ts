@@ -47,11 +47,23 @@ export const meetingSettings = {
     default: 1000,
     description: 'Rooms made before anybody came in that may stand empty',
   },
+  'meeting.chatRetentionSeconds': {
+    type: 'integer',
+    minimum: 1,
+    default: 86_400,
+    description: 'How long chat and reactions of meetings are kept, in seconds',
+  },
   'meeting.createPerMinute': {
     type: 'integer',
     minimum: 1,
     default: 10,
     description: 'Meeting rooms one client address may create in a minute',
+  },
+  'meeting.attendanceDays': {
+    type: 'integer',
+    minimum: 1,
+    default: 30,
+    description: 'Days after its end that it can be read who was in a meeting',
   },
   'meeting.connectPerMinute': {
     type: 'integer',
@@ -68,8 +80,8 @@ export const meetingSettings = {
   'meeting.returnMs': {
     type: 'integer',
     minimum: 0,
-    maximum: 22_000,
-    default: 20_000,
+    maximum: 20_000,
+    default: 17_000,
     description: 'How long people whose node has gone may come back as who they were, in ms; then they leave',
   },
 } as const satisfies Settings;

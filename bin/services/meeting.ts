@@ -10,12 +10,16 @@ import { createBudget } from '../../application/budget.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import { createCensus } from '../../application/meeting/census.js';
+import { resumeTokenOf } from '../../application/meeting/entering.js';
 import { createIceServers } from '../../application/meeting/ice.js';
 import { createRoomPasswords } from '../../application/meeting/passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
+import { connectAcross } from './meeting/across.js';
+import { createKeeping, keepingProjections } from './meeting/keeping.js';
+import { connectSignaling } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
 /** That are hashed or wait for it: fewer than may wait in all, so that other services have some of the room. */
@@ -24,36 +28,52 @@ const PASSWORDS = 40;
 export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
-  projections: [],
+  projections: keepingProjections,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, settled } = kernel;
-    const resumeToken = (participantId: string) =>
-      derivation.secret('meeting.resume', participantId).toString('base64url');
-    const relay = await context.relay(createMeetingAudience({ resumeToken }));
+    const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
+    const relay = await context.relay(audience);
     const census = createCensus(relay.state(), relay.position());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const hashing = createBudget('meeting.passwords', PASSWORDS);
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const routes = meetingRoutes({
+    const across = await connectAcross({ ...context, kernel, values, metrics, relay, census });
+    const callerOf = createCallerOf(derivation);
+    const signaling = connectSignaling({
+      ...context,
+      kernel,
+      values,
+      release,
+      relay,
+      audience,
+      census,
+      passwords,
+      callerOf,
+      ...across,
+    });
+    const plain = meetingRoutes({
       rooms: createMeetingRooms({ ...kernel, passwords, census, maxLatentRooms }),
       census,
       acknowledged: () => settled.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
       limitCreates: createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS),
-      callerOf: createCallerOf(derivation),
+      callerOf,
       page: createWebPage('meeting'),
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
+    const keeping = createKeeping({ kernel, values, rooms: relay.state });
+    const routes = [...plain, ...keeping.routes, signaling.route];
     return {
       policy,
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
       publish: toEach<LiveEvent<typeof catalog>>(
+        (event) => event.type !== 'ProjectionSwitched' && signaling.hear(event),
         relay.publish,
         (event) => {
           if (event.type === 'ProjectionSwitched') return;
@@ -62,8 +82,12 @@ export const meeting: Service<typeof catalog> = {
         },
         ({ position }) => census.hear(position),
       ),
-      reactions: [],
-      periodic: [],
+      close() {
+        signaling.close();
+        relay.close();
+      },
+      reactions: keeping.reactions,
+      periodic: [...across.periodic, ...keeping.periodic],
     };
   },
 };

@@ -3,6 +3,9 @@
 /** People that a room has place for where nobody said how many. */
 export const USUAL_PARTICIPANTS = 8;
 
+/** Characters of a password, at most. */
+export const PASSWORD_LENGTH = 50;
+
 /** As people write it: in either case, with blanks around it. Undefined where no room can be called so. */
 export function roomIdOf(text: string): string | undefined {
   const id = text.trim().toUpperCase();

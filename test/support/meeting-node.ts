@@ -1,9 +1,15 @@
 /** The meeting service on nodes in the process of the test, over servers of their own. */
 import { randomUUID } from 'node:crypto';
+import { roomKind } from '../../application/meeting/kinds.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { meeting } from '../../bin/services/meeting.js';
+import { meetingSubject } from '../../domain/meeting/catalog.js';
+import type { RoomCommand } from '../../domain/meeting/room.js';
+import { roomStream } from '../../domain/meeting/state.js';
+import { isRejection } from '../../domain/shared/decider.js';
 import { type Servers, startServers } from './engines.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
-import { type RunningNode, startNode } from './node.js';
+import { type Ground, type RunningNode, startGround, startNode } from './node.js';
 
 export interface MeetingNodes extends HttpSpec {
   /** Where the first one listens. */
@@ -14,12 +20,16 @@ export interface MeetingNodes extends HttpSpec {
   start(more?: Flags): Promise<string>;
   /** Stops one, by its place. */
   stop(at: number): Promise<void>;
+  /** What happens in a room, as another node would bring it about. */
+  act(...commands: readonly RoomCommand[]): Promise<void>;
+  /** What that node stands on. */
+  ground(): Promise<Kernel>;
 }
 
 type Flags = { readonly [flag: string]: string };
 
 /** Many may be made and entered: what limits that has tests of its own. */
-const PLENTY = { '--meeting-create-per-minute': '100000' };
+const PLENTY = { '--meeting-create-per-minute': '100000', '--meeting-connect-per-minute': '100000' };
 
 /** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
 export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
@@ -36,7 +46,13 @@ export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
     servers = await startServers();
     for (let n = 0; n < count; n++) await start();
   });
+  let ground: Promise<Ground> | undefined;
+  const grounded = () => {
+    ground ??= startGround({ servers, database, catalog: meeting.catalog, projections: [] });
+    return ground.then(({ kernel }) => kernel);
+  };
   after(async () => {
+    await (await ground)?.stop([]);
     for (const node of running) await node.stop();
     await servers?.stop();
   });
@@ -51,5 +67,15 @@ export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
     },
     start,
     stop: (at) => running[at]!.stop(),
+    ground: grounded,
+    async act(...commands) {
+      const { handle, vault, systemContext } = await grounded();
+      for (const command of commands) {
+        const meetingId = command.type === 'JoinRoom' ? command.opening?.meetingId : undefined;
+        if (meetingId) await vault.create(meetingSubject({ meetingId }));
+        const outcome = await handle(roomKind, roomStream(command.roomId), command, systemContext('test'));
+        if (isRejection(outcome)) throw new Error(`${command.type}: ${outcome.rejected}`);
+      }
+    },
   };
 }

@@ -52,4 +52,16 @@ export const config = object({
   iceServers: { type: 'array', items: object({ urls: text }, { username: text, credential: text }) },
 });
 
+export const attended = object(
+  {
+    roomId: text,
+    openedAt: time,
+    participants: {
+      type: 'array',
+      items: object({ participantId: text, name: text, joinedAt: time }, { leftAt: time }),
+    },
+  },
+  { title: text },
+);
+
 export const index = object({ service: text, version: text, links: { type: 'object' } });

@@ -1,11 +1,10 @@
 /** Reads what somebody wants a room to be like: what a JSON Schema can't say of it. */
 import type { WantedRoom } from '../../../application/meeting/rooms.js';
-import { roomIdOf } from '../../../domain/meeting/names.js';
+import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/names.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
 import { isProblem, type Problem, problem } from '../kernel/problem.js';
 import type { roomBody } from './schemas.js';
 
-const MOST_PASSWORD = 50;
 const MOST_TITLE = 80;
 
 const wrong = (error: string) => problem(400, error);
@@ -41,7 +40,7 @@ export function wantedRoom(asked: Asked): WantedRoom | Problem {
   if (asked.roomId !== undefined && !roomId) return wrong('Room id is invalid: it is six of A-Z and 0-9');
   const password = asked.password?.trim();
   if (password === '') return wrong('Password is required where there is to be one');
-  if (password && lengthOf(password) > MOST_PASSWORD) return wrong('Password is too long');
+  if (password && lengthOf(password) > PASSWORD_LENGTH) return wrong('Password is too long');
   const title = asked.title?.trim();
   if (title && lengthOf(title) > MOST_TITLE) return wrong('Title is too long');
   const scheduledStart = whenOf(asked.scheduledStart, 'Scheduled start');

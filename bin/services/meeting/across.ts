@@ -2,11 +2,10 @@
 
 import type { Rooms } from '../../../adapters/relay/meeting.js';
 import type { Relay } from '../../../adapters/relay/relay.js';
-import { frameOf } from '../../../adapters/relay/sink.js';
-import type { Appender } from '../../../application/command/appender.js';
+import { createAppender } from '../../../application/command/appender.js';
 import { createAcross } from '../../../application/meeting/across.js';
 import type { Census } from '../../../application/meeting/census.js';
-import type { LiveRelay } from '../../../application/meeting/live.js';
+import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
 import { createLostSweep, LOST_EVERY_MS } from '../../../application/meeting/lost.js';
 import { createRelayed, RELAYED_EVERY_MS } from '../../../application/meeting/relayed.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
@@ -15,7 +14,6 @@ export interface AcrossParts extends Pick<ServiceContext, 'kernel' | 'values' | 
   readonly mesh: ServiceContext['mesh'];
   readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
   readonly census: Pick<Census, 'heard' | 'hears'>;
-  readonly appender: Pick<Appender, 'append'>;
 }
 
 export interface Across {
@@ -28,20 +26,14 @@ export interface Across {
 }
 
 export async function connectAcross(parts: AcrossParts): Promise<Across> {
-  const { kernel, values, metrics, logger, relay, census, appender } = parts;
+  const { kernel, values, metrics, logger, relay, census } = parts;
   const mesh = await parts.mesh();
-  const here = {
-    tell: (id: string, json: string) =>
-      relay.tell(
-        [id],
-        frameOf(() => json),
-      ) > 0,
-    pass: (id: string, json: string) =>
-      relay.passOn(
-        id,
-        frameOf(() => json),
-      ),
+  // To those whose sockets this process holds.
+  const here: LiveHere = {
+    tell: (id, json) => relay.tell([id], { json }) > 0,
+    pass: (id, json) => relay.passOn(id, { json }),
   };
+  const appender = createAppender({ ...kernel, logger });
   const counted = createRelayed({ ...kernel, appender });
   const sweep = createLostSweep({
     ...kernel,

@@ -1,0 +1,250 @@
+/** One client of the meetings: where it sits, and what becomes of each thing it says. */
+import type { Arrival, Entering } from '../../../application/meeting/entering.js';
+import type { Inside } from '../../../application/meeting/inside.js';
+import type { LiveRelay } from '../../../application/meeting/live.js';
+import type { Signal, Signals } from '../../../application/meeting/signals.js';
+import type { Say, Talk } from '../../../application/meeting/talk.js';
+import {
+  type Clock,
+  type CommandContext,
+  type Logger,
+  type Position,
+  Unavailable,
+} from '../../../application/ports.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { notJoined } from '../../../domain/meeting/entering.js';
+import type { InsideCommand } from '../../../domain/meeting/inside.js';
+import { roomIdOf } from '../../../domain/meeting/names.js';
+import { personOf } from '../../../domain/meeting/state.js';
+import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Audience } from '../../relay/audience.js';
+import { echoOf } from '../../relay/meeting/echo.js';
+import { failed } from '../../relay/meeting/messages.js';
+import type { Rooms } from '../../relay/meeting.js';
+import type { Relay } from '../../relay/relay.js';
+import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
+import type { Said as SaidOf } from '../../socket/vocabulary.js';
+import { misunderstandingOf, refusalOf, type Told } from './errors.js';
+import { createChair, type TakenSeat } from './seats.js';
+import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
+
+export interface ConversingDeps {
+  readonly entering: Entering;
+  readonly inside: Inside;
+  readonly talk: Talk;
+  readonly signals: Signals;
+  readonly live: LiveRelay;
+  readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
+  readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
+  /** True once the relay has told of everything up to there; false when that takes long. */
+  readonly hears: (position: Position) => Promise<boolean>;
+  readonly clock: Clock;
+  /** Told of every seat that is taken. */
+  readonly taken: (seat: TakenSeat) => void;
+  /** The process stops. */
+  readonly isClosing: () => boolean;
+}
+
+export interface Client {
+  readonly speaker: Speaker;
+  /** A keyed digest of its address. */
+  readonly caller: string;
+  readonly logger: Logger;
+  /** Of one command. */
+  readonly context: () => CommandContext;
+}
+
+type Said = SaidOf<typeof clientSays>;
+type Saying<Type extends Said['type']> = Extract<Said, { readonly type: Type }>;
+
+/** What becomes of each type of message. */
+type Kinds = { readonly [Type in Said['type']]: (message: Saying<Type>) => Promise<void> | void };
+
+/** Where somebody sits, inside or waiting. */
+interface Place {
+  readonly roomId: string;
+  readonly participantId: string;
+  readonly seat: TakenSeat;
+  readonly say: Say;
+}
+
+type Wish<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | 'now'> : never;
+
+/** Who guesses so often is sent away. */
+const WRONG_PASSWORDS = 5;
+/** Said and not flushed yet: who says more waits for some of it. */
+const TALKING = 32;
+
+export const createConversing =
+  (deps: ConversingDeps) =>
+  (client: Client): Conversation => {
+    const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
+    const { speaker, caller, logger, context } = client;
+    const chair = createChair(speaker.sink);
+    let place: Place | undefined;
+    let wrongPasswords = 0;
+    /** What was said and is on its way into the log. */
+    const talking = new Set<Promise<unknown>>();
+    /** What decides where they sit: whoever is gone waits for it, to leave from there. */
+    let deciding: Promise<unknown> = Promise.resolve();
+
+    function refuse([code, text]: Told) {
+      const { roomId = '', participantId = '' } = place ?? {};
+      const error = failed({ roomId, participantId, at: clock.now() }, code, text);
+      speaker.sink.send({ json: JSON.stringify(error) });
+    }
+
+    /** Of a store that is away: they come back when it may be there again. */
+    function away(error: unknown) {
+      if (error instanceof Unavailable) logger.warn({ err: error }, 'a meeting could not go on now');
+      else logger.error({ err: error }, 'a message of a meeting failed');
+      speaker.close(error instanceof Unavailable ? CLOSE.later : CLOSE.failed);
+    }
+
+    function sit(participantId: string, isReturning: boolean): TakenSeat {
+      const seat = chair.take(participantId, isReturning);
+      taken(seat);
+      relay.connect({ keys: [participantId] }, seat.sink);
+      return seat;
+    }
+
+    async function goAway(): Promise<boolean> {
+      if (!place) return false;
+      const was = await inside.leave(place, context());
+      place.seat.leave();
+      place = undefined;
+      return was;
+    }
+
+    async function join({ name: said, ...wish }: Saying<'join'>) {
+      const name = said.trim();
+      const { length } = [...name];
+      if (length < 1 || length > NAME_LENGTH)
+        return refuse(['INVALID_MESSAGE', `name must be 1 to ${NAME_LENGTH} characters`]);
+      const arrival: Arrival = { ...wish, name, caller };
+      const isSame =
+        place?.roomId === roomIdOf(wish.roomId) &&
+        place?.participantId === wish.participantId &&
+        entering.isKnown(arrival);
+      if (!isSame) await goAway();
+      const entered = await entering.enter(arrival, sit, context());
+      if (isRejection(entered)) {
+        if (isSame) place = undefined;
+        refuse(refusalOf(entered));
+        const isGuess = entered.rejected === 'meeting/wrong-password' && wish.password !== undefined;
+        if (isGuess && ++wrongPasswords === WRONG_PASSWORDS)
+          speaker.close(CLOSE.policy, 'Too many wrong passwords');
+        return;
+      }
+      place = { ...entered, say: talk.speaker(entered) };
+      // What they say next is judged by what the relay knows, and the others must know of them first.
+      await hears(entered.position);
+    }
+
+    async function leave() {
+      if (!(await goAway())) refuse(refusalOf(notJoined));
+    }
+
+    /** A command of somebody inside. Where nothing changes by it, those who are promised to hear of it do. */
+    async function act(wish: Wish<InsideCommand>) {
+      if (!place) return refuse(refusalOf(notJoined));
+      const { roomId, participantId: by } = place;
+      const command = { ...wish, roomId, by };
+      const outcome = await inside.act(command, context());
+      if (isRejection(outcome)) return refuse(refusalOf(outcome));
+      if (outcome.changed) return;
+      await hears(outcome.position);
+      const rooms = relay.state();
+      const room = rooms.get(roomId);
+      for (const { to, message } of echoOf(audience, rooms, command, clock.now())) {
+        const json = JSON.stringify(message);
+        for (const id of to) {
+          const person = room && personOf(room, id);
+          if (person) live.tell({ roomId, from: { id: by }, to: person }, json);
+        }
+      }
+    }
+
+    /** In order with what is still being said. */
+    async function decide(work: () => Promise<void>) {
+      const decided = Promise.allSettled(talking).then(work);
+      deciding = decided.catch(() => {});
+      await decided;
+    }
+
+    function say(make: Parameters<Say>[0]): Promise<void> | void {
+      const said = place ? place.say(make, context()) : notJoined;
+      if (isRejection(said)) return refuse(refusalOf(said));
+      const done = said.then(() => {}, away).finally(() => talking.delete(done));
+      talking.add(done);
+      if (talking.size >= TALKING) return Promise.race(talking).then(() => {});
+    }
+
+    const signal =
+      (how: 'told' | 'passed') =>
+      (message: Saying<keyof typeof signals>): Promise<void> | void => {
+        if (!place) return refuse(refusalOf(notJoined));
+        const { roomId, participantId } = place;
+        const whole = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
+        const relayed: Promise<void> | void | Rejection = deps.signals.relay(place, whole, how);
+        if (isRejection(relayed)) return refuse(refusalOf(relayed));
+        return relayed as Promise<void> | void;
+      };
+
+    const does =
+      (type: 'RaiseHand' | 'LowerHand' | 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording') =>
+      () =>
+        decide(() => act({ type }));
+
+    const ACTIONS = {
+      mute: 'MuteParticipant',
+      unmute: 'UnmuteParticipant',
+      kick: 'KickParticipant',
+      'make-moderator': 'PromoteParticipant',
+    } as const;
+
+    const kinds: Kinds = {
+      join: (message) => decide(() => join(message)),
+      leave: () => decide(leave),
+      offer: signal('told'),
+      answer: signal('told'),
+      'ice-candidate': signal('told'),
+      'file-offer': signal('passed'),
+      'file-answer': signal('passed'),
+      'file-chunk': signal('passed'),
+      chat: ({ text, replyTo }) => say((saying) => chatSent(saying, text, replyTo)),
+      reaction: ({ reaction }) => say((saying) => reactionSent(saying, reaction)),
+      'participant-updated': ({ isMuted, isVideoOff, isHandRaised }) =>
+        decide(() => act({ type: 'UpdateOneself', isMuted, isVideoOff, isHandRaised })),
+      'raise-hand': does('RaiseHand'),
+      'lower-hand': does('LowerHand'),
+      'recording-started': does('StartRecording'),
+      'recording-stopped': does('StopRecording'),
+      'room-locked': does('LockRoom'),
+      'room-unlocked': does('UnlockRoom'),
+      'moderator-action': ({ targetId: participantId, action }) =>
+        decide(() => act({ type: ACTIONS[action], participantId })),
+      'admit-user': ({ targetId: participantId }) => decide(() => act({ type: 'AdmitUser', participantId })),
+      'reject-user': ({ targetId: participantId, reason }) =>
+        decide(() => act({ type: 'RejectUser', participantId, reason })),
+    };
+
+    return {
+      said(message) {
+        const become = kinds[message.type as Said['type']] as (message: unknown) => Promise<void> | void;
+        return become(message)?.catch(away);
+      },
+      misunderstood: (misunderstanding) => refuse(misunderstandingOf(misunderstanding)),
+      left() {
+        void depart();
+      },
+    };
+
+    /** However the connection ended, and wherever they sit once what they said before is decided. */
+    async function depart() {
+      await Promise.allSettled([deciding, ...talking]);
+      if (place && !isClosing()) await inside.depart(place, context);
+      place = undefined;
+    }
+  };

@@ -1,0 +1,31 @@
+/** How refusals are told over the WebSocket of the meetings. */
+import type { Rejection } from '../../../domain/shared/decider.js';
+import type { ErrorCode } from '../../relay/meeting/messages.js';
+import type { Misunderstanding } from '../../socket/vocabulary.js';
+
+export type Told = readonly [code: ErrorCode, text: string];
+
+const TOLD: { readonly [rejected: string]: Told } = {
+  'meeting/room-full': ['ROOM_FULL', 'The room is full'],
+  'meeting/wrong-password': ['INVALID_PASSWORD', 'The password is not the right one'],
+  'meeting/room-not-found': ['ROOM_NOT_FOUND', 'There is no such meeting'],
+  'meeting/not-a-moderator': ['UNAUTHORIZED', 'Only moderators may do this'],
+  'meeting/not-joined': ['NOT_JOINED', 'Join a room first'],
+  'meeting/target-not-found': ['TARGET_NOT_FOUND', 'The person is not in the room'],
+};
+
+export const refusalOf = ({ rejected, detail }: Rejection): Told =>
+  TOLD[rejected] ?? ['INVALID_MESSAGE', detail ?? 'This is not possible'];
+
+export function misunderstandingOf(misunderstanding: Misunderstanding): Told {
+  switch (misunderstanding.why) {
+    case 'unknown-type':
+      return ['UNKNOWN_MESSAGE_TYPE', 'There is no such type of message'];
+    case 'wrong':
+      return ['INVALID_MESSAGE', misunderstanding.error.message];
+    case 'too-many':
+      return ['INVALID_MESSAGE', 'Too many messages'];
+    case 'unreadable':
+      return ['INVALID_MESSAGE', 'A message is a JSON object with a type'];
+  }
+}

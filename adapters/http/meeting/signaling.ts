@@ -1,0 +1,73 @@
+/** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
+
+import type { RevealedEvent } from '../../../application/ports.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { type Route, route } from '../kernel/route.js';
+import type { CallerOf } from './caller.js';
+import { type ConversingDeps, createConversing } from './conversing.js';
+import type { SocketDoor } from './door.js';
+import type { TakenSeat } from './seats.js';
+import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
+
+export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing'> {
+  readonly door: SocketDoor;
+  readonly callerOf: CallerOf;
+}
+
+export interface Signaling {
+  readonly route: Route;
+  /** To be told of each event before the relay is. */
+  hear(event: Pick<RevealedEvent<MeetingEvent>, 'type' | 'data'>): void;
+  /** The process stops: whose connection ends from here on has not left, and is told to come back. */
+  close(): void;
+}
+
+export function createSignaling(deps: SignalingDeps): Signaling {
+  const { door, callerOf } = deps;
+  const seats = new Map<string, Set<TakenSeat>>();
+  let isClosing = false;
+
+  const told = {
+    taken(seat: TakenSeat) {
+      const { participantId } = seat;
+      seats.set(participantId, (seats.get(participantId) ?? new Set()).add(seat));
+      seat.sink.onClose(() => {
+        const all = seats.get(participantId);
+        if (all?.delete(seat) && all.size === 0) seats.delete(participantId);
+      });
+    },
+    isClosing: () => isClosing,
+  };
+  const converse = createConversing({ ...deps, ...told });
+
+  return {
+    hear({ type, data }) {
+      if (type !== 'ParticipantReturned') return;
+      const { participantId, seat } = data as MeetingEvent<'ParticipantReturned'>['data'];
+      for (const each of [...(seats.get(participantId) ?? [])])
+        if (each.id === seat) each.welcome();
+        else each.yield();
+    },
+    close() {
+      isClosing = true;
+    },
+    route: route({
+      method: 'GET',
+      path: '/ws',
+      summary: 'Meet: rooms, WebRTC negotiation, chat, files, moderation',
+      description:
+        'Frames of up to 1 MiB. The sender is known by the socket. A socket that is to come back (1012), or whose connection ' +
+        'broke, joins again with its `participantId` and `resumeToken` and is who it was. 4001: it came back over another ' +
+        'socket; 4003: kicked; 4004: rejected; 1008: too many messages, or wrong passwords; 1013: not now.',
+      socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
+      answers: { 429: { description: 'Too many connections from this address in a minute' } },
+      admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
+      handle: ({ context, logger, address }, caller) => ({
+        converse(speaker) {
+          speaker.sink.onClose(door.opened(address));
+          return converse({ speaker, caller, logger, context: () => context('meeting.guest', '') });
+        },
+      }),
+    }),
+  };
+}

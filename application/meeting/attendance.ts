@@ -1,0 +1,147 @@
+/** Who was in a meeting, from when to when: read from the log for whoever holds its creator token. */
+import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
+import { roomStream } from '../../domain/meeting/state.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import { handlerOf, type On } from '../../domain/shared/on.js';
+import { sameText } from '../../domain/shared/text.js';
+import type { Streams } from '../command/streams.js';
+import { pagesOf } from '../pages.js';
+import type { EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
+import { isOf, takenFor } from '../recorded.js';
+import { roomKind } from './kinds.js';
+import { creatorHash } from './tokens.js';
+
+export interface AttendancePorts {
+  readonly log: Pick<EventLog, 'read'>;
+  readonly streams: Pick<Streams, 'refresh'>;
+  readonly reveal: Reveal;
+}
+
+/** One stay of one person. Times are Unix ms. */
+export interface Visit {
+  readonly participantId: string;
+  readonly name: string;
+  readonly joinedAt: number;
+  /** Not there while they are. */
+  readonly leftAt?: number;
+}
+
+export interface Attended {
+  readonly roomId: string;
+  readonly title?: string;
+  readonly openedAt: number;
+  /** By pages: those who have left in the order in which they did, then those who are there, in that of joining. */
+  visits(): AsyncGenerator<readonly Visit[]>;
+  readonly position: Position;
+}
+
+export const notFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
+/** The token is missing, or of no meeting in this room that can still be read. */
+const unauthorized: Rejection = { rejected: 'meeting/unauthorized', kind: 'unauthenticated' };
+
+/** What tells who came, and who went. */
+type Moving = RoomEvent<
+  | 'ParticipantJoined'
+  | 'EntryRequested'
+  | 'EntryGranted'
+  | 'EntryRefused'
+  | 'EntryWithdrawn'
+  | 'ParticipantLeft'
+  | 'ParticipantKicked'
+>;
+
+export function createAttendance({ log, streams, reveal }: AttendancePorts) {
+  /** Of a room whose id was used several times, only the meeting that the token was made for. */
+  return async function attendance(roomId: string, token: string | undefined): Promise<Attended | Rejection> {
+    const stream = roomStream(roomId);
+    const { state, revision, position } = await streams.refresh(roomKind, stream);
+    const { isOpen, meetingId, readable } = state;
+    const known = new Set(isOpen ? [...readable, meetingId] : readable);
+    if (revision < 0 || known.size === 0) return notFound;
+    const found = token === undefined ? undefined : await openedBy(stream, creatorHash(token), known);
+    if (!found) return unauthorized;
+    const opened = await reveal(catalog, found);
+    const { openedAt, secret } = opened.data;
+    const title = 'title' in secret ? secret.title : undefined;
+    const visits = () => visitsOf(stream, opened.revision + 1, opened.data.meetingId);
+    return { roomId, ...(title !== undefined && { title }), openedAt, visits, position };
+  };
+
+  async function openedBy(stream: string, hash: string, known: ReadonlySet<string>) {
+    for await (const page of pagesOf(log, stream)) {
+      for (const event of page) {
+        if (event.type !== 'RoomOpened') continue;
+        const opened = takenFor<RoomEvent<'RoomOpened'>>(event);
+        const { creatorHash: its, meetingId } = opened.data;
+        if (its !== undefined && sameText(its, hash) && known.has(meetingId)) return opened;
+      }
+    }
+    return undefined;
+  }
+
+  /** Never more in memory than are in the meeting, or wait for it, at a time; and a page of the stream. */
+  async function* visitsOf(
+    stream: string,
+    from: number,
+    meetingId: string,
+  ): AsyncGenerator<readonly Visit[]> {
+    const stays = createStays();
+    for await (const page of pagesOf(log, stream, from)) {
+      const mine = page
+        .filter(({ type }) => Object.hasOwn(stays.on, type))
+        .map((event) => takenFor<Moving>(event))
+        .filter(({ data }) => data.meetingId === meetingId);
+      // Keys come from another server: they are asked for together.
+      for (const event of await Promise.all(mine.map((each) => reveal(catalog, each))))
+        handlerOf(stays.on, event)?.(event);
+      yield stays.over();
+      if (page.some((event) => isEndOf(meetingId, event))) break;
+    }
+    yield stays.still();
+  }
+}
+
+/** People as they come and go. */
+function createStays() {
+  const here = new Map<string, Visit>();
+  const waiting = new Map<string, string>();
+  let left: Visit[] = [];
+
+  const came = (participantId: string, name: string, joinedAt: number) =>
+    void here.set(participantId, { participantId, name, joinedAt });
+
+  function went(participantId: string, leftAt: number) {
+    const visit = here.get(participantId);
+    if (visit) left.push({ ...visit, leftAt });
+    here.delete(participantId);
+  }
+
+  const on: On<RevealedEvent<Moving>, void> = {
+    ParticipantJoined: ({ data }) => came(data.participantId, data.secret.name, data.joinedAt),
+    EntryRequested: ({ data }) => void waiting.set(data.participantId, data.secret.name),
+    EntryGranted({ data: { participantId, grantedAt } }) {
+      came(participantId, waiting.get(participantId) ?? NAMELESS, grantedAt);
+      waiting.delete(participantId);
+    },
+    EntryRefused: ({ data }) => void waiting.delete(data.participantId),
+    EntryWithdrawn: ({ data }) => void waiting.delete(data.participantId),
+    ParticipantLeft: ({ data }) => went(data.participantId, data.leftAt),
+    ParticipantKicked: ({ data }) => went(data.participantId, data.kickedAt),
+  };
+
+  return {
+    on,
+    /** Those that are over since it was asked last. */
+    over(): readonly Visit[] {
+      const over = left;
+      left = [];
+      return over;
+    },
+    still: (): readonly Visit[] => [...here.values()],
+  };
+}
+
+const isEndOf = (meetingId: string, event: RecordedEvent): boolean =>
+  isOf<RoomEvent<'RoomEnded'>>('RoomEnded', event) && event.data.meetingId === meetingId;
+
+export type Attendance = ReturnType<typeof createAttendance>;

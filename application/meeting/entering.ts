@@ -1,0 +1,186 @@
+/** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
+import { meetingSubject } from '../../domain/meeting/catalog.js';
+import type { JoinRoom } from '../../domain/meeting/entering.js';
+import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
+import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { sameText } from '../../domain/shared/text.js';
+import type { Handle } from '../command/handle.js';
+import type { Streams } from '../command/streams.js';
+import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
+import { roomKind } from './kinds.js';
+import type { RoomPasswords } from './passwords.js';
+import { creatorHash } from './tokens.js';
+
+/** What somebody says who comes. */
+export interface Arrival {
+  /** As people write it. */
+  readonly roomId: string;
+  readonly name: string;
+  readonly password?: string | undefined;
+  /** They make the room where there is none. */
+  readonly isHost?: boolean | undefined;
+  readonly creatorToken?: string | undefined;
+  /** Who they were, and that they were. */
+  readonly participantId?: string | undefined;
+  readonly resumeToken?: string | undefined;
+  /** A keyed digest of their address. */
+  readonly caller: string;
+}
+
+/** Where what somebody is told arrives. */
+export interface Seat {
+  readonly id: string;
+  /** Nothing more arrives. */
+  leave(): void;
+}
+
+/**
+ * Takes a seat before the log is told, so that nothing is missed. Who returns is told nothing there before they are
+ * welcomed: until then it is for where they were.
+ */
+export type TakeSeat<Taken extends Seat> = (participantId: string, isReturning: boolean) => Taken;
+
+export interface Entered<Taken extends Seat> {
+  readonly roomId: string;
+  readonly participantId: string;
+  readonly seat: Taken;
+  readonly position: Position;
+}
+
+export interface EnteringPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly vault: Pick<Vault, 'create'>;
+  readonly derivation: Derivation;
+  readonly passwords: RoomPasswords;
+  readonly clock: Clock;
+  /** The name of this process among all of the installation. */
+  readonly run: string;
+}
+
+export type Entering = ReturnType<typeof createEntering>;
+
+const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
+const invalidRoomId: Rejection = {
+  rejected: 'meeting/invalid-room-id',
+  kind: 'invalid',
+  detail: 'roomId must be six of A-Z and 0-9',
+};
+const invalidPassword: Rejection = {
+  rejected: 'meeting/invalid-password',
+  kind: 'invalid',
+  detail: `password must be at most ${PASSWORD_LENGTH} characters`,
+};
+
+/** Others open, end and lock up rooms meanwhile: so often it is looked again. */
+const ATTEMPTS = 4;
+
+export const resumeTokenOf = (derivation: Derivation, participantId: string): string =>
+  derivation.secret('meeting.resume', participantId).toString('base64url');
+
+export function createEntering(ports: EnteringPorts) {
+  const { handle, streams, vault, derivation, passwords, clock, run } = ports;
+
+  /** Whether they can prove who they were. */
+  const isKnown = ({ participantId, resumeToken }: Arrival): boolean =>
+    !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation, participantId), resumeToken);
+
+  /** Resolves when it stands in the log; then they are inside, or wait. Rejects with `Unavailable`. */
+  async function enter<Taken extends Seat>(
+    arrival: Arrival,
+    take: TakeSeat<Taken>,
+    context: CommandContext,
+  ): Promise<Entered<Taken> | Rejection> {
+    const roomId = roomIdOf(arrival.roomId);
+    if (!roomId) return arrival.isHost ? invalidRoomId : roomNotFound;
+    return (await comeBack(roomId, arrival, take, context)) ?? come(roomId, arrival, take, context);
+  }
+
+  /** Undefined where they are not known, or not there any more: then they are new. */
+  async function comeBack<Taken extends Seat>(
+    roomId: string,
+    arrival: Arrival,
+    take: TakeSeat<Taken>,
+    context: CommandContext,
+  ): Promise<Entered<Taken> | undefined> {
+    if (!isKnown(arrival)) return undefined;
+    const participantId = arrival.participantId!;
+    return seated(take(participantId, true), async (seat) => {
+      const command = { type: 'ReturnToRoom' as const, roomId, participantId, node: run, seat: seat.id };
+      const by = { ...context, actor: participantId };
+      const outcome = await handle(roomKind, roomStream(roomId), { ...command, now: clock.now() }, by);
+      if (isRejection(outcome)) return undefined;
+      return { roomId, participantId, seat, position: outcome.position };
+    });
+  }
+
+  async function come<Taken extends Seat>(
+    roomId: string,
+    { name, creatorToken, ...wish }: Arrival,
+    take: TakeSeat<Taken>,
+    context: CommandContext,
+  ): Promise<Entered<Taken> | Rejection> {
+    const participantId = derivation.id('meeting.participant', context.commandId);
+    const stream = roomStream(roomId);
+    const by = { ...context, actor: participantId };
+    const entered = await seated(take(participantId, false), async (seat) => {
+      const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
+      const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
+      let { state } = await streams.load(roomKind, stream);
+      for (let tried = 1; ; tried++) {
+        const key = await keyTo(state, wish, context);
+        if (isRejection(key)) return key;
+        const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...key, now: clock.now() };
+        const { opening } = key;
+        // Without the key of its meeting nothing can be sealed.
+        const prepare = opening && (() => vault.create(meetingSubject(opening)).then(() => undefined));
+        const outcome = await handle(roomKind, stream, command, by, prepare);
+        if (!isRejection(outcome)) return { roomId, participantId, seat, position: outcome.position };
+        const before = state;
+        ({ state } = await streams.load(roomKind, stream));
+        if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
+      }
+    });
+    return entered;
+  }
+
+  const isAsExpected = (before: RoomState, now: RoomState) =>
+    before.isOpen === now.isOpen && before.passwordHash === now.passwordHash;
+
+  /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
+  async function keyTo(
+    state: RoomState,
+    { password: given = '', isHost = false, caller }: Pick<Arrival, 'password' | 'isHost' | 'caller'>,
+    { commandId }: CommandContext,
+  ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
+    const password = given.trim();
+    const isTooLong = [...password].length > PASSWORD_LENGTH;
+    if (state.isOpen && !isOver(state, clock.now())) {
+      const { passwordHash: kept } = state;
+      if (kept === undefined || password === '' || isTooLong) return {};
+      return (await passwords.matches(password, kept, caller)) ? { proven: kept } : {};
+    }
+    if (!isHost) return {};
+    if (isTooLong) return invalidPassword;
+    const passwordHash = password === '' ? undefined : await passwords.hash(password, caller);
+    const meetingId = derivation.id('meeting.meeting', commandId);
+    return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash } };
+  }
+
+  return { enter, isKnown };
+}
+
+/** Leaves the seat again where nobody came to sit there. */
+async function seated<Taken extends Seat, Outcome>(
+  seat: Taken,
+  sit: (seat: Taken) => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  try {
+    outcome = await sit(seat);
+    return outcome;
+  } finally {
+    if (!outcome || isRejection(outcome)) seat.leave();
+  }
+}

@@ -1,0 +1,36 @@
+/** `annals erase meeting`: nobody can read any more who was in the meetings of a room, and what was said there. */
+import { Argument } from 'commander';
+import { createLogger } from '../../../adapters/system/logger.js';
+import { createEraseMeetings } from '../../../application/meeting/erasing.js';
+import { roomIdOf } from '../../../domain/meeting/names.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { openKernel } from '../../node/kernel.js';
+import { services } from '../../services/all.js';
+import type { Call, CommandSpec } from '../command.js';
+import { Failed } from '../failure.js';
+import { findStores } from '../stores.js';
+
+export const meeting: CommandSpec = {
+  description:
+    'Destroys the keys of all meetings of a room that are over: who was there, what they were called and what was said, ' +
+    'in the log, its backups and everywhere. A meeting that goes on is left alone. Works beside a running server, and ' +
+    'without one. There is no way back.',
+  examples: [['erase meeting ABC234', 'by the id of the room']],
+  arguments: [new Argument('<roomId>', 'Id of the room')],
+  async run({ config: { values }, args: [given = ''] }: Call) {
+    const roomId = roomIdOf(given);
+    if (!roomId) throw new Failed(`${given} is no id of a room: it is six of A-Z and 0-9`);
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, logger);
+    const kernel = await openKernel(servers, values, services, logger);
+    try {
+      const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
+      if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);
+      process.stdout.write(`${erased} ${erased === 1 ? 'meeting' : 'meetings'} of ${roomId} erased\n`);
+      return 0;
+    } finally {
+      await kernel.close();
+      await servers.stop();
+    }
+  },
+};

@@ -1,0 +1,39 @@
+/** What is kept of meetings and for how long, put together: attendance, the end of rooms, erasure. */
+import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
+import { createAttendance } from '../../../application/meeting/attendance.js';
+import { erasureReaction } from '../../../application/meeting/erasing.js';
+import {
+  createMeetingRetention,
+  createRoomSweep,
+  RETENTION_EVERY_MS,
+  SWEEP_EVERY_MS,
+} from '../../../application/meeting/sweep.js';
+import type { RoomState } from '../../../domain/meeting/state.js';
+import { ended } from '../../../projections/meeting/ended.js';
+import type { RunningService, ServiceContext } from '../../node/service.js';
+
+export const keepingProjections = [ended];
+
+export interface KeepingOptions extends Pick<ServiceContext, 'kernel' | 'values'> {
+  /** Those that are open, as this node knows them. */
+  readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
+}
+
+export function createKeeping({
+  kernel,
+  values,
+  rooms,
+}: KeepingOptions): Pick<RunningService, 'routes' | 'reactions' | 'periodic'> {
+  const ports = { ...kernel, context: kernel.systemContext };
+  const mayRun = kernel.clock.agrees;
+  const sweep = createRoomSweep({ ...ports, rooms });
+  const retention = createMeetingRetention({ ...ports, days: values['meeting.attendanceDays'] });
+  return {
+    routes: [attendanceRoute(createAttendance(kernel))],
+    reactions: [erasureReaction(kernel)],
+    periodic: [
+      { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: sweep, mayRun },
+      { name: 'meeting.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun },
+    ],
+  };
+}

@@ -1,0 +1,78 @@
+/** The WebSocket of the meeting service, put together. */
+import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
+import type { CallerOf } from '../../../adapters/http/meeting/caller.js';
+import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
+import { createSignaling } from '../../../adapters/http/meeting/signaling.js';
+import type { Audience } from '../../../adapters/relay/audience.js';
+import type { Rooms } from '../../../adapters/relay/meeting.js';
+import type { Relay } from '../../../adapters/relay/relay.js';
+import { createAppender } from '../../../application/command/appender.js';
+import type { Census } from '../../../application/meeting/census.js';
+import { createEntering } from '../../../application/meeting/entering.js';
+import { createInside } from '../../../application/meeting/inside.js';
+import type { LiveRelay } from '../../../application/meeting/live.js';
+import type { RoomPasswords } from '../../../application/meeting/passwords.js';
+import { createSignals, type SignalPorts } from '../../../application/meeting/signals.js';
+import { createTalk } from '../../../application/meeting/talk.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import type { ServiceContext } from '../../node/service.js';
+
+export interface SignalingContext
+  extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'logger' | 'signal'> {
+  readonly relay: Relay<Rooms, MeetingEvent>;
+  readonly audience: Audience<Rooms, MeetingEvent>;
+  readonly census: Pick<Census, 'hears'>;
+  readonly passwords: RoomPasswords;
+  readonly callerOf: CallerOf;
+  /** The name of this process among all of the installation. */
+  readonly run: string;
+  readonly live: LiveRelay;
+  /** To be told of each message that goes to one person. */
+  readonly relayed: SignalPorts['relayed'];
+}
+
+const MINUTE_MS = 60_000;
+
+export function connectSignaling(context: SignalingContext) {
+  const {
+    kernel,
+    values,
+    release,
+    logger,
+    signal,
+    relay,
+    audience,
+    census,
+    passwords,
+    callerOf,
+    run,
+    live,
+    relayed,
+  } = context;
+  const { log, clock } = kernel;
+  const room = (roomId: string) => relay.state().get(roomId);
+  return createSignaling({
+    entering: createEntering({ ...kernel, passwords, run }),
+    inside: createInside({ ...kernel, logger, signal }),
+    talk: createTalk({
+      log,
+      appender: createAppender({ log, logger, appended: kernel.appended }),
+      clock,
+      node: kernel.node,
+      release,
+      retentionSeconds: values['meeting.chatRetentionSeconds'],
+      room,
+    }),
+    signals: createSignals({ live, room, relayed }),
+    live,
+    relay,
+    audience,
+    hears: census.hears,
+    door: createSocketDoor(
+      createSlidingLimit(values['meeting.connectPerMinute'], MINUTE_MS),
+      values['meeting.socketsPerAddress'],
+    ),
+    callerOf,
+    clock,
+  });
+}

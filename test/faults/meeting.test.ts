@@ -1,0 +1,264 @@
+/** Meetings on several processes: what is told live comes across, whose process is gone leaves, and who returns is who they were. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
+import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
+import { come, type Heard, open, type Person } from '../support/meeting-people.js';
+import { type Server, startServer } from '../support/server.js';
+
+const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];
+/** People of a node that is gone leave soon. */
+const SOON = ['--meeting-return-ms', '300'];
+
+const isAbout = (type: string, id: string) => (message: Heard) =>
+  message.type === type && message.participantId === id;
+
+/** Long ones: a few letters turn up by chance in a megabyte of ciphertext. */
+const SDP = 'v=0 o=- 4611731400430051336 2 IN IP4 quokka quokka quokka';
+const CANDIDATE = 'candidate:842163049 1 udp 1677729535 numbat numbat numbat';
+const BYTES = Buffer.from('a bandicoot in a biscuit tin, a bandicoot in a biscuit tin').toString('base64');
+
+describe('meetings on two processes of one directory', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  let [one, two] = [] as Server[];
+  before(async () => {
+    one = await startServer(directory.path, ['meeting', ...PLENTY, ...SOON]);
+    two = await startServer(directory.path, ['meeting', ...PLENTY, ...SOON]);
+  });
+  after(async () => {
+    await two?.stop('SIGKILL');
+    await one?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  it('carry what is for one person to them alone, in order and by whom, and nowhere else', async () => {
+    const ada = await come(one!.urls.meeting!, 'ACROSS', 'Ada', { isHost: true });
+    const bob = await come(two!.urls.meeting!, 'ACROSS', 'Bob');
+    const cleo = await come(two!.urls.meeting!, 'ACROSS', 'Cleo');
+    for (const each of [ada, bob]) await each.hears(isAbout('participant-joined', cleo.id));
+    for (const each of [ada, bob, cleo]) each.news();
+    const to = { targetId: bob.id };
+    ada.say('offer', { ...to, sdp: SDP });
+    for (let index = 0; index < 20; index++)
+      ada.say('ice-candidate', {
+        ...to,
+        candidate: { candidate: `${CANDIDATE} ${index}`, sdpMid: null, sdpMLineIndex: 0 },
+      });
+    const transfer = { ...to, transferId: 't1' };
+    ada.say('file-offer', { ...transfer, fileName: 'x.txt', fileSize: 100, fileType: '' });
+    for (let index = 0; index < 20; index++)
+      ada.say('file-chunk', { ...transfer, chunk: BYTES, index, total: 20 });
+    await bob.hears(({ type, index }) => type === 'file-chunk' && index === 19);
+    bob.say('answer', { targetId: ada.id, sdp: SDP, participantId: cleo.id });
+    await ada.hears('answer');
+    await cleo.answered();
+    const news = bob.news();
+    expect(news.every(({ participantId }) => participantId === ada.id)).to.equal(true);
+    expect(news.map(({ type }) => type)).to.deep.equal([
+      'offer',
+      ...Array<string>(20).fill('ice-candidate'),
+      'file-offer',
+      ...Array<string>(20).fill('file-chunk'),
+    ]);
+    expect(news.filter(({ type }) => type === 'file-chunk').map(({ index }) => index)).to.deep.equal(
+      Array.from({ length: 20 }, (_, index) => index),
+    );
+    expect(ada.news().map(({ type, participantId }) => [type, participantId])).to.deep.equal([
+      ['answer', bob.id],
+    ]);
+    expect(cleo.news()).to.deep.equal([]);
+  });
+
+  it('slow down who sends a large file to who reads slowly at another process, and lose nothing of it', async () => {
+    const ada = await come(one!.urls.meeting!, 'LARGE1', 'Ada', { isHost: true });
+    const bob = await come(two!.urls.meeting!, 'LARGE1', 'Bob');
+    const eve = await come(two!.urls.meeting!, 'LARGE1', 'Eve');
+    const cleo = await come(one!.urls.meeting!, 'LARGE1', 'Cleo');
+    await ada.hears(isAbout('participant-joined', cleo.id));
+    const memory = [residentOf(one!), residentOf(two!)];
+    bob.socket.pause();
+    const chunk = 'A'.repeat(64 * 1024);
+    const total = 800;
+    const fifty = { targetId: bob.id, transferId: 't2', chunk, total };
+    let isSending = true;
+    const sending = (async () => {
+      for (let index = 0; index < total; index++) {
+        // As browsers do it: not more than some at a time, and not more than may be said in a second.
+        await eventually(() => ada.socket.bufferedAmount < 256 * 1024);
+        if (index % 100 === 99) await new Promise((resolve) => setTimeout(resolve, 1000));
+        ada.say('file-chunk', { ...fifty, index });
+      }
+      isSending = false;
+    })();
+    // Others are not held up by it: by a file of their own to the same process.
+    for (let index = 0; index < 50; index++) {
+      cleo.say('file-chunk', { targetId: eve.id, transferId: 't3', chunk, index, total: 50 });
+      await eve.hears(
+        ({ type, transferId, index: at }) => type === 'file-chunk' && transferId === 't3' && at === index,
+      );
+    }
+    expect(isSending).to.equal(true);
+    bob.socket.resume();
+    await sending;
+    await bob.hears(({ type, index }) => type === 'file-chunk' && index === total - 1);
+    const came = bob.heard.filter(({ type }) => type === 'file-chunk');
+    expect(came.map(({ index }) => index)).to.deep.equal(Array.from({ length: total }, (_, index) => index));
+    expect(came.every(({ chunk: whole }) => whole === chunk)).to.equal(true);
+    for (const [index, server] of [one!, two!].entries())
+      expect(residentOf(server) - memory[index]!).to.be.below(100 * 1024 * 1024);
+  });
+
+  it('know in the room that goes on who was at a process that was killed', async () => {
+    const ada = await come(one!.urls.meeting!, 'KILLED', 'Ada', { isHost: true });
+    const bob = await come(two!.urls.meeting!, 'KILLED', 'Bob');
+    const cleo = await come(two!.urls.meeting!, 'KILLED', 'Cleo');
+    await ada.hears(isAbout('participant-joined', cleo.id));
+    await two!.stop('SIGKILL');
+    await bob.closed;
+    for (const { id } of [bob, cleo]) await ada.hears(isAbout('participant-left', id));
+    expect(ada.heard.filter(({ type }) => type === 'participant-left').length).to.equal(2);
+  });
+
+  it('leave none of it on the disk', async () => {
+    await one!.stop();
+    const everything = Buffer.concat(filesIn(directory.path).map((each) => readFileSync(each)));
+    // Looked for in what is there: or finding nothing would prove nothing.
+    expect(everything.includes('meeting.room-ACROSS')).to.equal(true);
+    const forms = [SDP, CANDIDATE, BYTES, 'A'.repeat(1000)].flatMap((text) => [
+      text,
+      ...[0, 1, 2].map((shift) =>
+        Buffer.from(' '.repeat(shift) + text)
+          .toString('base64')
+          .slice(shift + 1, -4),
+      ),
+    ]);
+    expect(forms.filter((each) => everything.includes(each))).to.deep.equal([]);
+  });
+});
+
+describe('meetings on nodes that come and go', function () {
+  this.timeout(180_000);
+  const directories = [temporaryDirectory(), temporaryDirectory()];
+  const running: Server[] = [];
+  let engines: Servers;
+  before(async () => {
+    engines = await startServers();
+  });
+  after(async () => {
+    for (const server of running) {
+      server.child.kill('SIGCONT');
+      await server.stop('SIGKILL');
+    }
+    await engines?.stop();
+    for (const { remove } of directories) remove();
+  });
+
+  async function start(index: number, flags: readonly string[] = []): Promise<string> {
+    const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
+    const same = ['--mongo-database', 'test_meeting', '--secret', 'a secret that all of the nodes have got'];
+    await running[index]?.stop('SIGKILL');
+    running[index] = await startServer(directories[index]!.path, [
+      'meeting',
+      ...urls,
+      ...same,
+      ...PLENTY,
+      ...flags,
+    ]);
+    return running[index].urls.meeting!;
+  }
+  const people = async (base: string) =>
+    ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;
+
+  async function rejoin(base: string, roomId: string, who: Person): Promise<Person> {
+    const back = await open(base);
+    back.say('join', { roomId, name: 'Somebody else', participantId: who.id, resumeToken: who.resumeToken });
+    await back.answered();
+    return back;
+  }
+
+  it('tell who is at a node that stops to come back, and it is theirs again: place, right, hand and lock', async () => {
+    const flags = ['--meeting-return-ms', '4000'];
+    const bases = [await start(0, flags), await start(1, flags)];
+    const ada = await come(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
+    const bob = await come(bases[1]!, 'ROLLED', 'Bob');
+    const cleo = await come(bases[0]!, 'ROLLED', 'Cleo');
+    ada.say('raise-hand');
+    ada.say('room-locked');
+    await bob.hears('room-locked');
+    await ada.answered();
+    bob.news();
+    await running[0]!.stop();
+    expect((await ada.closed).code).to.equal(1012);
+    expect((await cleo.closed).code).to.equal(1012);
+    const back = await rejoin(bases[1]!, 'ROLLED', ada);
+    expect(back.id).to.equal(ada.id);
+    expect(back.heard[0]).to.deep.include({ type: 'participant-joined', name: 'Ada', isModerator: true });
+    // Whoever does not come back leaves in the end; nobody else does, and nobody twice.
+    await back.hears(isAbout('participant-left', cleo.id));
+    back.say('lower-hand');
+    await bob.hears('lower-hand');
+    const told = bob.news().map(({ type, participantId }) => [type, participantId]);
+    expect(told.filter(([type]) => type === 'participant-left')).to.deep.equal([
+      ['participant-left', cleo.id],
+    ]);
+    expect(told.filter(([type]) => type === 'participant-joined')).to.deep.equal([]);
+    // The other node is next.
+    bases[0] = await start(0, flags);
+    await running[1]!.stop();
+    expect((await bob.closed).code).to.equal(1012);
+    const again = await rejoin(bases[0], 'ROLLED', bob);
+    expect(again.id).to.equal(bob.id);
+    expect(again.heard.map(({ type }) => type)).to.include('room-locked');
+    const last = await rejoin(bases[0], 'ROLLED', back);
+    last.say('offer', { targetId: bob.id, sdp: SDP });
+    await again.hears('offer');
+    for (const each of [last, again]) each.say('leave');
+    await eventually(async () => (await people(bases[0]!)) === 0);
+  });
+
+  it('let go who sends to a node that is frozen; its people leave, and come back when it goes on', async () => {
+    const bases = [await start(0, SOON), await start(1, SOON)];
+    const ada = await come(bases[0]!, 'FROZEN', 'Ada', { isHost: true });
+    const bob = await come(bases[1]!, 'FROZEN', 'Bob');
+    await ada.hears(isAbout('participant-joined', bob.id));
+    const chunk = { targetId: bob.id, transferId: 't', chunk: BYTES, total: 10 };
+    ada.say('file-chunk', { ...chunk, index: 0 });
+    await bob.hears('file-chunk');
+    running[1]!.child.kill('SIGSTOP');
+    for (let index = 1; index < 5; index++) ada.say('file-chunk', { ...chunk, index });
+    await ada.answered();
+    await ada.hears(isAbout('participant-left', bob.id));
+    running[1]!.child.kill('SIGCONT');
+    expect((await bob.closed).code).to.equal(1012);
+    expect(await people(bases[1]!)).to.equal(1);
+    const back = await come(bases[1]!, 'FROZEN', 'Bob');
+    await ada.hears(isAbout('participant-joined', back.id));
+    ada.say('offer', { targetId: back.id, sdp: SDP });
+    await back.hears('offer');
+    expect(ada.heard.filter(({ type }) => type === 'participant-left').length).to.equal(1);
+    back.say('leave');
+    ada.say('leave');
+    await eventually(async () => (await people(bases[0]!)) === 0);
+  });
+
+  it('find out at the next start who was there when the last node was killed', async () => {
+    const base = await start(0, SOON);
+    await running[1]!.stop('SIGKILL');
+    await come(base, 'ALONE1', 'Ada', { isHost: true });
+    expect(await people(base)).to.equal(1);
+    await running[0]!.stop('SIGKILL');
+    const again = await start(0, SOON);
+    expect(await people(again)).to.equal(1);
+    await eventually(async () => (await people(again)) === 0);
+  });
+});
+
+const residentOf = ({ child: { pid } }: Server): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+
+const filesIn = (path: string): string[] =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name));

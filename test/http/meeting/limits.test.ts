@@ -1,0 +1,215 @@
+/** What a client of the meetings may say, and how much of it: every limit and every error, in the order they are checked. */
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { eventually } from '../../support/condition.js';
+import { useMeeting } from '../../support/meeting-node.js';
+import { come, type Heard, open, type Person } from '../../support/meeting-people.js';
+import { send } from '../../support/raw.js';
+
+const CODES = ['INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE'];
+
+describe('what is said to the meetings', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
+  const people: Person[] = [];
+  let count = 0;
+  let ada: Person;
+  let bob: Person;
+  beforeEach(async () => {
+    const roomId = `LIMI${String(++count).padStart(2, '0')}`;
+    ada = await come(meetings.base, roomId, 'Ada', { isHost: true });
+    bob = await come(meetings.base, roomId, 'Bob');
+    people.push(ada, bob);
+  });
+  afterEach(() => {
+    for (const { socket } of people.splice(0)) socket.terminate();
+  });
+  const stranger = async () => {
+    const eve = await open(meetings.base);
+    people.push(eve);
+    return eve;
+  };
+  /** The code of each thing that is said, `fine` where nothing is answered. */
+  const codes = async (who: Person, ...said: readonly (object | string)[]) => {
+    await who.answered();
+    const all: unknown[] = [];
+    for (const each of said) {
+      const before = who.heard.length;
+      who.socket.send(typeof each === 'string' ? each : JSON.stringify(each));
+      await who.answered();
+      all.push(who.heard.slice(before, -1).find(({ type }) => type === 'error')?.code ?? 'fine');
+    }
+    return all;
+  };
+  const [invalid, unknown] = CODES;
+
+  it('must be a JSON object of a known type, before anything else about it is looked at', async () => {
+    const eve = await stranger();
+    expect(
+      await codes(eve, '', 'hello', '[]', 'null', '"join"', '{}', '{"type":1}', '{"type":null}'),
+    ).to.deep.equal(Array(8).fill(invalid));
+    const isUnknown = ({ code }: Heard) => code === unknown;
+    const before = eve.heard.filter(isUnknown).length;
+    for (const type of ['dance', 'error', '__proto__', 'constructor'])
+      eve.socket.send(JSON.stringify({ type, roomId: 1 }));
+    await eventually(() => eve.heard.filter(isUnknown).length === before + 4);
+    expect(eve.heard[0]).to.include({ roomId: '', participantId: '' });
+    expect(eve.heard[0]?.timestamp).to.be.a('number');
+  });
+
+  it('is checked in this order: type, fields, joined, moderator, target', async () => {
+    const eve = await stranger();
+    const act = { type: 'moderator-action', targetId: 'nobody', action: 'mute' };
+    expect(await codes(eve, { ...act, action: 'dance' }, act)).to.deep.equal([invalid, 'NOT_JOINED']);
+    expect(await codes(bob, { ...act, action: 'dance' }, act)).to.deep.equal([invalid, 'UNAUTHORIZED']);
+    expect(await codes(ada, act, { ...act, targetId: bob.id })).to.deep.equal(['TARGET_NOT_FOUND', 'fine']);
+    for (const action of ['mute', 'unmute', 'kick', 'make-moderator'])
+      expect(await codes(ada, { ...act, action })).to.deep.equal(['TARGET_NOT_FOUND']);
+  });
+
+  it('needs a room for everything but to join', async () => {
+    const eve = await stranger();
+    const targetId = ada.id;
+    const transferId = 't';
+    const said = [
+      { type: 'leave' },
+      { type: 'offer', targetId, sdp: 'v=0' },
+      { type: 'answer', targetId, sdp: 'v=0' },
+      { type: 'ice-candidate', targetId, candidate: { candidate: '' } },
+      { type: 'chat', text: 'a' },
+      { type: 'file-offer', targetId, transferId, fileName: 'a', fileSize: 1, fileType: '' },
+      { type: 'file-answer', targetId, transferId, accepted: false },
+      { type: 'file-chunk', targetId, transferId, chunk: '', index: 0, total: 1 },
+      { type: 'participant-updated' },
+      { type: 'raise-hand' },
+      { type: 'lower-hand' },
+      { type: 'recording-started' },
+      { type: 'recording-stopped' },
+      { type: 'reaction', reaction: 'clap' },
+      { type: 'moderator-action', targetId, action: 'kick' },
+      { type: 'room-locked' },
+      { type: 'room-unlocked' },
+      { type: 'admit-user', targetId },
+      { type: 'reject-user', targetId, reason: '' },
+    ];
+    expect(await codes(eve, ...said)).to.deep.equal(said.map(() => 'NOT_JOINED'));
+    const moderators = ['moderator-action', 'room-locked', 'room-unlocked', 'admit-user', 'reject-user'];
+    const only = said.filter(({ type }) => moderators.includes(type) || type.startsWith('recording-'));
+    expect(await codes(bob, ...only)).to.deep.equal(only.map(() => 'UNAUTHORIZED'));
+  });
+
+  const wrong: readonly (readonly [type: string, fine: object, ...wrong: object[]])[] = [
+    ['chat', { text: 'x'.repeat(2000) }, { text: '' }, { text: 'x'.repeat(2001) }, { text: 1 }, {}],
+    ['chat', { text: '👋'.repeat(2000), replyTo: '1-a' }, { text: 'a', replyTo: 1 }],
+    ['reaction', { reaction: '12345678' }, { reaction: '' }, { reaction: '123456789' }, {}],
+    ['participant-updated', { isMuted: true }, { isMuted: 1 }, { isVideoOff: 'no' }, { isHandRaised: null }],
+    ['offer', { targetId: 'x', sdp: 'v=0' }, { targetId: 'x' }, { sdp: 'v=0' }, { targetId: 1, sdp: 'v=0' }],
+    [
+      'ice-candidate',
+      { targetId: 'x', candidate: { candidate: '', sdpMid: null, sdpMLineIndex: 0 } },
+      { targetId: 'x', candidate: 'a' },
+      { targetId: 'x', candidate: { candidate: 1 } },
+      { targetId: 'x', candidate: { candidate: '', sdpMLineIndex: 'first' } },
+    ],
+    [
+      'file-chunk',
+      { targetId: 'x', transferId: 't', chunk: 'A'.repeat(65_536), index: 0, total: 1 },
+      { targetId: 'x', transferId: 't', chunk: 'A'.repeat(65_537), index: 0, total: 1 },
+      { targetId: 'x', transferId: 't', chunk: '', index: 0.5, total: 1 },
+      { targetId: 'x', transferId: 't', chunk: '', index: -1, total: 1 },
+      { targetId: 'x', transferId: 't', chunk: null, index: 0, total: 1 },
+    ],
+    [
+      'file-offer',
+      { targetId: 'x', transferId: 't', fileName: 'a', fileSize: 1, fileType: '' },
+      { targetId: 'x', transferId: 't', fileName: 'a', fileSize: '1', fileType: '' },
+    ],
+    [
+      'file-answer',
+      { targetId: 'x', transferId: 't', accepted: true },
+      { targetId: 'x', transferId: 't', accepted: 'yes' },
+    ],
+    [
+      'reject-user',
+      { targetId: 'x', reason: 'x'.repeat(200) },
+      { targetId: 'x', reason: 'x'.repeat(201) },
+      { targetId: 'x' },
+    ],
+    ['raise-hand', { participantId: '', note: 'more' }, { roomId: 1 }, { timestamp: 'now' }],
+  ];
+  for (const [type, fine, ...others] of wrong)
+    it(`${type} is ${JSON.stringify(fine).slice(0, 60)}, and nothing beyond that`, async () => {
+      expect(await codes(ada, { type, ...fine })).to.deep.equal(['fine']);
+      const said = others.map((each) => ({ type, ...each }));
+      expect(await codes(ada, ...said)).to.deep.equal(said.map(() => invalid));
+      expect(ada.heard.at(-2)).to.include({ participantId: ada.id });
+      expect(ada.socket.readyState).to.equal(WebSocket.OPEN);
+    });
+
+  it('to join is a name of 1 to 50 characters', async () => {
+    const eve = await stranger();
+    const join = (name: unknown) => ({ type: 'join', roomId: 'NOBODY', name });
+    expect(await codes(eve, ...[undefined, 1, '', ' \t ', 'x'.repeat(51)].map(join))).to.deep.equal(
+      Array(5).fill(invalid),
+    );
+    expect(await codes(eve, join('👋'.repeat(50)), join(` ${'x'.repeat(50)} `))).to.deep.equal(
+      Array(2).fill('ROOM_NOT_FOUND'),
+    );
+    expect(await codes(eve, { type: 'join', name: 'Eve' })).to.deep.equal([invalid]);
+  });
+
+  it('is 200 messages in a second: more is not understood, and who goes on is sent away', async () => {
+    const eve = await stranger();
+    // However slowly they are read.
+    for (let n = 0; n < 5000; n++) eve.say('leave');
+    expect((await eve.closed).code).to.equal(1008);
+    const heard = eve.news().map(({ code }) => code);
+    expect(heard.filter((each) => each === 'NOT_JOINED')).to.have.length.of.at.least(200);
+    expect(heard).to.include(invalid);
+  });
+
+  it('is text of 1 MiB at most: bytes are not understood, more and what is no UTF-8 ends the connection', async () => {
+    const eve = await stranger();
+    eve.socket.send(Buffer.from('{"type":"leave"}'));
+    await eve.answered();
+    expect(eve.heard[0]).to.include({ code: invalid });
+    eve.socket.send(JSON.stringify({ type: 'chat', text: 'x'.repeat(1024 * 1024) }));
+    expect((await eve.closed).code).to.equal(1009);
+    const mallory = await stranger();
+    mallory.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    expect((await mallory.closed).code).to.equal(1007);
+    expect(await codes(ada, { type: 'chat', text: 'nobody else notices' })).to.deep.equal(['fine']);
+  });
+
+  it('is not heard but as a WebSocket at /ws, whatever its query', async () => {
+    const { status } = await send(meetings.base, { method: 'GET', path: '/ws' });
+    expect(status).to.equal(426);
+    const socket = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws?room=a&x=%20`);
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.terminate();
+  });
+});
+
+describe('who opens many sockets to the meetings', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({
+    '--server-trusted-proxies': '127.0.0.1',
+    '--meeting-connect-per-minute': '2',
+  });
+
+  it('is refused with 429, and others are not', async () => {
+    const [one, two] = [await open(meetings.base), await open(meetings.base)];
+    const third = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
+      headers: { 'X-Forwarded-For': '203.0.113.1' },
+    });
+    const status = await new Promise((resolve) =>
+      third.once('unexpected-response', (_, { statusCode, headers }) =>
+        resolve([statusCode, headers.connection, Number(headers['retry-after']) > 0]),
+      ),
+    );
+    expect(status).to.deep.equal([429, 'close', true]);
+    const other = await open(meetings.base, '203.0.113.2');
+    for (const { socket } of [one, two, other]) socket.terminate();
+    third.on('error', () => {}).terminate();
+  });
+});

@@ -1,0 +1,61 @@
+/** Files between people of a meeting: whole and in order, at the pace of who gets them, and nobody else notices. */
+import { expect } from 'chai';
+import { eventually } from '../../support/condition.js';
+import { useMeeting } from '../../support/meeting-node.js';
+import { come, type Heard, type Person } from '../../support/meeting-people.js';
+
+/** Far more than what networks and servers hold of what is not read. */
+const CHUNKS = 190;
+
+describe('a file in a meeting', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
+  const people: Person[] = [];
+  afterEach(() => {
+    for (const { socket } of people.splice(0)) socket.terminate();
+  });
+  const comes = async (roomId: string, name: string) => {
+    const person = await come(meetings.base, roomId, name, { isHost: true });
+    people.push(person);
+    return person;
+  };
+  const send = (from: Person, to: Person, transferId: string) => {
+    const chunk = 'A'.repeat(64 * 1024);
+    for (let index = 0; index < CHUNKS; index++)
+      from.say('file-chunk', { targetId: to.id, transferId, chunk, index, total: CHUNKS });
+  };
+  const chunksOf = ({ heard }: Person, transferId: string): readonly Heard[] =>
+    heard.filter((each) => each.type === 'file-chunk' && each.transferId === transferId);
+
+  it('comes whole and in order to who reads it late, from several at once', async () => {
+    const room = 'FILE01';
+    const [ada, bob, cleo] = [await comes(room, 'Ada'), await comes(room, 'Bob'), await comes(room, 'Cleo')];
+    ada.socket.pause();
+    send(bob, ada, 'of-bob');
+    send(cleo, ada, 'of-cleo');
+    const dan = await comes(room, 'Dan');
+    dan.say('chat', { text: 'Meanwhile' });
+    await dan.hears('chat');
+    await bob.hears('chat');
+    ada.socket.resume();
+    for (const name of ['of-bob', 'of-cleo']) {
+      await eventually(() => chunksOf(ada, name).length === CHUNKS);
+      expect(chunksOf(ada, name).map(({ index }) => index)).to.deep.equal(
+        Array.from({ length: CHUNKS }, (_, index) => index),
+      );
+      expect(chunksOf(ada, name).every(({ chunk }) => String(chunk).length === 64 * 1024)).to.equal(true);
+    }
+    await ada.hears('chat');
+  });
+
+  it('holds up nobody for longer than who is to get it is there', async () => {
+    const room = 'FILE02';
+    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    ada.socket.pause();
+    send(bob, ada, 'lost');
+    bob.say('chat', { text: 'After it' });
+    ada.socket.terminate();
+    const said = await bob.hears('chat');
+    expect(said.text).to.equal('After it');
+  });
+});
