@@ -1,5 +1,6 @@
 /** A message with its reactions and its thread. Stream `chat.message-<id>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { notBefore } from '../shared/not-before.js';
 import type { ChatEvent } from './catalog.js';
 import type { Asking } from './channels.js';
 import { NOTHING_SAID, type Said } from './events/messages.js';
@@ -23,7 +24,16 @@ import {
   replyChanged,
   tooManyReactions,
 } from './refusals.js';
-import { noReplies, type Replies, replyWith, threadOf, withoutReply, withReply } from './thread.js';
+import { isEmpty, isSame, saidIn } from './said.js';
+import {
+  noReplies,
+  type Replies,
+  type ReplyEdit,
+  replyWith,
+  threadOf,
+  withoutReply,
+  withReply,
+} from './thread.js';
 
 export interface MessageState {
   readonly status: 'none' | 'there' | 'deleted';
@@ -44,14 +54,6 @@ export interface MessageState {
 interface Saying {
   readonly said: Said;
   readonly quotedMessageId?: string | null;
-}
-
-/** The whole reply as it is to be, from what it was. */
-export interface ReplyEdit {
-  readonly from: Required<Saying>;
-  readonly to: Required<Saying>;
-  /** How often replies of the message had been edited then. */
-  readonly edits: number;
 }
 
 interface Told {
@@ -129,9 +131,6 @@ function decide(command: MessageCommand, state: MessageState): Outcome {
   }
 }
 
-const isEmpty = ({ content, attachments, images }: Said): boolean =>
-  content.trim() === '' && attachments.length === 0 && images.length === 0;
-
 function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
   if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
   const { messageId, channelId, author, said, quotedMessageId = null, now } = command;
@@ -156,12 +155,6 @@ function standing(
   return { ...message, thread, secret };
 }
 
-/** Clocks go back: nothing is told to have been changed before it was there, or was changed last. */
-const notBefore = (now: number, { createdAt, updatedAt }: Pick<MessageState, 'createdAt' | 'updatedAt'>) =>
-  Math.max(now, createdAt, updatedAt ?? 0);
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
   if (state.author !== by) return notAuthor;
@@ -169,7 +162,11 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
   const data = {
-    ...standing(messageId, state, { said, quotedMessageId, updatedAt: notBefore(now, state) }),
+    ...standing(messageId, state, {
+      said,
+      quotedMessageId,
+      updatedAt: notBefore(now, state.createdAt, state.updatedAt),
+    }),
     by,
   };
   return [{ type: 'MessageEdited', data }];
@@ -187,7 +184,7 @@ function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, sta
   return [
     {
       type: 'MessagePinned',
-      data: { ...standing(messageId, state, { pinnedAt: Math.max(now, state.createdAt) }), by },
+      data: { ...standing(messageId, state, { pinnedAt: notBefore(now, state.createdAt) }), by },
     },
   ];
 }
@@ -243,7 +240,7 @@ function editReply(command: Command<'EditReply'>, { channelId, replies, edits }:
   if (quotedMessageId === edit.from.quotedMessageId && isSame(saidIn(said), saidIn(edit.from.said)))
     return [];
   const thread = threadOf(replies)!;
-  const editedAt = Math.max(now, createdAt);
+  const editedAt = notBefore(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
   return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: said } }];
 }
@@ -258,15 +255,6 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   const data = { messageId, channelId, replyId, author, by: by.userId, deletedAt, thread };
   return [{ type: 'ReplyDeleted', data }];
 }
-
-/** What is said by something that carries more. */
-export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
-  content,
-  attachments,
-  images,
-  mentions,
-  ...(botName !== undefined && { botName }),
-});
 
 const evolve: Evolve<MessageState, MessageEvent> = {
   MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
