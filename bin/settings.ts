@@ -2,6 +2,7 @@
 import { createClientAddress } from '../adapters/system/client-address.js';
 import type { Config } from '../adapters/system/config.js';
 import { commonSettings } from '../adapters/system/settings.js';
+import { analyticsServedRules, analyticsSettings } from '../application/analytics/settings.js';
 import { oauthRules, oauthSettings } from '../application/chat/oauth-settings.js';
 import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { alertSettings } from '../application/logs/alert-settings.js';
@@ -15,13 +16,14 @@ export const settings = {
   ...chatSettings,
   ...oauthSettings,
   ...meetingSettings,
+  ...analyticsSettings,
   ...logsSettings,
   ...alertSettings,
   ...roomsSettings,
 };
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
-export const serviceNames = ['chat', 'meeting', 'logs', 'rooms'] as const;
+export const serviceNames = ['chat', 'meeting', 'analytics', 'logs', 'rooms'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type AnnalsSettings = typeof settings;
@@ -50,14 +52,20 @@ const rules: readonly Rule<AnnalsSettings>[] = [
       : undefined,
   ...meetingRules,
   ...logsRules,
-  ...(['chat.appUrl', 'auth.appUrl', 'meeting.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
-    (key) => (values: AnnalsValues) => {
-      const url = values[key];
-      if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
-        return undefined;
-      return { key, reason: 'must be an http or https URL' };
-    },
-  ),
+  ...(
+    [
+      'chat.appUrl',
+      'auth.appUrl',
+      'meeting.appUrl',
+      'analytics.appUrl',
+      'logs.appUrl',
+      'rooms.appUrl',
+    ] as const
+  ).map((key) => (values: AnnalsValues) => {
+    const url = values[key];
+    if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return undefined;
+    return { key, reason: 'must be an http or https URL' };
+  }),
   ...(['server.allowedOrigins', 'logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map(
     (key) => (values: AnnalsValues) => {
       if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;
@@ -76,6 +84,7 @@ const rules: readonly Rule<AnnalsSettings>[] = [
 const servedRules: { readonly [service in ServiceName]: readonly Rule<AnnalsSettings>[] } = {
   chat: chatRules(isLoopback),
   meeting: [],
+  analytics: analyticsServedRules(isLoopback),
   logs: logsServedRules,
   rooms: [],
 };

@@ -77,9 +77,9 @@ function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[]
     return [{ type: 'SiteRegistered', data: { siteId, instance, registeredAt: now, secret } }];
   }
   if (!site) return siteNotFound;
-  const { siteId, instance } = site;
+  const { siteId, instance, createdAt: registeredAt } = site;
   if (command.type === 'DeleteSite')
-    return [{ type: 'SiteDeleted', data: { siteId, instance, deletedAt: command.now } }];
+    return [{ type: 'SiteDeleted', data: { siteId, instance, registeredAt, deletedAt: command.now } }];
   const secret = changed(site, command.changes);
   if (Object.keys(secret).length === 0) return [];
   return [{ type: 'SiteChanged', data: { siteId, instance, changedAt: command.now, secret } }];

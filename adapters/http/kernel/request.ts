@@ -69,7 +69,10 @@ export function createRequest(
     received: NONE_RECEIVED,
     ...defined({ idempotencyKey, ifPosition }),
     get address() {
-      return clientAddress(req.socket.remoteAddress ?? '', headers['x-forwarded-for']);
+      return clientAddress(request.peer, headers['x-forwarded-for']);
+    },
+    get peer() {
+      return req.socket.remoteAddress ?? '';
     },
     get bearer() {
       return bearerOf(headers.authorization);

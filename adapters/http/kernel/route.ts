@@ -144,6 +144,8 @@ export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
   readonly headers: { readonly [name: string]: string | undefined };
   /** The client's address: the socket's, or what a trusted proxy says. */
   readonly address: string;
+  /** The socket's address: the client's, or that of the proxy before us. */
+  readonly peer: string;
   readonly requestId: string;
   /** The token of `Authorization: Bearer`. */
   readonly bearer?: string;

@@ -44,7 +44,7 @@ describe('the catalog of analytics', () => {
 
   it('ends with a site its key, and with a day that of its visitors', () => {
     const { SiteDeleted, VisitorDayEnded } = catalog.events;
-    const deleted = { siteId: 'demo', instance: 'one', deletedAt: 0 };
+    const deleted = { siteId: 'demo', instance: 'one', registeredAt: 0, deletedAt: 0 };
     expect(SiteDeleted.erases(deleted)).to.equal('analytics.site-one');
     const ended = { day: '2026-11-22', endedAt: 0 };
     expect(VisitorDayEnded.erases(ended))

@@ -1,0 +1,42 @@
+/** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
+import type { Cors } from '../kernel/cors.js';
+import type { ServicePolicy } from '../kernel/policy.js';
+
+/** What trackers on other people's pages ask for. */
+const PUBLIC = new Set(['/api/collect', '/m.js']);
+
+export const TOKEN_HEADER = 'x-analytics-token';
+
+const PREFLIGHT = {
+  'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
+  'Access-Control-Allow-Headers': `Content-Type, ${TOKEN_HEADER}`,
+  'Access-Control-Max-Age': '86400',
+};
+
+/** A beacon always sends credentials, and so needs its origin named; everything else is for pages of this origin. */
+const cors: Cors = ({ origin, path, preflight }): { readonly [name: string]: string } => {
+  if (!PUBLIC.has(path)) return {};
+  if (origin === undefined) return { Vary: 'Origin' };
+  return {
+    Vary: 'Origin',
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Credentials': 'true',
+    ...(preflight ? PREFLIGHT : {}),
+  };
+};
+
+export const analyticsPolicy = (version: string): ServicePolicy => ({
+  service: 'analytics',
+  title: 'Analytics',
+  description:
+    'Counts page views and events of sites without cookies, and without keeping who came: an address is digested under a ' +
+    'key of the day, which is destroyed when the day is over. Everything but collecting needs the admin token.',
+  version,
+  cors,
+  headers: {
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  },
+  securitySchemes: { admin: { type: 'http', scheme: 'bearer', description: 'The admin token' } },
+});

@@ -1,0 +1,13 @@
+/** The routes of the analytics service. */
+import type { Route } from '../kernel/route.js';
+import { type CollectRouteDeps, collectRoute } from './collect.js';
+import { type PublicRouteDeps, publicRoutes } from './public.js';
+import { type SiteRouteDeps, siteRoutes } from './sites.js';
+
+export type AnalyticsDeps = CollectRouteDeps & SiteRouteDeps & PublicRouteDeps;
+
+export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
+  ...publicRoutes(deps),
+  collectRoute(deps),
+  ...siteRoutes(deps),
+];

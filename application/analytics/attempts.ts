@@ -1,0 +1,41 @@
+/** What was tried lately at each site, in memory only: for those who install a tracker and see nothing come. */
+import { LRUCache } from 'lru-cache';
+import type { Reason } from '../../domain/analytics/rules.js';
+import { heldBytes } from '../held-bytes.js';
+import type { Cache } from '../ports.js';
+
+/** What is not known, or not to be known, is null; `timestamp` in ISO 8601. */
+export interface Attempt {
+  readonly accepted: boolean;
+  readonly reason: Reason | null;
+  readonly siteId: string;
+  readonly host: string | null;
+  readonly path: string | null;
+  readonly kind: 'pageview' | 'event';
+  readonly eventName: string | null;
+  readonly timestamp: string;
+}
+
+export interface Attempts {
+  note(attempt: Attempt): void;
+  /** Newest first. */
+  of(siteId: string): readonly Attempt[];
+  readonly cache: Cache;
+}
+
+const KEPT = 50;
+const ATTEMPTS_BYTES = 8 * 1024 * 1024;
+
+/** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
+export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
+  const sites = new LRUCache<string, readonly Attempt[]>({
+    maxSize: limitBytes,
+    sizeCalculation: (attempts, siteId) => heldBytes(siteId) + heldBytes(attempts),
+  });
+  return {
+    note: (attempt) =>
+      void sites.set(attempt.siteId, [attempt, ...(sites.peek(attempt.siteId) ?? []).slice(0, KEPT - 1)]),
+    of: (siteId) => sites.get(siteId) ?? [],
+    cache: { name: 'analytics.attempts', limitBytes, bytes: () => sites.calculatedSize },
+  };
+}

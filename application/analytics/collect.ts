@@ -1,0 +1,191 @@
+/** Takes hits in: judges each by the rules, forgets who it is of, and answers when it is flushed. */
+import type { Hit } from '../../domain/analytics/catalog.js';
+import { hostOfUrl } from '../../domain/analytics/host.js';
+import { type Payload, type Visit, visitOf } from '../../domain/analytics/payload.js';
+import { type Reason, reasonFor } from '../../domain/analytics/rules.js';
+import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import type { Site } from '../../domain/analytics/sites.js';
+import { clean } from '../../domain/analytics/text.js';
+import { collected, dayOf } from '../../domain/analytics/traffic.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Agents } from '../agents.js';
+import { type Clock, type CommandContext, type Digester, type Position, Unavailable } from '../ports.js';
+import { later } from '../reflecting.js';
+import type { Attempts } from './attempts.js';
+import type { Collecting, Counted } from './collecting.js';
+import type { Directory } from './directory.js';
+import type { Requests } from './requests.js';
+import type { VisitorDays } from './visitor-days.js';
+
+export interface CollectPorts {
+  readonly directory: Directory;
+  readonly isTokenOf: (site: Site, token: string | undefined) => boolean;
+  readonly agents: Agents;
+  readonly visitorDays: Pick<VisitorDays, 'digester'>;
+  readonly collecting: Pick<Collecting, 'add'>;
+  readonly requests: Requests;
+  readonly attempts: Pick<Attempts, 'note'>;
+  readonly clock: Clock;
+  readonly filterBots: boolean;
+}
+
+/** What a request says besides its payloads. Address and user agent are digested, and then forgotten. */
+export interface Sender {
+  readonly address: string;
+  readonly userAgent: string;
+  /** `DNT` or `Sec-GPC`, where these are honoured. */
+  readonly privacySignal: boolean;
+  readonly origin: string | undefined;
+  readonly referer: string | undefined;
+  readonly token: string | undefined;
+  /** Two capital letters. */
+  readonly country: string | undefined;
+  /** An `Idempotency-Key` came with it. */
+  readonly isKeyed: boolean;
+  readonly context: (caller: string) => CommandContext;
+  readonly seen: Position | undefined;
+}
+
+export type Verdict = { readonly accepted: true } | { readonly accepted: false; readonly reason: Reason };
+
+export interface Judged {
+  readonly verdicts: readonly Verdict[];
+  /** Of the last append; undefined where nothing was appended. */
+  readonly position: Position | undefined;
+}
+
+/** Longer ones are cut: what says who somebody is stands at the beginning. */
+const USER_AGENT = 512;
+
+const namelessEvent = (index: number, of: number): Rejection => ({
+  rejected: 'analytics/nameless-event',
+  kind: 'invalid',
+  detail: of === 1 ? 'event must be a name' : `event of payload ${index + 1} must be a name`,
+});
+
+export type Collect = ReturnType<typeof createCollect>;
+
+export function createCollect(ports: CollectPorts) {
+  const { directory, isTokenOf, agents, visitorDays, collecting, requests, attempts, clock } = ports;
+
+  interface Judgement {
+    readonly siteId: string;
+    readonly visit: Visit;
+    readonly site: Site | undefined;
+    reason: Reason | undefined;
+  }
+
+  return async (payloads: readonly Payload[], sender: Sender): Promise<Judged | Rejection> => {
+    const userAgent = sender.userAgent.slice(0, USER_AGENT);
+    const judged = await judge(payloads, sender, userAgent);
+    if (isRejection(judged)) return judged;
+    const now = clock.now();
+    const position = judged.some(isAccepted) ? await store(judged, sender, userAgent, now) : undefined;
+    if (isRejection(position)) return position;
+    for (const each of judged) attempts.note(attemptOf(each, sender, now));
+    const verdicts = judged.map(
+      ({ reason }): Verdict => (reason ? { accepted: false, reason } : { accepted: true }),
+    );
+    return { verdicts, position };
+  };
+
+  async function judge(
+    payloads: readonly Payload[],
+    { origin, referer, privacySignal, token, seen }: Sender,
+    userAgent: string,
+  ): Promise<readonly Judgement[] | Rejection> {
+    const ids = payloads.map(({ site }) => siteIdOf(site));
+    const find = await directory.find(
+      ids.filter((id) => id !== undefined),
+      seen,
+    );
+    const judged: Judgement[] = [];
+    for (const [index, payload] of payloads.entries()) {
+      const site = find(ids[index] ?? '');
+      const visit = visitOf(payload, { origin, referer }, site?.allowedEventProperties ?? []);
+      if (!visit) return namelessEvent(index, payloads.length);
+      const reason = reasonFor(site, {
+        privacySignal,
+        host: visit.host,
+        origin: origin === undefined ? undefined : { host: hostOfUrl(origin) },
+        bringsToken: () => site !== undefined && isTokenOf(site, token),
+        isBot: () => ports.filterBots && agents.isBot(userAgent),
+      });
+      judged.push({ siteId: ids[index] ?? clean(payload.site, 80), visit, site, reason });
+    }
+    return judged;
+  }
+
+  async function store(
+    judged: readonly Judgement[],
+    sender: Sender,
+    userAgent: string,
+    now: number,
+  ): Promise<Position | undefined | Rejection> {
+    const digest = await visitorDays.digester(dayOf(now));
+    const { address, country } = sender;
+    const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
+    const bySite = new Map<Site, Counted[]>();
+    for (const { site, visit, reason } of judged) {
+      if (!site || reason) continue;
+      const hit: Hit = { ...visit.hit, ...about };
+      const visitor = visitorOf(digest, site.instance, address, userAgent);
+      bySite.set(site, [...(bySite.get(site) ?? []), { hit, visitor }]);
+    }
+    if (sender.isKeyed) {
+      // The address goes no further than the day's key: nobody can be found by it once the day is over.
+      const context = sender.context(sender.token ?? digest?.(`${address}\n`) ?? '');
+      const events = Array.from(bySite, ([site, counted]) =>
+        collected(
+          site,
+          now,
+          counted.map(({ hit }) => hit),
+          [...new Set(counted.flatMap(({ visitor }) => visitor ?? []))],
+        ),
+      );
+      return requests(events, context);
+    }
+    const { correlationId } = sender.context('');
+    const positions = Array.from(bySite, async ([site, counted]) => {
+      try {
+        return await collecting.add(site, now, counted, correlationId);
+      } catch (error) {
+        if (!(error instanceof Unavailable) || (await isThere(site))) throw error;
+        // It was deleted while its hits waited: nothing can be sealed for it any more.
+        for (const each of judged) if (each.site === site) each.reason ??= 'unknown_site';
+        return 0n;
+      }
+    });
+    const last = (await Promise.all(positions)).reduce(later, 0n);
+    return last === 0n ? undefined : last;
+  }
+
+  async function isThere({ siteId, instance }: Site): Promise<boolean> {
+    return (await directory.find([siteId]))(siteId)?.instance === instance;
+  }
+}
+
+const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;
+
+/** A hash of 64 bits, even over all of them. */
+const visitorOf = (digest: Digester | undefined, instance: string, address: string, userAgent: string) =>
+  digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
+
+/** Of who does not want to be seen nothing is told of where they were. */
+function attemptOf(
+  { siteId, visit, reason }: { siteId: string; visit: Visit; reason: Reason | undefined },
+  { privacySignal }: Sender,
+  now: number,
+) {
+  const { kind, host, hit } = visit;
+  const place = { host: host ?? null, path: hit.path, eventName: hit.event ?? null };
+  const nowhere = { host: null, path: null, eventName: null };
+  return {
+    accepted: reason === undefined,
+    reason: reason ?? null,
+    siteId,
+    ...(privacySignal ? nowhere : place),
+    kind,
+    timestamp: new Date(now).toISOString(),
+  };
+}

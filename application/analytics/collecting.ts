@@ -1,0 +1,134 @@
+/** Group commit of hits: those that a site gets within some milliseconds become one event. */
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Hit } from '../../domain/analytics/catalog.js';
+import { collected, dayOf, type Instance, trafficStream } from '../../domain/analytics/traffic.js';
+import {
+  emptySketch,
+  isCounted,
+  REGISTERS,
+  type Sketch,
+  type Visitor,
+  withVisitors,
+} from '../../domain/analytics/uniques.js';
+import type { Appender } from '../command/appender.js';
+import { newEvent, type Origin } from '../command/new-event.js';
+import type { Cache, Position } from '../ports.js';
+
+/** Hits wait for each other no longer; an append that is under way may take longer. */
+export const GATHER_MS = 5;
+/** A group goes at once when it has come to this: an append holds several. */
+const GROUP_BYTES = 128 * 1024;
+const GROUP_HITS = 2000;
+const SKETCHES_BYTES = 16 * 1024 * 1024;
+const SKETCH_BYTES = 200;
+const VISITOR_BYTES = 80;
+
+/** A hit, and who it is of: nobody, where they can not be told apart. */
+export interface Counted {
+  readonly hit: Hit;
+  readonly visitor: Visitor | undefined;
+}
+
+interface Group {
+  readonly site: Instance;
+  /** When its first hit came, Unix ms. */
+  readonly at: number;
+  readonly correlationId: string;
+  readonly hits: Hit[];
+  readonly visitors: Set<Visitor>;
+  bytes: number;
+  close(): void;
+  readonly flushed: Promise<Position>;
+}
+
+export interface CollectingPorts {
+  readonly appender: Appender;
+  readonly origin: Origin;
+}
+
+export type Collecting = ReturnType<typeof createCollecting>;
+
+export function createCollecting({ appender, origin }: CollectingPorts) {
+  const groups = new Map<string, Group>();
+  /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
+  const sketches = new LRUCache<string, Sketch>({
+    maxSize: SKETCHES_BYTES,
+    sizeCalculation: (sketch) =>
+      SKETCH_BYTES + ('exact' in sketch ? sketch.exact.size * VISITOR_BYTES : REGISTERS),
+  });
+
+  /** The hits of one request at a time. Resolves when they are flushed; rejects with `Unavailable`. */
+  function add(
+    site: Instance,
+    now: number,
+    counted: readonly Counted[],
+    correlationId: string,
+  ): Promise<Position> {
+    const stream = trafficStream(site.instance, dayOf(now));
+    const group = groups.get(stream) ?? opened(stream, site, now, correlationId);
+    for (const { hit, visitor } of counted) {
+      group.hits.push(hit);
+      group.bytes += sizeOf(hit);
+      if (visitor !== undefined) group.visitors.add(visitor);
+    }
+    if (group.bytes >= GROUP_BYTES || group.hits.length >= GROUP_HITS) group.close();
+    return group.flushed;
+  }
+
+  function opened(stream: string, site: Instance, at: number, correlationId: string): Group {
+    let over = () => {};
+    const closed = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const timer = setTimeout(() => group.close(), GATHER_MS);
+    const group: Group = {
+      site,
+      at,
+      correlationId,
+      hits: [],
+      visitors: new Set(),
+      bytes: 0,
+      // At once: the next hit begins another one.
+      close() {
+        clearTimeout(timer);
+        groups.delete(stream);
+        over();
+      },
+      flushed: closed.then(() => flush(stream, group)),
+    };
+    groups.set(stream, group);
+    return group;
+  }
+
+  async function flush(
+    stream: string,
+    { site, at, correlationId, hits, visitors, bytes }: Group,
+  ): Promise<Position> {
+    const told = sketches.get(stream) ?? emptySketch;
+    const fresh = [...visitors].filter((visitor) => !isCounted(told, visitor));
+    // Of the group, and of nobody's request: no address, no session, no key of a caller.
+    const context = { commandId: randomUUID(), actor: 'analytics.collect', correlationId };
+    const event = newEvent(origin, stream, collected(site, at, hits, fresh), 0, context);
+    const size = bytes + fresh.length * VISITOR_BYTES;
+    const position = await appender.append(stream, [{ event, bytes: size }]);
+    // Only now: of an event that never came to be nobody was told anything.
+    if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
+    return position;
+  }
+
+  return {
+    add,
+    /** The day is over: nobody who came on it is remembered. */
+    forget(day: string): void {
+      for (const stream of [...sketches.keys()]) if (stream.endsWith(`-${day}`)) sketches.delete(stream);
+    },
+    cache: {
+      name: 'analytics.visitors',
+      limitBytes: SKETCHES_BYTES,
+      bytes: () => sketches.calculatedSize,
+    } satisfies Cache,
+  };
+}
+
+const sizeOf = (hit: Hit): number => Buffer.byteLength(JSON.stringify(hit));

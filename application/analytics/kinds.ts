@@ -1,0 +1,17 @@
+/** The kinds of streams of the analytics service, as the kernel takes them. */
+import { catalog } from '../../domain/analytics/catalog.js';
+import { type SitesCommand, type SitesEvent, type SitesState, sites } from '../../domain/analytics/sites.js';
+import {
+  type VisitorDays,
+  type VisitorsCommand,
+  type VisitorsEvent,
+  visitors,
+} from '../../domain/analytics/visitors.js';
+import type { Aggregate } from '../command/streams.js';
+
+export const sitesKind: Aggregate<SitesState, SitesCommand, SitesEvent> = { catalog, decider: sites };
+
+export const visitorsKind: Aggregate<VisitorDays, VisitorsCommand, VisitorsEvent> = {
+  catalog,
+  decider: visitors,
+};

@@ -1,0 +1,56 @@
+/** What can be configured about the analytics service. */
+import { type Rule, type Settings, tokenOf } from '../settings.js';
+
+export const analyticsSettings = {
+  'analytics.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 3002,
+    description: 'Port of the analytics service; 0 picks a free one',
+  },
+  'analytics.appUrl': {
+    type: 'string',
+    description: 'Address under which pages reach the analytics service, if not the one listened on',
+  },
+  'analytics.adminToken': {
+    ...tokenOf(16),
+    secret: true,
+    description: 'Bearer token that may do everything; on this machine one is made where none is given',
+  },
+  'analytics.honorDoNotTrack': {
+    type: 'boolean',
+    default: true,
+    description: 'Counts nobody who sends DNT: 1 or Sec-GPC: 1',
+  },
+  'analytics.filterBots': {
+    type: 'boolean',
+    default: false,
+    description: 'Counts no bots that say what they are',
+  },
+  'analytics.countryHeader': {
+    type: 'string',
+    pattern: '^[A-Za-z0-9-]+$',
+    form: 'the name of a header',
+    description: 'Header in which a trusted proxy names the country of a visitor, such as CF-IPCountry',
+  },
+  'analytics.retentionDays': {
+    type: 'integer',
+    minimum: 1,
+    maximum: 36_500,
+    default: 395,
+    description: 'Days that what was counted is kept',
+  },
+} as const satisfies Settings;
+
+type Known = typeof analyticsSettings & {
+  readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
+};
+
+/** What must not be combined where the service is run; `isLocal`: whether only this machine can reach a host. */
+export const analyticsServedRules = (isLocal: (host: string) => boolean): readonly Rule<Known>[] => [
+  (values) =>
+    values['analytics.adminToken'] === undefined && !isLocal(values.host)
+      ? { key: 'analytics.adminToken', reason: 'must be set on a host beyond this machine' }
+      : undefined,
+];

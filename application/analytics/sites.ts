@@ -1,0 +1,170 @@
+/** What admins do with sites, one intention each. */
+import { siteSubject } from '../../domain/analytics/catalog.js';
+import {
+  invalidSite,
+  SITE_LIMITS,
+  siteFieldsOf,
+  siteIdFrom,
+  siteIdOf,
+  type WrittenSite,
+} from '../../domain/analytics/site-fields.js';
+import {
+  inOrder,
+  SITES,
+  type Site,
+  type SitesEvent,
+  type SitesState,
+  siteNotFound,
+} from '../../domain/analytics/sites.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { sameText } from '../../domain/shared/text.js';
+import type { Handle } from '../command/handle.js';
+import type { Handled } from '../command/repetition.js';
+import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
+import type { Directory } from './directory.js';
+import { sitesKind } from './kinds.js';
+
+export interface SitePorts {
+  readonly handle: Handle;
+  readonly directory: Directory;
+  readonly vault: Pick<Vault, 'create' | 'destroy'>;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  /** Where pages find the tracker. */
+  readonly origin: () => string;
+}
+
+/** A site as it is written; a token that is empty is none. */
+export interface SiteWishes extends WrittenSite {
+  readonly id?: string | undefined;
+  readonly ingestToken?: string | undefined;
+}
+
+/** A site as it is answered; times in ISO 8601. */
+export interface SiteView {
+  readonly id: string;
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly allowedEventProperties: readonly string[];
+  readonly hasIngestToken: boolean;
+  readonly snippet: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Done<Body> {
+  readonly body: Body;
+  readonly position: Position;
+}
+
+const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
+
+export type Sites = ReturnType<typeof createSites>;
+
+export function createSites({ handle, directory, vault, derivation, clock, origin }: SitePorts) {
+  async function create(
+    { id, ingestToken = '', ...written }: SiteWishes,
+    context: CommandContext,
+  ): Promise<Done<{ readonly site: SiteView }> | Rejection> {
+    const siteId = id === undefined || id.trim() === '' ? siteIdFrom(written.name ?? '') : siteIdOf(id);
+    if (siteId === undefined) return invalidId;
+    const fields = siteFieldsOf({ ...written, name: written.name?.trim() || siteId });
+    if (isRejection(fields)) return fields;
+    const tokenHash = hashOf(siteId, ingestToken);
+    if (isRejection(tokenHash)) return tokenHash;
+    const instance = derivation.id('analytics.site', context.commandId);
+    // Nothing of it can be sealed before there is a key.
+    const before = async () => {
+      await vault.create(siteSubject({ instance }));
+      return undefined;
+    };
+    const { name = siteId, domains = [], allowedEventProperties = [] } = fields;
+    const given = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
+    const command = { type: 'RegisterSite' as const, ...given, now: clock.now() };
+    return shown(siteId, await handle(sitesKind, SITES, command, context, before));
+  }
+
+  async function update(
+    id: string,
+    { id: wanted, ingestToken, ...rest }: SiteWishes,
+    context: CommandContext,
+  ): Promise<Done<{ readonly site: SiteView }> | Rejection> {
+    const siteId = siteIdOf(id);
+    if (siteId === undefined) return siteNotFound;
+    if (wanted !== undefined && siteIdOf(wanted) !== siteId) return fixedId;
+    const fields = siteFieldsOf(rest);
+    if (isRejection(fields)) return fields;
+    const tokenHash = ingestToken === undefined ? undefined : hashOf(siteId, ingestToken);
+    if (isRejection(tokenHash)) return tokenHash;
+    const changes = { ...fields, ...(tokenHash !== undefined && { tokenHash }) };
+    const command = { type: 'ChangeSite' as const, siteId, changes, now: clock.now() };
+    return shown(siteId, await handle(sitesKind, SITES, command, context));
+  }
+
+  /** Answered once the fact is in the log and the key is gone: nobody can read it any more. The rest is a reaction's. */
+  async function remove(
+    id: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly id: string; readonly instance: string }> | Rejection> {
+    const siteId = siteIdOf(id);
+    if (siteId === undefined) return siteNotFound;
+    const command = { type: 'DeleteSite' as const, siteId, now: clock.now() };
+    const outcome = await handle(sitesKind, SITES, command, context);
+    if (isRejection(outcome)) return outcome;
+    const [deleted] = outcome.events;
+    if (!deleted) throw new Error('a site was deleted without an event');
+    const { instance } = deleted.data;
+    await vault.destroy(siteSubject({ instance }));
+    return { body: { id: siteId, instance }, position: outcome.position };
+  }
+
+  async function list(seen?: Position): Promise<Done<{ readonly sites: readonly SiteView[] }>> {
+    const { state, position } = await directory.all(seen);
+    return { body: { sites: inOrder(state).map(view) }, position };
+  }
+
+  async function shown(siteId: string, outcome: Handled<SitesState, SitesEvent> | Rejection) {
+    if (isRejection(outcome)) return outcome;
+    const site = (await outcome.state()).get(siteId);
+    if (!site) throw new Error('a site was written, and is not there');
+    return { body: { site: view(site) }, position: outcome.position };
+  }
+
+  /** Keyed, so that nobody can try out tokens who has only the log, and the same token of two sites reads differently. */
+  function hashOf(siteId: string, token: string): string | null | Rejection {
+    if (token === '') return null;
+    if (!TOKEN.test(token)) return invalidToken;
+    return derivation.secret('analytics.ingest-token', siteId, token).toString('base64url');
+  }
+
+  /** Whether a token is that of a site. */
+  function isTokenOf({ siteId, tokenHash }: Site, token: string | undefined): boolean {
+    if (tokenHash === null || token === undefined) return false;
+    const given = hashOf(siteId, token);
+    return typeof given === 'string' && sameText(given, tokenHash);
+  }
+
+  function view(site: Site): SiteView {
+    const { siteId: id, name, domains, allowedEventProperties, tokenHash, createdAt, updatedAt } = site;
+    return {
+      id,
+      name,
+      domains,
+      allowedEventProperties,
+      hasIngestToken: tokenHash !== null,
+      snippet: `<script defer src="${origin()}/m.js" data-site="${id}"></script>`,
+      createdAt: new Date(createdAt).toISOString(),
+      updatedAt: new Date(updatedAt).toISOString(),
+    };
+  }
+
+  return { create, update, remove, list, isTokenOf };
+}
+
+const invalidId = invalidSite(
+  `id must be of 1 to ${SITE_LIMITS.id} small letters, digits, _ and -, or name be such that one can be made of it`,
+);
+const fixedId = invalidSite('id can not be changed');
+const invalidToken = invalidSite(
+  `ingestToken must be of 1 to ${SITE_LIMITS.token} visible characters of ASCII`,
+);

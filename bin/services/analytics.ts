@@ -1,0 +1,106 @@
+/** The analytics service, put together. */
+import { createAgents } from '../../adapters/agents/agents.js';
+import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
+import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
+import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
+import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { isTrustedBy } from '../../adapters/system/client-address.js';
+import { createAttempts } from '../../application/analytics/attempts.js';
+import { createCollect } from '../../application/analytics/collect.js';
+import { createCollecting } from '../../application/analytics/collecting.js';
+import { createDirectory } from '../../application/analytics/directory.js';
+import { eraseReaction } from '../../application/analytics/erasing.js';
+import { createRequests } from '../../application/analytics/requests.js';
+import { createSites } from '../../application/analytics/sites.js';
+import {
+  createVisitorDays,
+  END_DAYS_EVERY_MS,
+  endDayReaction,
+} from '../../application/analytics/visitor-days.js';
+import { createAppender } from '../../application/command/appender.js';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import type { Position } from '../../application/ports.js';
+import { catalog } from '../../domain/analytics/catalog.js';
+import type { Service } from '../node/service.js';
+
+export const analytics: Service<typeof catalog> = {
+  name: 'analytics',
+  catalog,
+  projections: [],
+  port: (values) => values['analytics.port'],
+  connect({ kernel, values, release, metrics, logger, url }) {
+    const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
+    const origin = { service: 'analytics', release };
+    let heard: Position = 0n;
+    const directory = createDirectory({ streams, heard: () => heard });
+    const sites = createSites({
+      handle,
+      directory,
+      vault,
+      derivation,
+      clock,
+      origin: () => new URL(values['analytics.appUrl'] ?? url()).origin,
+    });
+    const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
+    const appender = createAppender({ log, logger, appended });
+    const collecting = createCollecting({ appender, origin });
+    const attempts = createAttempts();
+    const agents = createAgents();
+    for (const { cache } of [collecting, attempts, agents]) metrics.cache(cache);
+    const filterBots = values['analytics.filterBots'];
+    const honorDoNotTrack = values['analytics.honorDoNotTrack'];
+    const retentionDays = values['analytics.retentionDays'];
+    const countryHeader = values['analytics.countryHeader']?.toLowerCase();
+    const collect = createCollect({
+      directory,
+      isTokenOf: sites.isTokenOf,
+      agents,
+      visitorDays,
+      collecting,
+      requests: createRequests({ log, origin, retentionDays, appended }),
+      attempts,
+      clock,
+      filterBots,
+    });
+    const given = values['analytics.adminToken'];
+    // The same at every start, and on every node.
+    const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
+    const policy = analyticsPolicy(release);
+    const routes = analyticsRoutes({
+      version: release,
+      admit: createAnalyticsAdmission(adminToken),
+      collect,
+      honorDoNotTrack,
+      countryHeader,
+      isProxy: isTrustedBy(values['server.trustedProxies']),
+      sites,
+      attempts,
+      privacy: { honorDoNotTrack, filterBots, countries: countryHeader !== undefined, retentionDays },
+      countRows: async () => 0,
+    });
+    return {
+      policy,
+      signIn: given
+        ? 'anybody may send hits; for the rest analytics.adminToken as a bearer token'
+        : `anybody may send hits; for the rest this bearer token, as analytics.adminToken is not set: ${adminToken}`,
+      routes: [...routes, openapiRoute(policy, routes)],
+      publish(event: LiveEvent<typeof catalog>) {
+        heard = event.position;
+        if (event.type !== 'VisitorDayEnded') return;
+        visitorDays.forget(event.data.day);
+        collecting.forget(event.data.day);
+      },
+      reactions: [eraseReaction({ log, vault }), endDayReaction(vault)],
+      periodic: [
+        {
+          name: 'analytics.visitor-days',
+          everyMs: END_DAYS_EVERY_MS,
+          run: visitorDays.end,
+          mayRun: clock.agrees,
+        },
+      ],
+      kept: () => 0,
+      close() {},
+    };
+  },
+};

@@ -1,0 +1,33 @@
+/** What was tried lately at sites: some of it, whatever strangers send. */
+import { expect } from 'chai';
+import { type Attempt, createAttempts } from '../../../application/analytics/attempts.js';
+
+const attempt = (siteId: string, path = '/'): Attempt => ({
+  accepted: false,
+  reason: 'unknown_site',
+  siteId,
+  host: 'example.com',
+  path,
+  kind: 'pageview',
+  eventName: null,
+  timestamp: '2026-11-22T12:00:00.000Z',
+});
+
+describe('attempts', () => {
+  it('are kept by site, newest first', () => {
+    const attempts = createAttempts();
+    for (const path of ['/a', '/b']) attempts.note(attempt('demo', path));
+    attempts.note(attempt('other'));
+    expect(attempts.of('demo').map(({ path }) => path)).to.deep.equal(['/b', '/a']);
+    expect(attempts.of('nobody')).to.deep.equal([]);
+  });
+
+  it('take no more memory than they may, of however many sites that there are not', () => {
+    const attempts = createAttempts(100_000);
+    attempts.note(attempt('first'));
+    for (let n = 0; n < 5000; n++) attempts.note(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`));
+    expect(attempts.cache.bytes()).to.be.within(50_000, 100_000);
+    expect(attempts.of('first')).to.deep.equal([]);
+    expect(attempts.of('flood-4999')).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,89 @@
+/** What whoever copies the data directory learns of visitors: of who wants no trace, nothing; of others, nothing in clear. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ask } from '../support/chat-client.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { startServer } from '../support/server.js';
+
+const ADMIN = 'an-admin-token-for-tests';
+/** Phrases that occur nowhere else: paths, events and referrers, and what browsers say. */
+const counted = {
+  path: '/where-the-wombats-are-counted',
+  event: 'wombat-was-counted',
+  referrer: 'https://counted-wombats.example/x',
+  agent: 'CountedWombatBrowser/1.0',
+  address: '203.0.113.77',
+};
+const unseen = {
+  path: '/where-nobody-must-be-seen',
+  event: 'nobody-was-here',
+  referrer: 'https://unseen-visitors.example/x',
+  agent: 'UnseenVisitorBrowser/1.0',
+  address: '198.51.100.99',
+};
+
+describe('analytics at rest', function () {
+  this.timeout(60_000);
+
+  it('hold no byte of who sent DNT or GPC, no address of anybody, and nothing in clear of who was counted', async () => {
+    const directory = temporaryDirectory();
+    try {
+      const flags = [
+        '--analytics-admin-token',
+        ADMIN,
+        '--server-trusted-proxies',
+        '127.0.0.1',
+        '--log-level',
+        'debug',
+      ];
+      const server = await startServer(directory.path, ['analytics', ...flags]);
+      try {
+        const base = server.urls.analytics ?? '';
+        const site = { id: 'demo', domains: ['example.com'], ingestToken: 'the-ingest-token-of-the-demo' };
+        expect((await ask(base, 'POST', '/api/sites', { token: ADMIN, body: site })).status).to.equal(201);
+        const send = ({ path, event, referrer, agent, address }: typeof counted, headers = {}) =>
+          ask(base, 'POST', '/api/collect', {
+            body: [
+              { site: 'demo', host: 'example.com', path, referrer },
+              { site: 'demo', host: 'example.com', path, event },
+            ],
+            headers: {
+              'user-agent': agent,
+              'x-forwarded-for': address,
+              'x-analytics-token': site.ingestToken,
+              ...headers,
+            },
+          });
+        const results = async (...of: Parameters<typeof send>) => (await send(...of)).body.results;
+        for (const headers of [{ dnt: '1' }, { 'sec-gpc': '1' }, { dnt: '1', 'idempotency-key': 'a-key' }]) {
+          const ignored = { accepted: false, reason: 'privacy_signal' };
+          expect(await results(unseen, headers)).to.deep.equal([ignored, ignored]);
+        }
+        for (const headers of [{}, { 'idempotency-key': 'another-key' }])
+          expect(await results(counted, headers)).to.deep.equal([{ accepted: true }, { accepted: true }]);
+        const printed = server.lines.join('\n');
+        for (const text of [...Object.values(unseen), ...Object.values(counted), site.ingestToken])
+          expect(printed, text).not.to.include(text);
+      } finally {
+        await server.stop();
+      }
+      const files = readdirSync(directory.path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
+      const everything = Buffer.concat(files.map((file) => readFileSync(file)));
+      // Stored as it is, unpacked: or looking for texts would prove nothing.
+      expect(everything.includes('analytics.traffic-')).to.equal(true);
+      expect(everything.includes('analytics.HitsCollected.v1')).to.equal(true);
+      for (const text of [
+        ...Object.values(unseen),
+        ...Object.values(counted),
+        'the-ingest-token-of-the-demo',
+        'example.com',
+      ])
+        expect(everything.includes(text), text).to.equal(false);
+    } finally {
+      directory.remove();
+    }
+  });
+});

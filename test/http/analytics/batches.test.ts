@@ -1,0 +1,105 @@
+/** Several hits at a time, the same request again, and several nodes: every hit is counted once. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { useAnalytics } from '../../support/analytics-node.js';
+
+const IGNORED = (reason: string) => ({ accepted: false, reason });
+const ACCEPTED = { accepted: true };
+
+describe('collecting several hits', function () {
+  this.timeout(60_000);
+  const { site, collect, written, when } = useAnalytics({ '--server-trusted-proxies': '127.0.0.1' });
+  const hitsOf = async (id: string) => (await written(id)).flatMap(({ data }) => data.secret.hits);
+
+  describe('in a batch', () => {
+    it('answers each payload, in order', async () => {
+      const id = await site();
+      const batch = [
+        { site: id, path: '/a' },
+        { site: 'nobody' },
+        { site: id, host: 'evil.test' },
+        { site: id, event: 'b' },
+      ];
+      expect(await collect(batch)).to.deep.equal({
+        results: [ACCEPTED, IGNORED('unknown_site'), IGNORED('host_not_allowed'), ACCEPTED],
+      });
+      const [event] = await written(id);
+      expect(event?.data).to.include({ views: 1, events: 1 });
+    });
+
+    it('takes none, and a hundred, but not more', async () => {
+      const id = await site();
+      expect(await collect([])).to.deep.equal({ results: [] });
+      const { results } = await collect(Array.from({ length: 100 }, (_, n) => ({ site: id, path: `/${n}` })));
+      expect(results).to.deep.equal(Array.from({ length: 100 }, () => ACCEPTED));
+      expect((await hitsOf(id)).map(({ path }) => path)).to.deep.equal(
+        Array.from({ length: 100 }, (_, n) => `/${n}`),
+      );
+      const body = Array.from({ length: 101 }, () => ({ site: id }));
+      await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payloads is too long/ });
+    });
+
+    it('is refused whole where one of it is wrong, and nothing of it is counted', async () => {
+      const id = await site();
+      const body = [{ site: id }, { site: id, kind: 'event' }];
+      await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payload 2/ });
+      await when('POST', '/api/collect', { body: [{ site: id }, { site: 1 }] }).thenRefused(400, {
+        error: /Site/,
+      });
+      expect(await written(id)).to.deep.equal([]);
+    });
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const keyed = (key: string) => ({ 'idempotency-key': key });
+
+    it('counts a request once, and answers it the same', async () => {
+      const [id, key] = [await site(), randomUUID()];
+      const batch = [{ site: id, path: '/a' }, { site: id, path: '/b' }, { site: 'nobody' }];
+      const answers = await Promise.all([1, 2, 3].map(() => collect(batch, keyed(key))));
+      for (const each of answers) expect(each).to.deep.equal(answers[0]);
+      expect(await collect(batch, keyed(key))).to.deep.equal(answers[0]);
+      expect(await hitsOf(id)).to.have.lengthOf(2);
+    });
+
+    it('is refused with another body, and is each caller its own', async () => {
+      const [id, key] = [await site(), randomUUID()];
+      await collect({ site: id, path: '/a' }, keyed(key));
+      const headers = { ...keyed(key), origin: 'https://example.com' };
+      await when('POST', '/api/collect', { body: { site: id, path: '/b' }, headers }).thenRefused(422);
+      expect(
+        await collect({ site: id, path: '/b' }, { ...keyed(key), 'x-forwarded-for': '203.0.113.9' }),
+      ).to.deep.equal(ACCEPTED);
+      expect(await hitsOf(id)).to.have.lengthOf(2);
+    });
+  });
+});
+
+describe('collecting on several nodes', function () {
+  this.timeout(60_000);
+  const nodes = useAnalytics({ '--analytics-country-header': 'X-Country' }, 2);
+  const { site, collect, written } = nodes;
+
+  it('knows on each what was made at another, at once', async () => {
+    for (let n = 0; n < 5; n++) {
+      const id = await site();
+      expect(await collect({ site: id }, {}, 1)).to.deep.equal({ accepted: true });
+    }
+  });
+
+  it('knows a visitor again on another node, and loses no hit where both write at once', async () => {
+    const id = await site();
+    await Promise.all(Array.from({ length: 60 }, (_, n) => collect({ site: id, path: `/${n}` }, {}, n % 2)));
+    const events = await written(id);
+    expect(new Set(events.flatMap(({ data }) => data.secret.hits.map(({ path }) => path)))).to.have.lengthOf(
+      60,
+    );
+    expect(new Set(events.flatMap(({ data }) => data.secret.visitors))).to.have.lengthOf(1);
+  });
+
+  it('believes nobody who is no trusted proxy which country they are in', async () => {
+    const id = await site();
+    await collect({ site: id }, { 'x-country': 'DE' });
+    expect((await written(id))[0]?.data.secret.hits[0]).not.to.have.property('country');
+  });
+});
