@@ -1,20 +1,14 @@
 /** The chat under load: posting and reading over HTTP, in one channel and in a hundred, the whole program in processes of its own. */
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ask, devLogin } from '../support/chat-client.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
 import { load, type Request } from './load.js';
+import { processorMs } from './process.js';
 
 /** Milliseconds of processor time, user and system, of each process so far: the server, and the engines together. */
 function spent({ child, enginePids }: Server): readonly [own: number, engines: number] {
-  const of = (pid: number) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // Ticks are of 10 ms wherever Linux runs.
-    return 10 * (Number(fields[11]) + Number(fields[12]));
-  };
-  return [of(child.pid ?? 0), enginePids.reduce((sum, pid) => sum + of(pid), 0)];
+  return [processorMs(child.pid ?? 0), enginePids.reduce((sum, pid) => sum + processorMs(pid), 0)];
 }
 
 /** `quick` measures for 2 s instead of 8 s, and stores a tenth of the messages. */

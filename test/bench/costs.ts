@@ -1,10 +1,10 @@
 /** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [name=directory[,flag of node] ...]`. */
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
 import { load, makeRooms, type Person, posts, type Request, reads, roomWithMessages } from './load.js';
 import { body } from './logs.js';
+import { processorMs } from './process.js';
 
 const FLAGS = ['--rooms-create-per-hour', '1000000', '--log-level', 'info'];
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
@@ -48,13 +48,7 @@ const PROCESSES = ['server', 'eventstore', 'mongo'] as const;
 
 /** Microseconds of processor, the system's for it included, that each process of the server has had. */
 const used = ({ child, pids }: Server) =>
-  [child.pid, pids.eventstore, pids.mongo].map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    const [user, system] = fields.slice(11, 13);
-    return (Number(user) + Number(system)) * 10_000;
-  });
+  [child.pid, pids.eventstore, pids.mongo].map((pid) => 1000 * processorMs(pid ?? 0));
 
 const given = process.argv.slice(2);
 const chosen = Object.keys(works).filter(

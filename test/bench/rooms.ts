@@ -1,20 +1,14 @@
 /** The room service under load: posting and reading over HTTP, the whole program in processes of its own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
 import { envelope, load, makeRooms, posts, reads, roomWithMessages, signingPublicKey } from './load.js';
-
-/** Anonymous memory in MB: mapped pages of a store are the system's, which takes them back when it needs them. */
-const memory = (pids: readonly number[]) =>
-  pids.map(
-    (pid) => Number(/Pss_Anon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024,
-  );
+import { anonymousMB } from './process.js';
 
 function atRest(server: Server): string {
-  const [own = 0, ...engines] = memory([server.child.pid ?? 0, ...server.enginePids]);
+  const [own = 0, ...engines] = [server.child.pid ?? 0, ...server.enginePids].map(anonymousMB);
   const all = own + engines.reduce((sum, each) => sum + each, 0);
   return `${all.toFixed(0)} MB (server ${own.toFixed(0)}, engines ${engines.map((each) => each.toFixed(0)).join(' and ')})`;
 }

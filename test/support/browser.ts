@@ -7,12 +7,23 @@ const { CHROMIUM } = process.env;
 /** The packaged browser is for one platform; CHROMIUM is the path of another one. */
 export const hasBrowser = CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64');
 
+/** For pages that connect to each other: where there is no network they have the loopback only, and nobody resolves `.local`. */
+export const CONNECTING = [
+  '--allow-loopback-in-peer-connection',
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+];
+
 /** Rejects when this machine lacks a library that it needs. */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   return driver.launch({
     executablePath: CHROMIUM ?? (await chromium.executablePath()),
     // Not the package's own arguments: some turn off what pages are protected by.
-    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ...more,
+    ],
     headless: true,
   });
 }

@@ -2,6 +2,7 @@
 import type { Heard, Said } from './messages.js';
 
 /** What the service closes with when there is nothing to come back for. */
+export const REPLACED = 4001;
 export const REMOVED = 4003;
 export const REFUSED = 4004;
 const UNWELCOME = 1008;
@@ -42,7 +43,7 @@ export function openLine(url: URL, hearing: Hearing): Line {
     socket.onmessage = ({ data }) => hearing.heard(JSON.parse(String(data)));
     socket.onclose = ({ code, reason }) => {
       if (!isWanted) return;
-      isWanted = ![REMOVED, REFUSED, UNWELCOME].includes(code);
+      isWanted = ![REPLACED, REMOVED, REFUSED, UNWELCOME].includes(code);
       if (!isWanted) return hearing.lost(code, reason, undefined);
       // Not all at once, when all have lost it at once.
       const againInMs = (code === RESTARTS ? FIRST_WAIT_MS : waitMs) * (0.5 + Math.random());

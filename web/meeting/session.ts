@@ -1,5 +1,5 @@
 /** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
-import { type Line, openLine, REFUSED, REMOVED } from './line.js';
+import { type Line, openLine, REFUSED, REMOVED, REPLACED } from './line.js';
 import type { Heard, Join, Said } from './messages.js';
 import { after, changed, emptyRoom, type Person, type Room } from './room.js';
 import { inWords } from './words.js';
@@ -52,6 +52,11 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
     become({ status: 'out', room: emptyRoom, trouble });
   }
 
+  function hangUp() {
+    line?.hangUp();
+    line = undefined;
+  }
+
   function sayJoin() {
     // Whoever comes back makes no meeting anew.
     if (wish) line?.say({ type: 'join', ...wish, ...place, ...(place && { isHost: false }) });
@@ -61,16 +66,13 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
     if (againInMs === undefined) {
       line = undefined;
       if (!wish) return;
+      if (code === REPLACED) return out('You are in the meeting from elsewhere now.');
       if (code === REMOVED) return out('A moderator removed you from the meeting.');
       // Why, it was told already.
       if (code === REFUSED) return state.status === 'out' ? undefined : out('You were not let in.');
       return out(reason || 'The service has ended the connection.');
     }
-    if (!wish) {
-      line?.hangUp();
-      line = undefined;
-      return;
-    }
+    if (!wish) return hangUp();
     const seconds = Math.ceil(againInMs / 1000);
     const trouble = `No connection to the service. Trying again in ${seconds} s.`;
     become({ status: place ? 'away' : 'joining', trouble });
@@ -95,10 +97,10 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
   let named: (id: string) => void = () => {};
 
   function heard(message: Heard) {
-    if (!wish) return;
-    if (message.type === 'error' && state.status !== 'inside' && state.status !== 'away')
-      return out(inWords(message));
-    if (message.type === 'error' && state.status === 'away') return out(inWords(message));
+    // What comes of a meeting that we have left is none of ours any more.
+    if (!wish || (message.roomId && message.roomId !== wish.roomId)) return;
+    // Inside, it is about something we did there.
+    if (message.type === 'error' && state.status !== 'inside') return out(inWords(message));
     if (message.type === 'reject-user') return out(`You were not let in. ${message.reason}`.trim());
     if (message.type === 'participant-joined' || message.type === 'waiting-room') {
       if (message.resumeToken)
@@ -128,7 +130,8 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
       else sayJoin();
     },
     leave() {
-      line?.say({ type: 'leave' });
+      if (line?.isOpen) line.say({ type: 'leave' });
+      else hangUp();
       out('');
     },
     say: (message) => line?.say(message),

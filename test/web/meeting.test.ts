@@ -1,0 +1,222 @@
+/** The trial page of meetings in real browsers: they see each other, talk, send files; doors, moderators, and coming back. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { useMeeting } from '../support/meeting-node.js';
+import { openTab, type Tab, type Video } from '../support/meeting-tab.js';
+import { freePort } from '../support/server.js';
+
+describe('the page to try meetings with', function () {
+  this.timeout(240_000);
+  const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' });
+  let browser: Browser;
+  let tabs: Tab[] = [];
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    browser = await startBrowser(CONNECTING);
+  });
+  after(() => browser?.close());
+  afterEach(async () => {
+    for (const { page } of tabs) await page.context().close();
+    expect(tabs.flatMap(({ complaints }) => complaints)).to.deep.equal([]);
+    tabs = [];
+  });
+
+  async function open(name: string, base = meetings.base, options = {}) {
+    const tab = await openTab(browser, base, name, options);
+    tabs.push(tab);
+    return tab;
+  }
+
+  async function two(options: Parameters<Tab['create']>[0] = {}) {
+    const [ada, bob] = [await open('Ada'), await open('Bob')];
+    const roomId = await ada.create(options);
+    await bob.join(roomId, options);
+    await bob.inside();
+    return { ada, bob, roomId };
+  }
+
+  const picture = async ({ page }: Tab, name: string) =>
+    process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
+
+  it('connects two tabs: their pictures arrive, and words between them', async () => {
+    const { ada, bob } = await two({ title: 'Planning' });
+    await ada.sees('Bob');
+    await bob.sees('Ada');
+    const width = await bob
+      .tile('Ada')
+      .locator('video')
+      .evaluate((video) => (video as unknown as Video).videoWidth);
+    expect(width).to.be.greaterThan(0);
+    await ada.page.getByRole('heading', { name: 'Planning' }).waitFor();
+    await picture(ada, 'inside');
+  });
+
+  it('shows to all what is said, and to what it is a reply', async () => {
+    const { ada, bob } = await two();
+    await ada.say('Is <b>this</b> text?');
+    await bob.reads('Is <b>this</b> text?');
+    await bob.button('Reply to Ada').click();
+    await bob.say('It is');
+    await ada.reads('It is');
+    await ada.page.locator('#log blockquote', { hasText: 'Ada: Is <b>this</b> text?' }).waitFor();
+  });
+
+  it('brings a file over, byte by byte', async () => {
+    const { ada, bob } = await two();
+    const sent = randomBytes(300_000);
+    await ada.sendFile('Bob', 'plan.bin', sent);
+    expect((await bob.saves('plan.bin')).equals(sent)).to.equal(true);
+    await ada.page.locator('.file[data-status=done]').waitFor();
+  });
+
+  it('brings over a file with nothing in it, and tells of one that is declined', async () => {
+    const { ada, bob } = await two();
+    await ada.sendFile('Bob', 'empty', Buffer.alloc(0));
+    expect(await bob.saves('empty')).to.have.length(0);
+    await ada.sendFile('Bob', 'unwanted', Buffer.alloc(9));
+    await bob.button('Decline').click();
+    await ada.page.locator('.file[data-status=declined]', { hasText: 'unwanted' }).waitFor();
+  });
+
+  it('lets those wait who come to a locked room, and in whom a moderator admits', async () => {
+    const { ada, roomId } = await two();
+    await ada.button('Lock').click();
+    await ada.page.locator('#locked').waitFor();
+    const [cy, dan] = [await open('Cy'), await open('Dan')];
+    await cy.join(roomId);
+    await cy.page.getByRole('heading', { name: 'Please wait' }).waitFor();
+    await picture(cy, 'waiting');
+    await ada.button('Admit: Cy').waitFor();
+    await picture(ada, 'admitting');
+    await ada.button('Admit: Cy').click();
+    await cy.inside();
+    await cy.sees('Ada');
+    await cy.page.locator('#locked').waitFor();
+    await dan.join(roomId);
+    await ada.page.getByLabel('Why Dan is not let in').fill('This is about you.');
+    await ada.button('Reject: Dan').click();
+    await dan.told(/not let in.*This is about you\./);
+    await ada.button('Unlock').click();
+    await dan.join(roomId);
+    await dan.inside();
+  });
+
+  it('shows hands, reactions, who is muted or dark, and that it is recorded', async () => {
+    const { ada, bob } = await two();
+    await bob.button('Raise hand').click();
+    await bob.button('Mute').click();
+    await bob.button('Picture off').click();
+    await ada.page.locator('.who', { hasText: /^Bob · muted · ✋$/ }).waitFor();
+    await ada.tile('✋ Bob').locator('.initials').waitFor();
+    await bob.button('React: party').click();
+    await ada.tile('Bob').locator('.reaction', { hasText: '🎉' }).waitFor();
+    await bob.button('Lower hand').click();
+    await ada.page.locator('.who', { hasText: /^Bob · muted$/ }).waitFor();
+    await ada.button('Announce recording').click();
+    await bob.page.locator('#recording', { hasText: 'Recorded by Ada' }).waitFor();
+    await ada.button('End recording').click();
+    await bob.page.locator('#recording').waitFor({ state: 'hidden' });
+  });
+
+  it('lets moderators mute, promote and remove, and nobody else', async () => {
+    const { ada, bob } = await two();
+    expect(await bob.button('Remove: Ada').isVisible()).to.equal(false);
+    await ada.button('Mute: Bob').click();
+    await bob.reads('Ada muted you.');
+    await bob.button('Unmute').waitFor();
+    await ada.button('Make moderator: Bob').click();
+    await bob.reads('You are a moderator now.');
+    await bob.button('Remove: Ada').click();
+    await ada.told(/A moderator removed you/);
+    await bob.reads('Ada left.');
+  });
+
+  it('says in plain words why somebody does not come in', async () => {
+    const ada = await open('Ada');
+    await ada.join('NOSUCH');
+    await ada.told(/no such meeting/);
+    await picture(ada, 'lobby');
+    const roomId = await ada.create({ password: 'secret', most: 2 });
+    const [bob, cy] = [await open('Bob'), await open('Cy')];
+    await bob.join(roomId, { password: 'wrong' });
+    await bob.told(/not the password/);
+    await bob.join(roomId, { password: 'secret' });
+    await bob.inside();
+    await cy.join(roomId, { password: 'secret' });
+    await cy.told(/full/);
+    await bob.button('Leave').click();
+    await ada.reads('Bob left.');
+    await cy.join(roomId, { password: 'secret' });
+    await cy.inside();
+  });
+
+  it('starts a meeting that is not there, and is left and joined again by keyboard alone', async () => {
+    const ada = await open('Ada');
+    const { keyboard } = ada.page;
+    await ada.page.getByLabel('Your name').focus();
+    // The pictures, the id, the password, the box.
+    for (const keys of [['Tab'], ['Tab', 'k', 'e', 'y', 's', '2', '2'], ['Tab'], ['Tab', 'Space'], ['Enter']])
+      for (const key of keys) await keyboard.press(key);
+    await ada.inside();
+    expect(await ada.page.locator('#room-id').textContent()).to.equal('KEYS22');
+    await ada.button('Leave').focus();
+    await keyboard.press('Enter');
+    await ada.page.locator('#lobby').waitFor();
+    await ada.page.getByLabel('Meeting id').focus();
+    await keyboard.press('Enter');
+    await ada.inside();
+  });
+
+  it('fits a phone, in the light and in the dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const phone = { viewport: { width: 390, height: 780 }, colorScheme };
+      const ada = await open('Ada Lovelace of London', meetings.base, phone);
+      const width = () => ada.page.evaluate('document.documentElement.scrollWidth');
+      expect(await width()).to.equal(390);
+      await ada.create({ title: 'A title that is rather longer than a phone is wide' });
+      await ada.say('x'.repeat(200));
+      await ada.reads('x'.repeat(200));
+      expect(await width()).to.equal(390);
+      expect(await ada.button('Leave').isVisible()).to.equal(true);
+      await picture(ada, `phone-${colorScheme}`);
+    }
+  });
+});
+
+describe('the page to try meetings with, when its service is started again', function () {
+  this.timeout(240_000);
+  const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' }, 0);
+  let browser: Browser;
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    browser = await startBrowser(CONNECTING);
+  });
+  after(() => browser?.close());
+
+  it('comes back as who it was: same people, same rights, nobody doubled', async () => {
+    const port = await freePort();
+    const base = await meetings.start({ '--meeting-port': port });
+    const [ada, bob] = [await openTab(browser, base, 'Ada'), await openTab(browser, base, 'Bob')];
+    await bob.join(await ada.create());
+    await bob.inside();
+    await ada.sees('Bob');
+    await ada.button('Lock').click();
+    await bob.page.locator('#locked').waitFor();
+    const ids = () => ada.page.locator('.tile').evaluateAll((tiles) => tiles.map((tile) => tile.dataset.id));
+    const before = await ids();
+
+    await meetings.stop(0);
+    await ada.page.locator('#trouble', { hasText: 'No connection' }).waitFor();
+    await meetings.start({ '--meeting-port': port });
+    for (const tab of [ada, bob]) await tab.page.locator('#trouble').waitFor({ state: 'hidden' });
+    await ada.say('Here again');
+    await bob.reads('Here again');
+    await ada.sees('Bob');
+    expect(await ids()).to.deep.equal(before);
+    // Ada moderates still.
+    await ada.button('Unlock').click();
+    await bob.page.locator('#locked').waitFor({ state: 'hidden' });
+  });
+});
