@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { Examined, JSON_BODY } from '../support/examined.js';
 import { newSigner } from '../support/room-crypto.js';
@@ -170,7 +171,7 @@ describe('the documents', function () {
       // Takes whatever is posted.
       const webhookUrl = `${open.urls.logs}/api/ingest`;
       await logs.ask('POST', '/api/alerts/test-webhook', { body: { webhookUrl: 'http://169.254.169.254/' } });
-      while ((await logs.ask('GET', '/api/reindex')).text.includes('"running"'));
+      await eventually(async () => !(await logs.ask('GET', '/api/reindex')).text.includes('"running"'));
       const several = Array.from({ length: 3 }, () => logs.ask('POST', '/api/reindex'));
       await Promise.all(several);
       await logs.ask('POST', '/api/reindex', { target: '/api/reindex?async=true' });
