@@ -70,7 +70,9 @@ export async function openMesh({
       logger.debug({ to, isOpen }, 'the connection to another node has changed');
     };
     const lost = () => observe?.lost();
-    return createLink({ run, to, key, address: () => members.address(to), changed, lost, after });
+    const unreached = (at: string) => logger.warn({ to, address: at }, UNREACHED);
+    const where = () => members.address(to);
+    return createLink({ run, to, key, address: where, changed, lost, unreached, after });
   }
 
   function looked() {
@@ -149,6 +151,9 @@ export async function openMesh({
 
 /** Of what is said to those of whom it is asked where they are. */
 const MOST_WAITING = 8 * 1024 * 1024;
+
+const UNREACHED =
+  'another node lives, and can not be reached where it says: mesh.host and mesh.address are what others see of a machine';
 
 const STAYED = 'this node could not say that it goes: the others will see it';
 
