@@ -108,12 +108,12 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
       () => talk(people, { perSecond: rate, seconds: sizes.seconds }),
       ({ said }) => said,
     );
-    const { said, delivered, lost, chat, candidates } = talking.result;
+    const { said, delivered, lost, cut, chat, candidates } = talking.result;
     figures[`processor a message at ${rate}/s`] = talking.own + talking.engines;
     figures[`chat p99 at ${rate}/s`] = chat.percentile(99);
     figures[`candidate p99 at ${rate}/s`] = candidates.percentile(99);
     tell(
-      `${rate} messages a second each: ${said} said, ${delivered} delivered, ${lost} lost; chat ${times(chat)}; ` +
+      `${rate} messages a second each: ${said} said, ${delivered} delivered, ${lost} lost, ${cut} cut; chat ${times(chat)}; ` +
         `candidates ${times(candidates)}; ${cost(talking, 'message')}`,
     );
   }
@@ -135,7 +135,7 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
 /** Code that was not run before is not compiled yet. */
 async function warmedUp(url: string): Promise<readonly Attendee[]> {
   const { people } = await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10));
-  await talk(people, { perSecond: 20, seconds: 3 });
+  await talk(people, { perSecond: 10, seconds: 3 });
   return people;
 }
 
