@@ -57,10 +57,13 @@ export async function catchUp(
     signal,
     ...atOnceOf([projection]),
   })) {
-    await apply(batch.events);
-    events += batch.events.length;
+    // No further: a build that this one is compared with may have come no further either.
+    const some = batch.events.filter(({ position }) => position <= until);
+    await apply(some);
+    events += some.length;
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
-    const position = batch.caughtUp && (batch.position ?? 0n) < until ? until : batch.position;
+    const isThere = batch.caughtUp || (batch.position ?? 0n) >= until;
+    const position = isThere ? until : batch.position;
     if (position === undefined) continue;
     if (!(await checkpoints.advance({ [collection]: position }, lease)))
       throw new Error('another builder took over');

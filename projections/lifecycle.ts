@@ -174,7 +174,13 @@ export function createLifecycle(ports: LifecyclePorts) {
     });
   }
 
-  /** Builds the projection anew, compares it with the served rows, and throws it away. */
+  /** How far a build shows the log: to its end, or less where nobody keeps it up, or not quickly enough. */
+  async function shown(collection: string): Promise<Position> {
+    const [last, kept] = [await head(), await checkpoints.read(collection)];
+    return kept !== undefined && kept < last ? kept : last;
+  }
+
+  /** Builds the projection anew as far as the served rows have come, compares it with them, and throws it away. */
   async function check(
     projection: ReadModel,
     { signal, onProgress, lookAgainMs = LOOK_AGAIN_MS }: CheckOptions,
@@ -190,7 +196,7 @@ export function createLifecycle(ports: LifecyclePorts) {
         for (const wait of lookAgainMs) {
           if (differences?.length === 0) break;
           await pause(wait, stop);
-          const until = await head();
+          const until = await shown(state.collection);
           const progress = (at: Progress) => onProgress?.(at, until);
           await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
           const found = await compare(

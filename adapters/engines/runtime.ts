@@ -10,6 +10,8 @@ export interface Runtime {
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   readonly startedAt: string;
+  /** A command has started them for itself: they go when it is done. */
+  readonly passing?: true;
 }
 
 const pathIn = (dataDir: string) => join(dataDir, 'runtime.json');

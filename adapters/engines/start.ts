@@ -13,7 +13,7 @@ import type { ChildMessage, Failure, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
 import type { HeldPort } from './port.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
-import { checkStores, markStores, RESTORE, StoreDamaged } from './store-file.js';
+import { checkStore, checkStores, type EngineKind, markStores, RESTORE, StoreDamaged } from './store-file.js';
 
 export interface Engines {
   /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
@@ -30,6 +30,8 @@ export interface EnginesOptions {
   /** 0 picks a free port. */
   readonly eventStorePort?: number;
   readonly mongoPort?: number;
+  /** They go when a command is done: who serves does not rely on them. */
+  readonly passing?: boolean;
   readonly logger: Logger;
 }
 
@@ -43,7 +45,7 @@ const RESTART_MS = 100;
  * store can't be used; then neither engine runs.
  */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
-  const { dataDir, eventStorePort = 0, mongoPort = 0, logger } = options;
+  const { dataDir, eventStorePort = 0, mongoPort = 0, passing = false, logger } = options;
   const lock = lockDirectory(dataDir);
   // One that was killed left its addresses behind: others would take them for those of this start.
   removeRuntime(dataDir);
@@ -62,14 +64,15 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   async function startBoth() {
     checkStores(dataDir);
     const starting = [
-      startEngine('eventstore', resolve(dataDir, 'eventstore'), eventStorePort, secret, logger, heard),
-      startEngine('mongo', resolve(dataDir, 'mongo'), mongoPort, secret, logger),
+      startEngine('eventstore', dataDir, eventStorePort, secret, logger, heard),
+      startEngine('mongo', dataDir, mongoPort, secret, logger),
     ] as const;
     try {
       const [eventStore, mongo] = await Promise.all(starting);
       markStores(dataDir, { eventstore: eventStore.isNew, mongo: mongo.isNew });
       const runtime = { eventStoreUrl: eventStore.url, mongoUrl: mongo.url };
-      writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt: new Date().toISOString() });
+      const startedAt = new Date().toISOString();
+      writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt, ...(passing && { passing }) });
       return [eventStore, mongo, runtime] as const;
     } catch (error) {
       // Where one has failed the other may be ready later: it is waited for, to be stopped.
@@ -93,13 +96,14 @@ interface Engine extends Pick<Ready, 'url' | 'isNew'> {
 }
 
 async function startEngine(
-  kind: 'eventstore' | 'mongo',
-  directory: string,
+  kind: EngineKind,
+  dataDir: string,
   port: number,
   secret: string,
   logger: Logger,
   heard: (message: ChildMessage) => void = () => {},
 ): Promise<Engine> {
+  const directory = resolve(dataDir, kind);
   let child = launch(kind, directory, port, secret).on('message', heard);
   const { held, ...first } = await ready(child, kind, directory);
   const url = maskCredentials(first.url);
@@ -112,6 +116,8 @@ async function startEngine(
       logger.error({ engine: kind, code, signal }, `engine died, starting it again${damage}`);
       for (;;) {
         try {
+          // It would begin a new one where the data directory has been moved away.
+          checkStore(dataDir, kind);
           child = launch(kind, directory, first.port, secret, held).on('message', heard);
           await ready(child, kind, directory);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');

@@ -13,22 +13,29 @@ export class StoreDamaged extends Error {
 export const RESTORE = 'restore the data directory from a backup';
 
 /** Where each engine's data stands in the data directory. */
-const FILES = [join('eventstore', 'log', 'data.mdb'), join('mongo', 'data.mdb')];
+const FILES = { eventstore: join('eventstore', 'log', 'data.mdb'), mongo: join('mongo', 'data.mdb') };
+
+export type EngineKind = keyof typeof FILES;
+
 /** Says that both stores were made once. */
 const MARK = 'stores';
 
 /** Throws `StoreDamaged` when a store that was made is missing or empty: lmdb would begin a new one in its place. */
 export function checkStores(dataDir: string): void {
   if (!existsSync(join(dataDir, MARK))) return;
-  for (const file of FILES) {
-    const path = join(dataDir, file);
-    const size = statSync(path, { throwIfNoEntry: false })?.size;
-    if (size) continue;
-    throw new StoreDamaged(
-      `${path} is ${size === 0 ? 'empty' : 'missing'}, but a store was there: restore the data directory from ` +
-        'a backup, or begin anew on another one',
-    );
-  }
+  checkStore(dataDir, 'eventstore');
+  checkStore(dataDir, 'mongo');
+}
+
+/** The same of one that is known to have been made. */
+export function checkStore(dataDir: string, kind: EngineKind): void {
+  const path = join(dataDir, FILES[kind]);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size) return;
+  throw new StoreDamaged(
+    `${path} is ${size === 0 ? 'empty' : 'missing'}, but a store was there: restore the data directory from ` +
+      'a backup, or begin anew on another one',
+  );
 }
 
 /**

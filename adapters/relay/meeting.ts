@@ -254,6 +254,7 @@ export function createMeetingAudience({
           );
         },
       },
+      RoomRequested: {},
       SignalRelayed: {},
       MeetingErased: {},
     },

@@ -1,8 +1,8 @@
 /** What stands in rows of messages and replies, as people are shown it: their texts opened, reactions put together. */
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { NOTHING_SAID, type Said, type Thread } from '../../domain/chat/events/messages.js';
-import { saidIn } from '../../domain/chat/message.js';
 import { conversationSubject, isDirect } from '../../domain/chat/places.js';
+import { saidIn } from '../../domain/chat/said.js';
 import type { Position, Rows, Vault } from '../ports.js';
 import type { Touched } from '../reflecting.js';
 import { isTurnOver, nextTurn } from '../turns.js';

@@ -58,8 +58,8 @@ export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
   const { admission, come, sessions, passwords, links, failures, derivation, clock, audit } = ports;
 
-  /** Another command of the same request. */
-  const next = (what: string, context: CommandContext): CommandContext => ({
+  /** Another command of the same request, which counts towards nothing. */
+  const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
     ...context,
     commandId: derivation.id(`chat.${what}`, context.commandId),
   });

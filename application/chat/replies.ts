@@ -7,11 +7,12 @@ import {
   messageStream,
   notAuthor,
   notInDirect,
+  replyChanged,
 } from '../../domain/chat/message.js';
 import { isDirect } from '../../domain/chat/places.js';
 import { replyWith, threadOf } from '../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { CommandContext } from '../ports.js';
+import { type CommandContext, Unavailable } from '../ports.js';
 import type { Caller } from './admission.js';
 import { messageKind } from './kinds.js';
 import type { MessagePorts, Success } from './messages.js';
@@ -34,6 +35,9 @@ const ofReply: Rejection = {
   kind: 'invalid',
   detail: 'A reply has no thread of its own',
 };
+
+/** Of an edit that others come between. */
+const MOST_ATTEMPTS = 10;
 
 export type Replies = ReturnType<typeof createReplies>;
 
@@ -90,7 +94,16 @@ export function createReplies(ports: ReplyPorts) {
     return { body: { reply, threadMeta: threadView(roster, thread) }, position: outcome.position };
   }
 
-  async function edit(
+  /** Again, from what it says by then, where another edit came between. */
+  async function edit(...asked: Parameters<typeof editOnce>): ReturnType<typeof editOnce> {
+    for (let left = MOST_ATTEMPTS; left > 0; left--) {
+      const done = await editOnce(...asked);
+      if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
+    }
+    throw new Unavailable('the thread is edited all the time');
+  }
+
+  async function editOnce(
     caller: Caller,
     messageId: string,
     replyId: string,
@@ -99,27 +112,30 @@ export function createReplies(ports: ReplyPorts) {
   ): Promise<Done<{ readonly message: ReplyView }> | Rejection> {
     const found = await inThread(caller, messageId, replyId);
     if ('rejected' in found) return found;
-    const { channelId, author } = found;
+    const { channelId, author, createdAt, edits } = found;
     if (author !== caller.userId) return notAuthor;
     const ready = await worded(caller, channelId, wording);
     if ('rejected' in ready) return ready;
-    const before = await replyText({ channelId, messageId, replyId, position: found.position });
-    if (!before) return messageNotFound;
-    const { quotedMessageId = before.quotedMessageId } = ready;
+    const from = await replyText({ channelId, messageId, replyId, position: found.position });
+    if (!from) return messageNotFound;
+    const { quotedMessageId = from.quotedMessageId } = ready;
+    const to = { said: { ...from.said, ...ready.said }, quotedMessageId };
     const about = { messageId, replyId, by: caller.userId, now: clock.now() };
-    const command = {
-      type: 'EditReply' as const,
-      ...about,
-      said: { ...before.said, ...ready.said },
-      quotedMessageId,
-    };
+    const command = { type: 'EditReply' as const, ...about, edit: { from, to, edits } };
     const holding = { messageId, holderId: replyId, channelId };
     const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
     const outcome = await run(command, channelId, context, hang);
     if (isRejection(outcome)) return outcome;
     const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
-    if (!edited) throw new Error('a reply was edited without an event');
-    const { createdAt, editedAt: updatedAt, secret: said, ...rest } = edited.data;
+    const {
+      secret: said,
+      editedAt: updatedAt,
+      ...rest
+    } = edited?.data ?? {
+      secret: from.said,
+      editedAt: from.updatedAt,
+      quotedMessageId: from.quotedMessageId,
+    };
     const quoted = { quotedMessageId: rest.quotedMessageId };
     const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt, ...quoted };
     const message = replyView((await admission.roster()).state, { ...written, said });
@@ -132,7 +148,8 @@ export function createReplies(ports: ReplyPorts) {
     if ('rejected' in found) return found;
     const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
     if (!reply) return messageNotFound;
-    return { ...reply, channelId: found.state.channelId, position: found.position };
+    const { channelId, edits } = found.state;
+    return { ...reply, channelId, edits, position: found.position };
   }
 
   async function remove(

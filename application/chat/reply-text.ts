@@ -25,6 +25,7 @@ export interface Sought {
 export interface ReplyText {
   readonly said: Said;
   readonly quotedMessageId: string | null;
+  readonly updatedAt: number | null;
 }
 
 type Saying = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
@@ -42,7 +43,8 @@ export function createReplyText({ log, reveal, pages }: ReplyTextPorts) {
         const isSaid = isOf<Saying>('ReplyEdited', event) || isOf<Saying>('ReplyPosted', event);
         if (!isSaid || event.data.replyId !== replyId) continue;
         const { data } = await reveal<Saying>(catalog, event);
-        return { said: data.secret, quotedMessageId: data.quotedMessageId };
+        const updatedAt = 'editedAt' in data ? data.editedAt : null;
+        return { said: data.secret, quotedMessageId: data.quotedMessageId, updatedAt };
       }
     }
     return undefined;

@@ -35,6 +35,12 @@ export const chatSettings = {
     alias: { env: 'INITIAL_USER_PASSWORD', flag: '--initialUserPassword' },
     description: 'Password of the initial admin, set where there is none yet, never written over',
   },
+  'chat.registerPerHour': {
+    type: 'integer',
+    minimum: 1,
+    default: 100,
+    description: 'Users who may register themselves from one network in an hour, in password mode',
+  },
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',

@@ -49,7 +49,7 @@ export function createCensus(
     const now = room && { people: room.people.length, isLatent: isEmptyLatent(room) };
     if (now) known.set(roomId, now);
     else known.delete(roomId);
-    coming.delete(roomId);
+    if (now) coming.delete(roomId);
     people += (now?.people ?? 0) - (before?.people ?? 0);
     latent += Number(now?.isLatent ?? false) - Number(before?.isLatent ?? false);
     peak = Math.max(peak, people);

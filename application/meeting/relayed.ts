@@ -2,6 +2,7 @@
 import type { SignalEvent } from '../../domain/meeting/catalog.js';
 import type { Appender } from '../command/appender.js';
 import { newEvent } from '../command/new-event.js';
+import { pause } from '../pause.js';
 import type { CommandContext, EventLog } from '../ports.js';
 
 export interface RelayedPorts {
@@ -19,7 +20,7 @@ interface Meeting {
 }
 
 /** Of one node at most once in this time, for each meeting that had some. */
-export const RELAYED_EVERY_MS = 60_000;
+const EVERY_MS = 60_000;
 const KEPT_SECONDS = 30 * 86_400;
 
 /** Apart from the rooms, whose rules it would only be in the way of, and of one writer: nothing contends for it. */
@@ -40,27 +41,37 @@ export function createRelayed({ log, appender, node, release, systemContext }: R
     /** One more. */
     count: (meeting: Meeting) => add(meeting),
 
-    /** Rejects with `Unavailable`, and what was counted is written with the next. */
-    async write(): Promise<void> {
-      const all = [...counts.values()];
-      if (all.length === 0) return;
-      counts = new Map();
-      try {
-        if (!isKept) await log.retain(stream, { maxAgeSeconds: KEPT_SECONDS });
-        isKept = true;
-        const context = systemContext('meeting.relayed');
-        const events = all.map((data, index) => {
-          const event: SignalEvent = { type: 'SignalRelayed', data };
-          return {
-            event: newEvent({ service: 'meeting', release }, stream, event, index, context),
-            bytes: Buffer.byteLength(JSON.stringify(data)),
-          };
-        });
-        await appender.append(stream, events);
-      } catch (error) {
-        for (const { count, ...meeting } of all) add(meeting, count);
-        throw error;
+    /** Writes every so often, and at the end; rejects as `write` does. */
+    async keepWriting(stop: AbortSignal): Promise<void> {
+      while (!stop.aborted) {
+        await pause(EVERY_MS, stop);
+        await write();
       }
     },
+
+    write,
   };
+
+  /** Rejects with `Unavailable`, and what was counted is written with the next. */
+  async function write(): Promise<void> {
+    const all = [...counts.values()];
+    if (all.length === 0) return;
+    counts = new Map();
+    try {
+      if (!isKept) await log.retain(stream, { maxAgeSeconds: KEPT_SECONDS });
+      isKept = true;
+      const context = systemContext('meeting.relayed');
+      const events = all.map((data, index) => {
+        const event: SignalEvent = { type: 'SignalRelayed', data };
+        return {
+          event: newEvent({ service: 'meeting', release }, stream, event, index, context),
+          bytes: Buffer.byteLength(JSON.stringify(data)),
+        };
+      });
+      await appender.append(stream, events);
+    } catch (error) {
+      for (const { count, ...meeting } of all) add(meeting, count);
+      throw error;
+    }
+  }
 }

@@ -1,19 +1,21 @@
 /** What is done with meeting rooms from outside of them: making one before anybody comes. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
+import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/request.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { prepaid } from '../command/charging.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled, Repetition } from '../command/repetition.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
 import type { Census } from './census.js';
-import { roomKind } from './kinds.js';
+import { requestKind, roomKind } from './kinds.js';
 import type { RoomPasswords } from './passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {
   readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
   readonly repetition: Repetition;
@@ -51,7 +53,7 @@ export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'lim
 const NAMES = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, repetition, vault, derivation, passwords, census, clock, maxLatentRooms } = ports;
+  const { handle, repetition, log, vault, derivation, passwords, census, clock, maxLatentRooms } = ports;
 
   /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
   async function make(
@@ -122,6 +124,8 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       if (census.latent() >= maxLatentRooms) return houseFull;
       census.expect(roomId);
       isExpected = true;
+      const misused = context.fingerprint === undefined ? undefined : await note(roomId, meetingId, context);
+      if (misused) return misused;
       // Without the key of its meeting nothing can be sealed.
       await vault.create(meetingSubject({ meetingId }));
       return undefined;
@@ -134,6 +138,19 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     } finally {
       if (isExpected && !isMade) census.failed(roomId);
     }
+  }
+
+  /** The same key may not make another room: told by a stream that is found by the key alone. */
+  async function note(roomId: string, meetingId: string, context: CommandContext) {
+    const { quota: _, ...free } = context;
+    const stream = requestStream(derivation.id('meeting.request', context.commandId));
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
+      return undefined;
+    };
+    const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
+    const outcome = await handle(requestKind, stream, command, free, keep);
+    return isRejection(outcome) ? outcome : undefined;
   }
 
   return { make };

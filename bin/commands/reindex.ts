@@ -26,7 +26,10 @@ export const reindex: CommandSpec = {
   ],
   arguments: [new Argument('[projection...]', 'Read models').choices(projections.map(({ name }) => name))],
   options: [
-    new Option('--check', 'Compare the served rows with a rebuild, row by row; exit code 1 if they differ'),
+    new Option(
+      '--check',
+      'Compare the served rows, as far as they are kept up, with a rebuild; exit code 1 if they differ',
+    ),
     new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {

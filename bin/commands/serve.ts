@@ -1,5 +1,6 @@
 /** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
 import { Argument } from 'commander';
+import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { createLogger } from '../../adapters/system/logger.js';
 import { once, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
 import { findServers } from '../node/connect.js';
@@ -47,6 +48,7 @@ export const serve: CommandSpec = {
       const names: readonly string[] = chosen(args);
       const run = services.filter(({ name }) => names.includes(name));
       await begin(run, values, servers, logger, opened);
+      keepHeapSmall();
     } catch (error) {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});

@@ -10,6 +10,6 @@ import { Failed } from './failure.js';
 export async function findStores(values: AnnalsValues, logger: Logger): Promise<Servers> {
   const dataDir = resolve(values.dataDir);
   const given = values['eventStore.url'] && values['mongo.url'];
-  if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger);
+  if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger, { passing: true });
   throw new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);
 }

@@ -11,7 +11,6 @@ import { type ListenOptions, listen } from '../../adapters/http/kernel/server.js
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { RING_BYTES } from '../../adapters/relay/ring.js';
 import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/system/client-address.js';
-import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
 import type { Step } from '../../adapters/system/shutdown.js';
@@ -133,7 +132,6 @@ export async function begin(
   const routes = operationsRoutes(policy, status, metrics, access);
   const door = { policy, routes, signIn: operationsSignIn(access) };
   await open(door, values['operations.port'], { connections: fewFor(policy.service, metrics) });
-  keepHeapSmall();
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
 }

@@ -36,6 +36,12 @@ const LOST_EVERY_MS = 1000;
 /** How long whoever watches the other process has for starting it again. */
 const GONE_MS = 10_000;
 
+export interface FindOptions {
+  /** For a command, which is done at some time; who serves relies on no engines that go with one, and waits for its end. */
+  readonly passing?: boolean;
+  readonly startingMs?: number;
+}
+
 /**
  * Starts engines only where no addresses are given and none run on the data directory. Rejects with `DirectoryInUse`
  * where another process holds it for `startingMs` without engines to be found.
@@ -43,14 +49,24 @@ const GONE_MS = 10_000;
 export async function findServers(
   values: Pick<AnnalsValues, 'eventStore.url' | 'mongo.url' | 'dataDir'>,
   logger: Logger,
-  startingMs = STARTING_MS,
+  { passing = false, startingMs = STARTING_MS }: FindOptions = {},
 ): Promise<Servers> {
   const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
   if (eventStoreUrl && mongoUrl) return { eventStoreUrl, mongoUrl, kind: 'given', stop: async () => {} };
   const dataDir = resolve(values.dataDir);
-  const until = performance.now() + startingMs;
-  for (let told = false; ; told = true) {
+  let until = performance.now() + startingMs;
+  let told = '';
+  const tell = (message: string) => {
+    if (message !== told) logger.info({ dataDir }, message);
+    told = message;
+  };
+  for (; ; await delay(LOOK_AGAIN_MS)) {
     const running = findRuntime(dataDir);
+    if (running?.passing && !passing) {
+      tell(`a command works on ${dataDir}, process ${running.pid}: this goes on once that is done`);
+      until = performance.now() + startingMs;
+      continue;
+    }
     if (running)
       return {
         ...running,
@@ -59,13 +75,12 @@ export async function findServers(
         stop: async () => {},
       };
     try {
-      const engines: Engines = await startEngines({ dataDir, logger });
+      const engines: Engines = await startEngines({ dataDir, passing, logger });
       return { ...engines, kind: 'embedded' };
     } catch (error) {
       // They are being started, or stopped: soon they can be found, or the directory is free.
       if (!(error instanceof DirectoryInUse) || performance.now() > until) throw error;
-      if (!told) logger.info({ dataDir }, `${error.message}, whose engines are waited for`);
-      await delay(LOOK_AGAIN_MS);
+      tell(`${error.message}, whose engines are waited for`);
     }
   }
 }

@@ -74,8 +74,10 @@ export const catalog = {
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),
-    /** `registeredAt`: since when it was there, so that all its days are found. */
-    SiteDeleted: event(object({ ...inSite, registeredAt: time, deletedAt: time }), { erases: siteSubject }),
+    /** `registeredAt`: since when it was there, so that all its days are found. `days`: how many were counted of it. */
+    SiteDeleted: event(object({ ...inSite, registeredAt: time, deletedAt: time }, { days: count }), {
+      erases: siteSubject,
+    }),
     /**
      * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
      * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.

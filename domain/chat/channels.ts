@@ -1,5 +1,6 @@
 /** Which channels there are, what they are called, who may see each, and their webhooks. Stream `chat.channels-main`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { notBefore } from '../shared/not-before.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 import type { ChatEvent } from './catalog.js';
 import { nameKey } from './names.js';
@@ -213,7 +214,8 @@ function update(
   };
   const kind = isPrivate === channel.isPrivate ? {} : { isPrivate };
   if (joined.length + left.length + Object.keys({ ...secret, ...kind }).length === 0) return [];
-  const data = { channelId, by: by.userId, updatedAt: now, joined, left, ...kind, secret };
+  const updatedAt = notBefore(now, channel.createdAt, channel.updatedAt);
+  const data = { channelId, by: by.userId, updatedAt, joined, left, ...kind, secret };
   return [{ type: 'ChannelUpdated', data }];
 }
 

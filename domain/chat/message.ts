@@ -1,5 +1,6 @@
 /** A message with its reactions and its thread. Stream `chat.message-<id>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { notBefore } from '../shared/not-before.js';
 import type { ChatEvent } from './catalog.js';
 import type { Asking } from './channels.js';
 import { NOTHING_SAID, type Said } from './events/messages.js';
@@ -15,7 +16,24 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
-import { noReplies, type Replies, replyWith, threadOf, withoutReply, withReply } from './thread.js';
+import {
+  empty,
+  messageNotFound,
+  notAuthor,
+  notInDirect,
+  replyChanged,
+  tooManyReactions,
+} from './refusals.js';
+import { isEmpty, isSame, saidIn } from './said.js';
+import {
+  noReplies,
+  type Replies,
+  type ReplyEdit,
+  replyWith,
+  threadOf,
+  withoutReply,
+  withReply,
+} from './thread.js';
 
 export interface MessageState {
   readonly status: 'none' | 'there' | 'deleted';
@@ -29,6 +47,8 @@ export interface MessageState {
   readonly said: Said;
   readonly reacting: Reacting;
   readonly replies: Replies;
+  /** How often replies of it were edited. */
+  readonly edits: number;
 }
 
 interface Saying {
@@ -49,7 +69,7 @@ export type MessageCommand =
   | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
   | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
   | ({ type: 'PostReply'; replyId: string; author: string } & Saying & Told)
-  | ({ type: 'EditReply'; replyId: string; by: string; said: Said; quotedMessageId: string | null } & Told)
+  | ({ type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit } & Told)
   | ({ type: 'DeleteReply'; replyId: string; by: Asking } & Told);
 
 type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
@@ -81,33 +101,10 @@ const initialState: MessageState = {
   said: NOTHING_SAID,
   reacting: noReactions,
   replies: noReplies,
+  edits: 0,
 };
 
-export const messageNotFound: Rejection = {
-  rejected: 'chat/message-not-found',
-  kind: 'not-found',
-  detail: 'Message not found',
-};
-export const notAuthor: Rejection = {
-  rejected: 'chat/not-the-author',
-  kind: 'forbidden',
-  detail: 'Only its author may do this',
-};
-const empty: Rejection = {
-  rejected: 'chat/empty-message',
-  kind: 'invalid',
-  detail: 'A message needs content, an attachment or an image',
-};
-const tooManyReactions: Rejection = {
-  rejected: 'chat/too-many-reactions',
-  kind: 'invalid',
-  detail: `A message takes ${MOST_REACTIONS} reactions of one person`,
-};
-export const notInDirect = (what: string): Rejection => ({
-  rejected: 'chat/not-in-direct-messages',
-  kind: 'invalid',
-  detail: `Direct messages ${what}`,
-});
+export { messageNotFound, notAuthor, notInDirect, replyChanged };
 
 function decide(command: MessageCommand, state: MessageState): Outcome {
   if (command.type === 'PostMessage') return post(command, state);
@@ -134,9 +131,6 @@ function decide(command: MessageCommand, state: MessageState): Outcome {
   }
 }
 
-const isEmpty = ({ content, attachments, images }: Said): boolean =>
-  content.trim() === '' && attachments.length === 0 && images.length === 0;
-
 function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
   if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
   const { messageId, channelId, author, said, quotedMessageId = null, now } = command;
@@ -161,15 +155,20 @@ function standing(
   return { ...message, thread, secret };
 }
 
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
   if (state.author !== by) return notAuthor;
   const said = saidIn({ ...state.said, ...command.said });
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
-  const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt: now }), by };
+  const data = {
+    ...standing(messageId, state, {
+      said,
+      quotedMessageId,
+      updatedAt: notBefore(now, state.createdAt, state.updatedAt),
+    }),
+    by,
+  };
   return [{ type: 'MessageEdited', data }];
 }
 
@@ -182,7 +181,12 @@ function remove({ messageId, by, now }: Command<'DeleteMessage'>, state: Message
 function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if (state.pinnedAt !== null) return [];
-  return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt: now }), by } }];
+  return [
+    {
+      type: 'MessagePinned',
+      data: { ...standing(messageId, state, { pinnedAt: notBefore(now, state.createdAt) }), by },
+    },
+  ];
 }
 
 function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
@@ -224,14 +228,19 @@ function postReply(command: Command<'PostReply'>, { channelId, replies }: Messag
   return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];
 }
 
-function editReply(command: Command<'EditReply'>, { channelId, replies }: MessageState): Outcome {
-  const { messageId, replyId, by, said, quotedMessageId, now: editedAt } = command;
+function editReply(command: Command<'EditReply'>, { channelId, replies, edits }: MessageState): Outcome {
+  const { messageId, replyId, by, now, edit } = command;
   const reply = replyWith(replies, replyId);
   if (!reply) return messageNotFound;
   const { author, createdAt } = reply;
   if (author !== by) return notAuthor;
+  if (edit.edits !== edits) return replyChanged;
+  const { said, quotedMessageId } = edit.to;
   if (isEmpty(said)) return empty;
+  if (quotedMessageId === edit.from.quotedMessageId && isSame(saidIn(said), saidIn(edit.from.said)))
+    return [];
   const thread = threadOf(replies)!;
+  const editedAt = notBefore(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
   return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: said } }];
 }
@@ -246,15 +255,6 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   const data = { messageId, channelId, replyId, author, by: by.userId, deletedAt, thread };
   return [{ type: 'ReplyDeleted', data }];
 }
-
-/** What is said by something that carries more. */
-export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
-  content,
-  attachments,
-  images,
-  mentions,
-  ...(botName !== undefined && { botName }),
-});
 
 const evolve: Evolve<MessageState, MessageEvent> = {
   MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
@@ -287,7 +287,7 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     ...state,
     replies: withReply(state.replies, replyId, { author, createdAt }),
   }),
-  ReplyEdited: (state) => state,
+  ReplyEdited: (state) => ({ ...state, edits: state.edits + 1 }),
   ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),
 };
 

@@ -1,6 +1,6 @@
 /** The replies to a message: who wrote each, and what is told of all of them. Kept short, since they may be 100,000. */
 import { PersistentMap } from '../shared/persistent-map.js';
-import type { Thread } from './events/messages.js';
+import type { Said, Thread } from './events/messages.js';
 
 /** Told of who took part: more would make every further reply as large as they are many. */
 export const SHOWN_PARTICIPANTS = 100;
@@ -25,6 +25,19 @@ export const noReplies: Replies = {
   authors: [],
   written: PersistentMap.empty(),
 };
+
+export interface ReplyText {
+  readonly said: Said;
+  readonly quotedMessageId: string | null;
+}
+
+/** The whole reply as it is to be, from what it was. */
+export interface ReplyEdit {
+  readonly from: ReplyText;
+  readonly to: ReplyText;
+  /** How often replies of the message had been edited then. */
+  readonly edits: number;
+}
 
 export interface Reply {
   readonly author: string;

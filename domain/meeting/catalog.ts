@@ -31,6 +31,8 @@ const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } 
 export const catalog = {
   service: 'meeting',
   events: {
+    /** Under a key: by it the key is known, whichever room it is used for. */
+    RoomRequested: event(inMeeting({ requestedAt: time })),
     RoomOpened: event(
       inMeeting(
         { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
@@ -123,7 +125,10 @@ export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
 /** Neither is this one: it stands with others of its node. */
 export type SignalEvent = MeetingEvent<'SignalRelayed'>;
 
-type Apart = (SaidEvent | SignalEvent)['type'];
+/** Nor this one, which comes before there is a room. */
+export type RequestEvent = MeetingEvent<'RoomRequested'>;
+
+type Apart = (SaidEvent | SignalEvent | RequestEvent)['type'];
 
 /** Those of a room itself. */
 export type RoomEvent<

@@ -7,6 +7,7 @@ import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime, removeRuntime, writeRuntime } from '../../adapters/engines/runtime.js';
 import { startEngines } from '../../adapters/engines/start.js';
 import { findServers } from '../../bin/node/connect.js';
+import { eventually } from '../support/condition.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
 
 describe('beside another process on its data directory, a command', () => {
@@ -57,6 +58,22 @@ describe('beside another process on its data directory, a command', () => {
     expect(found.kind).equal('embedded');
   });
 
+  it('shares the engines of another command; who serves waits until that is done, and starts others', async () => {
+    const first = await findServers(values(), quiet, { passing: true });
+    undo.push(first.stop);
+    const said: string[] = [];
+    const info = (_: object, message: string) => said.push(message);
+    const serving = findServers(values(), { ...quiet, info });
+    await eventually(() => said.some((line) => line.includes(`process ${process.pid}`)));
+    const second = await findServers(values(), quiet, { passing: true });
+    expect(second).to.include({ kind: 'embedded, of another process', mongoUrl: first.mongoUrl });
+    await undo.pop()?.();
+    const found = await serving;
+    undo.push(found.stop);
+    expect(found.kind).equal('embedded');
+    expect(findRuntime(dataDir)).to.include({ mongoUrl: found.mongoUrl }).and.not.have.property('passing');
+  });
+
   /** Finds engines that are of this process, as far as `runtime.json` says; `end` gives up their directory. */
   async function findEngines(dataDir: string, pid: number) {
     const lock = lockDirectory(dataDir);
@@ -98,7 +115,7 @@ describe('beside another process on its data directory, a command', () => {
     const lock = lockDirectory(dataDir);
     undo.push(lock.release);
     writeFileSync(join(dataDir, 'runtime.json'), '{');
-    const error = await findServers(values(), quiet, 0).then(
+    const error = await findServers(values(), quiet, { startingMs: 0 }).then(
       () => undefined,
       (refused: unknown) => refused,
     );

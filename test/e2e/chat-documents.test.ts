@@ -11,7 +11,7 @@ describe('the document of the chat', function () {
   let server: Server;
 
   before(async () => {
-    server = await startServer(directory.path, []);
+    server = await startServer(directory.path, ['chat']);
   });
   after(async () => {
     await server?.stop();

@@ -41,7 +41,7 @@ describe('the files of the chat on the disk', function () {
   let server: Server;
   beforeEach(async () => {
     directory = temporaryDirectory();
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['chat']);
   });
   afterEach(async () => {
     await server.stop('SIGKILL');
@@ -115,7 +115,7 @@ describe('the files of the chat on the disk', function () {
       await eventually(() => acknowledged.length >= 3);
       await server.stop('SIGKILL');
       await uploads;
-      server = await startServer(directory.path);
+      server = await startServer(directory.path, ['chat']);
       for (const { filename, bytes } of kept) {
         const found = await read(worldOf(server), admin, `/files/${filename}`);
         expect(found.status).to.equal(200);
@@ -127,7 +127,7 @@ describe('the files of the chat on the disk', function () {
   });
 
   it('are the same on every process of a machine', async () => {
-    const other = await startServer(directory.path);
+    const other = await startServer(directory.path, ['chat']);
     try {
       const [one, two] = [worldOf(server), worldOf(other)];
       const admin = await devLogin(one.base, EMAIL);

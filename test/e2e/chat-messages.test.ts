@@ -8,7 +8,7 @@ import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
 
-const FLAGS = ['--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
+const FLAGS = ['chat', '--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
 
 /** A request with a key, to be sent any number of times, and its first answer if there was one. */
 interface Sent {

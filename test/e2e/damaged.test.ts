@@ -13,7 +13,7 @@ import { ANNALS, FREE_PORTS, startServer } from '../support/server.js';
 /** Ends when it and all that it started have closed their output. */
 const starting = (command: 'serve' | 'engines', dataDir: string) =>
   new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    const more = command === 'serve' ? FREE_PORTS : [];
+    const more = command === 'serve' ? ['rooms', ...FREE_PORTS] : [];
     execFile(process.execPath, [ANNALS, command, '--data-dir', dataDir, ...more], (error, _, stderr) =>
       resolve({ code: error?.code ?? 0, stderr }),
     );
@@ -35,7 +35,7 @@ describe('a damaged store', function () {
   let marked: string;
 
   before(async () => {
-    const server = await startServer(whole);
+    const server = await startServer(whole, ['rooms']);
     const room = await createRoom(server.urls.rooms ?? '', 'Ada');
     for (let n = 0; n < 20; n++) await room.post(`message ${n}`);
     bob = await createRoom(server.urls.rooms ?? '', 'Bob');
@@ -68,7 +68,7 @@ describe('a damaged store', function () {
         'cut in its middle',
         () => truncateSync(file, readFileSync(file).length >> 1),
         /damaged or cut short: restore/,
-        'serve',
+        'engines',
       ],
       ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],
     ] as const) {
@@ -119,7 +119,7 @@ describe('a damaged store', function () {
           .and.include(join(damaged, engine));
       }
       cpSync(join(whole, engine), join(damaged, engine), { recursive: true });
-      const server = await startServer(damaged);
+      const server = await startServer(damaged, ['rooms']);
       expect(await server.stop()).to.equal(0);
     });
   }
@@ -136,7 +136,7 @@ describe('a damaged store', function () {
     damageEach(files.eventstore, (bytes, at) => {
       bytes[at + 2]! ^= 1;
     });
-    const server = await startServer(damaged);
+    const server = await startServer(damaged, ['rooms']);
     const told = async () => {
       const text = await (await fetch(`${server.urls.operations}/metrics`)).text();
       return /^annals_damaged_events (\d+)$/m.exec(text)?.[1];
@@ -155,7 +155,7 @@ describe('a damaged store', function () {
 
   it('is told where a row of a read model is damaged, with 503, until it is built anew', async () => {
     damageEach(files.mongo, (bytes, at) => bytes.fill(0, at, at + 8));
-    const server = await startServer(damaged);
+    const server = await startServer(damaged, ['rooms']);
     const base = server.urls.rooms ?? '';
     const state = () =>
       call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
@@ -169,7 +169,7 @@ describe('a damaged store', function () {
   });
 
   it('is told from one that is whole', async () => {
-    const server = await startServer(damaged);
+    const server = await startServer(damaged, ['rooms']);
     expect(await server.stop()).to.equal(0);
   });
 });

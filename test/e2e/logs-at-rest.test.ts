@@ -33,7 +33,7 @@ describe('the log index at rest', () => {
   it('shows no word, name, value or guessable digest of a record, and finds them all the same', async () => {
     const directory = temporaryDirectory();
     try {
-      const server = await startServer(directory.path);
+      const server = await startServer(directory.path, ['logs']);
       try {
         const client = logClient(server.urls.logs ?? '');
         // So many that some stand in blocks of their own, some in one that gathers.

@@ -21,7 +21,7 @@ describe('the log service, killed under ingest', () => {
     const requests: { records: object[]; key: string; answer?: object }[] = [];
     let sent = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const server = await startServer(directory.path);
+      const server = await startServer(directory.path, ['logs']);
       const client = logClient(server.urls.logs ?? '');
       let alive = true;
       const senders = Array.from({ length: 8 }, async (_, sender) => {
@@ -49,7 +49,7 @@ describe('the log service, killed under ingest', () => {
     }
     const unanswered = requests.filter(({ answer }) => !answer);
     expect(unanswered).not.to.have.length(0);
-    const server = await startServer(directory.path);
+    const server = await startServer(directory.path, ['logs']);
     try {
       const client = logClient(server.urls.logs ?? '');
       // As clients do: what was not answered, and now and then what was.

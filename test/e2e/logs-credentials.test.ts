@@ -11,7 +11,7 @@ describe('the log service with credentials', () => {
   let client: LogClient;
 
   before(async () => {
-    server = await startServer(directory.path, ['--logs-api-token', 'a-long-enough-token'], {
+    server = await startServer(directory.path, ['logs', '--logs-api-token', 'a-long-enough-token'], {
       ANNALS_LOGS_BASIC_USERNAME: 'ops',
       ANNALS_LOGS_BASIC_PASSWORD: 'secret',
       ANNALS_LOGS_PRODUCERS: JSON.stringify([{ id: 'shop', token: 'token-of-the-shop' }]),

@@ -14,7 +14,7 @@ describe('the log service with little memory', () => {
   let client: LogClient;
 
   before(async () => {
-    server = await startServer(directory.path, [], { NODE_OPTIONS: '--max-old-space-size=256' });
+    server = await startServer(directory.path, ['logs'], { NODE_OPTIONS: '--max-old-space-size=256' });
     client = logClient(server.urls.logs ?? '');
   });
   after(async () => {

@@ -16,7 +16,7 @@ describe('a watched directory', () => {
   let server: Server;
 
   const start = async () => {
-    server = await startServer(data, ['--logs-watch', `${watched},${later}`]);
+    server = await startServer(data, ['logs', '--logs-watch', `${watched},${later}`]);
   };
   const numbers = async (producer: string) => {
     const entries = await logClient(server.urls.logs ?? '').all(`producer=${producer}&order=asc`);

@@ -18,7 +18,7 @@ describe('the log service', () => {
   let run: string;
 
   before(async () => {
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['logs']);
     base = server.urls.logs ?? '';
     client = logClient(base);
   });

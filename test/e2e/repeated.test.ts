@@ -27,7 +27,7 @@ describe('an Idempotency-Key', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   let nodes: Server[] = [];
-  const flags = ['--rooms-create-per-hour', '100000'];
+  const flags = ['rooms', 'logs', '--rooms-create-per-hour', '100000'];
   const start = async () => {
     // The first brings the engines.
     const first = await startServer(directory.path, flags);

@@ -7,6 +7,7 @@ import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
 import { services } from '../../bin/services/all.js';
+import { eventually } from '../support/condition.js';
 import { quiet, temporaryDirectory } from '../support/engines.js';
 import { logClient, tailed } from '../support/log-client.js';
 import { run } from '../support/program.js';
@@ -64,9 +65,7 @@ describe('after a start', function () {
   const state = ({ roomId, sessionToken: token }: RoomClient) =>
     call<RoomState>(rooms(), 'GET', `/rooms/${roomId}/state`, { token });
   const ready = async () => (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as Ready;
-  const isReady = async () => {
-    while (!(await ready()).ok);
-  };
+  const isReady = () => eventually(async () => (await ready()).ok);
 
   it('says of every answer that it is pending, and is not ready, until all that was in the log is in the rows', async () => {
     const names = ['projector:rooms', 'projector:logs'];

@@ -17,7 +17,7 @@ describe('a room under hostile hands', () => {
   let ada: RoomClient;
 
   before(async () => {
-    server = await startServer(directory.path, ['--rooms-create-per-hour', '100000']);
+    server = await startServer(directory.path, ['rooms', '--rooms-create-per-hour', '100000']);
     base = server.urls.rooms ?? '';
     ada = await createRoom(base, 'Ada');
   });

@@ -18,7 +18,7 @@ describe('an encrypted room', () => {
   let base: string;
 
   before(async () => {
-    const flags = ['--rooms-create-per-hour', '100000', '--rooms-min-ttl-ms', '1'];
+    const flags = ['rooms', '--rooms-create-per-hour', '100000', '--rooms-min-ttl-ms', '1'];
     server = await startServer(directory.path, flags);
     base = server.urls.rooms ?? '';
   });

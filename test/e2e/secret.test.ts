@@ -31,7 +31,7 @@ describe('the secret of an installation', function () {
   const rotate = ['keys', 'rotate', '--data-dir', directory.path];
   let server: Server;
   before(async () => {
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
   });
   after(async () => {
     await server.stop();
@@ -70,7 +70,7 @@ describe('the secret of an installation', function () {
     expect(await (await createRoom(rooms(), 'Bob')).post('after it')).to.have.property('id');
 
     await server.stop();
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
     expect(await state()).to.deep.equal({ status: 200, ids: [id] });
     expect(await create()).to.deep.equal(created);
   });
@@ -111,13 +111,13 @@ describe('the secret of an installation', function () {
         /^annals: secret is not the one that the keys of this installation are wrapped under.*\n$/,
       );
     };
-    await refused('serve', ...FREE_PORTS);
+    await refused('serve', 'rooms', ...FREE_PORTS);
     await refused('replay');
     // Nor do those that have to start engines leave them running.
     await server.stop();
-    await refused('serve', ...FREE_PORTS);
+    await refused('serve', 'rooms', ...FREE_PORTS);
     await refused('replay');
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
     const short = await run(['serve', '--data-dir', directory.path], '', { env: { ANNALS_SECRET: 'short' } });
     expect(short.code).to.equal(2);
     expect(short.stderr).to.match(/^annals: secret must be .*32 characters.*\n$/);

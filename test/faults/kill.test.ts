@@ -19,7 +19,7 @@ import { startValve, type Valve } from '../support/valve.js';
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
 /** More than anybody may create in an hour. */
-const FLAGS = ['--rooms-create-per-hour', '1000000'];
+const FLAGS = ['rooms', '--rooms-create-per-hour', '1000000'];
 
 interface Room {
   readonly roomId: string;

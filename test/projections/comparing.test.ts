@@ -1,6 +1,7 @@
 /** A build that is only made to be compared with what is served. */
 import { expect } from 'chai';
 import { Long } from 'mongodb';
+import type { Position } from '../../application/ports.js';
 import type { Builds, Row } from '../../projections/projection.js';
 import { useBuildWorld } from '../support/build-world.js';
 import { rejection } from '../support/eventstore-client.js';
@@ -62,6 +63,26 @@ describe('a build that is only to compare', () => {
     };
     expect(await compared([live], rebuilt, grow)).to.deep.equal([]);
     expect(looks).to.equal(1);
+  });
+
+  it('takes what is behind the log for no difference: it is compared as far as it has come', async () => {
+    world.serve('toys_contents_v1_a');
+    world.save('toys_contents_v1_a', 50n);
+    world.put(10n, 60n);
+    let applied: readonly Position[] = [];
+    const { open } = world.builds.builds;
+    world.builds.builds.open = async (...build) => {
+      const apply = await open(...build);
+      return (events) => {
+        applied = [...applied, ...events.map(({ position }) => position)];
+        return apply(events);
+      };
+    };
+    const ahead = [row('a', 1, 10n), row('b', 2, 60n)];
+    expect(await compared([[row('a', 1, 10n)]], ahead)).to.deep.equal([]);
+    expect(applied).to.deep.equal([10n]);
+    const other = { id: 'a', problem: 'different' };
+    expect(await compared([[row('a', 0, 10n)]], ahead)).to.deep.equal([other]);
   });
 
   it('finds what is of events that the log does not have', async () => {

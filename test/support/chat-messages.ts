@@ -149,14 +149,23 @@ export const postReply = (
   said: saying(content),
   now,
 });
-export const editReply = (replyId: string, content: string, by = BOB): MessageCommand => ({
+export const editReply = (
+  replyId: string,
+  content: string,
+  by = BOB,
+  edits = 0,
+  now = NOON + 7,
+): MessageCommand => ({
   type: 'EditReply',
   messageId: 'm',
   replyId,
   by,
-  said: saying(content),
-  quotedMessageId: null,
-  now: NOON + 7,
+  edit: {
+    from: { said: saying(replyId.slice(2)), quotedMessageId: null },
+    to: { said: saying(content), quotedMessageId: null },
+    edits,
+  },
+  now,
 });
 export const deleteReply = (replyId: string, by = asUser(BOB)): MessageCommand => ({
   type: 'DeleteReply',

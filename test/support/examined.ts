@@ -29,7 +29,9 @@ interface ResponseDoc {
 type Headers = { readonly [name: string]: string };
 
 export const JSON_BODY = { 'content-type': 'application/json' };
-const EIGHT_MIB = 8 * 1024 * 1024;
+const TOO_LARGE = Buffer.alloc(8 * 1024 * 1024 + 1, ' ');
+/** More than any operation takes, and said beforehand; nothing can follow on its connection. */
+const FAR_TOO_LARGE = { 'content-length': String(2 ** 30), connection: 'close' };
 
 /** A service, its document, and what was seen of each of its operations. */
 export class Examined {
@@ -128,8 +130,10 @@ export class Examined {
     evil: Headers,
     isWanted: (path: string, method: string) => boolean = () => true,
   ) {
-    for (const [at, method, { parameters, requestBody, security }] of this.operations) {
-      if (!isWanted(at, method)) continue;
+    const wanted = this.operations.filter(([at, method]) => isWanted(at, method));
+    const sentInFull = wanted.find(([, , { requestBody }]) => requestBody);
+    for (const operation of wanted) {
+      const [at, method, { parameters, requestBody, security }] = operation;
       const target = targetOf(at);
       const ask = (more: { headers?: Headers; body?: string | Buffer; query?: string }) =>
         this.ask(method, at, { ...more, target: `${target}${more.query ?? ''}` });
@@ -148,7 +152,8 @@ export class Examined {
       await ask({ body: '{}', headers: { 'content-encoding': 'br' } });
       await ask({ body: '{}', headers: { 'content-encoding': 'gzip' } });
       await ask({ body: '{}', headers: { 'content-type': 'text/plain' } });
-      await ask({ body: Buffer.alloc(EIGHT_MIB + 1, ' ') });
+      await ask({ body: '{', headers: FAR_TOO_LARGE });
+      if (operation === sentInFull) await ask({ body: TOO_LARGE });
     }
   }
 

@@ -121,6 +121,12 @@ describe('the settings of the program', () => {
         /^rooms\.allowedOrigins must list origins such as /,
       );
     }
+    for (const host of ['not a host!', 'http://a', 'a/b', '[::1]']) {
+      expect(await refusal({ ANNALS_HOST: host }), host).to.match(/^host must be an address or a name/);
+    }
+    for (const host of ['localhost', '127.0.0.2', '::1', 'fe80::1%lo', 'my_box-1.lan']) {
+      expect(await refusal({ ANNALS_HOST: host }, []), host).to.equal('nothing was refused');
+    }
     const fine = { ANNALS_LOGS_APP_URL: 'https://a.example/x', ANNALS_LOGS_ALLOWED_ORIGINS: 'http://a:80,*' };
     expect(await refusal(fine)).to.equal('nothing was refused');
   });
@@ -209,6 +215,9 @@ describe('the configuration', () => {
     await write('other.json', '{"toys":{"port":5}}');
     expect((await load({ file: 'other.json' })).values['toys.port']).to.equal(5);
     expect((await load({ file: join(directory, 'other.json') })).values['toys.port']).to.equal(5);
+    // As some editors save it.
+    await write('other.json', '\uFEFF{"toys":{"port":6}}');
+    expect((await load({ file: 'other.json' })).values['toys.port']).to.equal(6);
   });
 
   it('refuses an unknown key and says where it stands', async () => {

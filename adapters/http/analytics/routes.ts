@@ -2,12 +2,14 @@
 import type { Route } from '../kernel/route.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
 import { type PublicRouteDeps, publicRoutes } from './public.js';
+import { type ReportRouteDeps, reportRoute } from './report.js';
 import { type SiteRouteDeps, siteRoutes } from './sites.js';
 
-export type AnalyticsDeps = CollectRouteDeps & SiteRouteDeps & PublicRouteDeps;
+export type AnalyticsDeps = CollectRouteDeps & SiteRouteDeps & ReportRouteDeps & PublicRouteDeps;
 
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   ...publicRoutes(deps),
   collectRoute(deps),
   ...siteRoutes(deps),
+  reportRoute(deps),
 ];

@@ -1,7 +1,9 @@
 /** How what may be large is sent, so many at a time: files and images as what they are, so that no browser takes them for a page. */
 import type { Budget } from '../../../application/budget.js';
 import type { Download } from '../../../application/chat/files.js';
+import { NotStored } from '../../../application/files/store.js';
 import type { Position } from '../../../application/ports.js';
+import { fileNotFound } from '../../../domain/chat/file.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { type Answer, encoded, inPieces, type Reply } from '../kernel/answer.js';
 import { overBudget } from '../kernel/budgets.js';
@@ -15,7 +17,7 @@ const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** Sends a download, of a part where one is asked for; `budget` counts those under way. */
 export async function send(
-  { method, headers }: Pick<Request, 'method' | 'headers'>,
+  { method, headers, logger }: Pick<Request, 'method' | 'headers' | 'logger'>,
   kind: 'attachment' | 'inline',
   found: Download | Rejection,
   budget: Budget,
@@ -45,7 +47,12 @@ export async function send(
   const lack = held.take(1);
   if (lack) return overBudget(lack);
   // What can't be read at all is told before anything is sent.
-  const content = await begun(read(from, to), held.release);
+  const content = await begun(read(from, to), held.release).catch((error) => {
+    if (!(error instanceof NotStored)) throw error;
+    logger.error({ err: error, sha256 }, 'the bytes of a file are lost or damaged: it is told to be gone');
+    return fileNotFound;
+  });
+  if ('rejected' in content) return content;
   return { status, position, headers: about, bytes: { length: to - from, content: () => content } };
 }
 

@@ -179,7 +179,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     async handle(
       request: Pick<
         Request<unknown, { readonly size?: string }, { readonly filename: string }>,
-        'method' | 'headers' | 'params' | 'query' | 'ifPosition'
+        'method' | 'headers' | 'logger' | 'params' | 'query' | 'ifPosition'
       >,
       { caller, channelId }: Visitor,
     ): Promise<Answer> {

@@ -17,6 +17,7 @@ export interface PasswordDeps {
   readonly passwords: PasswordSignIn;
   readonly links: Links;
   readonly linksPerNetwork: Limit;
+  readonly registersPerNetwork: Limit;
   /** Requests that passwords are hashed for: there are few at once, and each is waited for. */
   readonly hashing: Budget;
   /** Whether mail goes out at all. */
@@ -34,6 +35,7 @@ export function passwordRoutes({
   passwords,
   links,
   linksPerNetwork,
+  registersPerNetwork,
   hashing,
   hasEmail,
   isOpen,
@@ -101,6 +103,11 @@ export function passwordRoutes({
     answers: {
       200: SIGNED_IN,
       400: { description: 'The email or the password is none, or the email is taken' },
+    },
+    quota: {
+      perNetwork: registersPerNetwork,
+      rejected: 'chat/too-many-registered',
+      description: 'Too many have registered from this network',
     },
     handle: (request) =>
       hashed(request, async () =>

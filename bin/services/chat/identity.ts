@@ -42,6 +42,7 @@ import { providersOf } from './providers.js';
 
 /** Of sign-ins that failed, by email and by network. */
 const WINDOW_MS = 15 * 60_000;
+const HOUR_MS = 60 * 60_000;
 const MOST_FAILURES = 10;
 /** Waiting for one of them takes a few seconds at most. */
 const PASSWORDS = 36;
@@ -100,6 +101,7 @@ export function connectIdentity(context: IdentityContext) {
         passwords: passwordSignIn,
         links,
         linksPerNetwork,
+        registersPerNetwork: createLimit(values['chat.registerPerHour'], HOUR_MS),
         hashing,
         hasEmail,
         isOpen: !isInviteRequired,

@@ -7,7 +7,7 @@ import { createAcross } from '../../../application/meeting/across.js';
 import type { Census } from '../../../application/meeting/census.js';
 import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
 import { createLostSweep, LOST_EVERY_MS } from '../../../application/meeting/lost.js';
-import { createRelayed, RELAYED_EVERY_MS } from '../../../application/meeting/relayed.js';
+import { createRelayed } from '../../../application/meeting/relayed.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
 
 export interface AcrossParts extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
@@ -52,7 +52,7 @@ export async function connectAcross(parts: AcrossParts): Promise<Across> {
     periodic: [
       { name: 'meeting.lost', everyMs: LOST_EVERY_MS, run: sweep },
       // Of every node.
-      { name: `meeting.relayed-${kernel.node}`, everyMs: RELAYED_EVERY_MS, run: counted.write },
+      { name: `meeting.relayed-${kernel.node}`, everyMs: LOST_EVERY_MS, run: counted.keepWriting },
     ],
   };
 }

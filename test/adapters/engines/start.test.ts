@@ -1,7 +1,7 @@
 /** What the parent of an engine hears of its start, by messages as they come from the process; and of its end. */
 import { ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -121,5 +121,28 @@ describe('an engine that dies', () => {
     await engines.stop();
     for (const port of ports) expect(await takePort(port)).to.equal('taken');
     directory.remove();
+  });
+
+  it('begins no new store where the data directory was moved away, and goes on once it is back', async () => {
+    const directory = temporaryDirectory();
+    const dataDir = join(directory.path, 'data');
+    const elsewhere = join(directory.path, 'elsewhere');
+    const pids: number[] = [];
+    const inVain: unknown[] = [];
+    const note = ({ pid }: { pid?: number }) => pid && pids.push(pid);
+    const error = ({ err }: { err?: unknown }) => err && inVain.push(err);
+    const engines = await startEngines({ dataDir, logger: { ...quiet, info: note, warn: note, error } });
+    try {
+      renameSync(dataDir, elsewhere);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await eventually(() => inVain.length >= 2);
+      expect(String(inVain[0])).to.match(/data.mdb is missing, but a store was there/);
+      expect(existsSync(dataDir)).to.equal(false);
+      renameSync(elsewhere, dataDir);
+      await eventually(() => pids.length === 4);
+    } finally {
+      await engines.stop();
+      directory.remove();
+    }
   });
 });

@@ -40,6 +40,7 @@ describe('the catalog of analytics', () => {
     ],
     subjectOf: () => siteSubject({ instance: 'one' }),
     ending: ['SiteDeleted', 'VisitorDayEnded'],
+    optional: { SiteDeleted: ['days'] },
   });
 
   it('ends with a site its key, and with a day that of its visitors', () => {

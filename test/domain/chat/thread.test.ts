@@ -143,6 +143,23 @@ describe('what hangs on a message', () => {
       .thenRejected('chat/message-not-found');
   });
 
+  it('has no reply edited to what it says, nor from what it does not say any more', () => {
+    const history = from(hello, postReply('yes'), postReply('no'));
+    history.when(editReply('m.yes', 'yes')).thenNothing();
+    from(hello, postReply('yes'), postReply('no'), editReply('m.no', 'never'))
+      .when(editReply('m.yes', 'well'))
+      .thenRejected('chat/reply-changed', { kind: 'conflict' });
+  });
+
+  it('was changed when it was there, whatever clocks say', () => {
+    const edited = run([hello, { ...editMessage('early'), now: NOON - 1 }]).state;
+    expect(edited.updatedAt).to.equal(edited.createdAt);
+    const late = { ...editMessage('late'), now: NOON + 9 };
+    expect(run([hello, late, { ...editMessage('early'), now: NOON + 1 }]).state.updatedAt).to.equal(NOON + 9);
+    const { events } = run([hello, postReply('yes'), editReply('m.yes', 'no', BOB, 0, NOON)]);
+    expect(events.at(-1)!.data).to.include({ createdAt: NOON + 6, editedAt: NOON + 6 });
+  });
+
   it('names no more than a hundred of those who take part in its thread', () => {
     const many = Array.from({ length: 300 }, (_, index) => postReply(`r${index}`, `u${index}`));
     const thread = threadOf(run([hello, ...many]).state.replies)!;

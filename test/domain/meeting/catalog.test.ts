@@ -15,6 +15,7 @@ describe('the catalog of meetings', () =>
       ...specOf(room).run(everything).events,
       chatSent(saying, 'Hello', '1799999999999-bob'),
       reactionSent(saying, 'clap'),
+      { type: 'RoomRequested', data: { roomId, meetingId, requestedAt: NOON } },
       { type: 'SignalRelayed', data: { roomId, meetingId, count: 42 } },
     ],
     subjectOf: () => meetingSubject({ meetingId }),

@@ -21,6 +21,7 @@ describe('passwords that are hashed for many at once', () => {
         passwords: { login: wait, register: wait, setup: wait, reset: wait } as never,
         links: {} as never,
         linksPerNetwork: createLimit(1, 1000),
+        registersPerNetwork: createLimit(1, 1000),
         hashing: createBudget('passwords', 12),
         hasEmail: true,
         isOpen: true,

@@ -90,6 +90,23 @@ describe('the threads of the chat', function () {
     expect(history.map(({ content }: { content: string }) => content)).to.deep.equal(['reply', 'edited']);
   });
 
+  it('keep of two edits at once what both have changed, and tell nothing of one that changes nothing', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { reply: made } = await reply();
+      const path = `/messages/${parent}/thread/${made.id}`;
+      const content = `edited ${round}`;
+      await Promise.all([
+        world.done(world.bob, 'PUT', path, { content }),
+        world.done(world.bob, 'PUT', path, { quotedMessageId: parent }),
+      ]);
+      const same = await world.done(world.bob, 'PUT', path, { content });
+      expect(same.message).to.include({ content, quotedMessageId: parent });
+      expect((await thread()).at(-1)).to.deep.equal(same.message);
+      const { history } = await world.done(world.cyd, 'GET', `/messages/${made.id}/history`);
+      expect(history).to.have.length(3);
+    }
+  });
+
   it('are summed up again when a reply is deleted, by its author or an admin', async () => {
     const first = await reply(world.bob, 'one');
     const second = await reply(world.cyd, 'two');

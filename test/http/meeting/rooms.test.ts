@@ -103,6 +103,9 @@ describe('making a meeting room', function () {
     expect(again.body).to.deep.equal(first.body);
     expect(again.headers.get('position')).to.equal(first.headers.get('position'));
     await make({ ...body, title: 'Twice' }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    // Neither does it make another room, which would stand in another stream.
+    await make({ roomId: freeId() }, headers).thenRefused(422, { error: /Idempotency-Key/ });
+    await make({}, headers).thenRefused(422);
     const made = { 'Idempotency-Key': randomUUID() };
     expect((await make({}, made).thenAnswered(201)).body).to.deep.equal(
       (await make({}, made).thenAnswered(201)).body,

@@ -1,0 +1,31 @@
+/** Why something is not done to a message, its reactions or its thread. */
+import type { Rejection } from '../shared/decider.js';
+import { MOST_REACTIONS } from './reactions.js';
+
+export const messageNotFound: Rejection = {
+  rejected: 'chat/message-not-found',
+  kind: 'not-found',
+  detail: 'Message not found',
+};
+export const notAuthor: Rejection = {
+  rejected: 'chat/not-the-author',
+  kind: 'forbidden',
+  detail: 'Only its author may do this',
+};
+export const empty: Rejection = {
+  rejected: 'chat/empty-message',
+  kind: 'invalid',
+  detail: 'A message needs content, an attachment or an image',
+};
+/** What it was made from is not what it says any more: it is to be made from that. */
+export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
+export const tooManyReactions: Rejection = {
+  rejected: 'chat/too-many-reactions',
+  kind: 'invalid',
+  detail: `A message takes ${MOST_REACTIONS} reactions of one person`,
+};
+export const notInDirect = (what: string): Rejection => ({
+  rejected: 'chat/not-in-direct-messages',
+  kind: 'invalid',
+  detail: `Direct messages ${what}`,
+});

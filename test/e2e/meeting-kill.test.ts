@@ -1,0 +1,85 @@
+/** What people of a meeting were told of is so after everything was killed: who is there, who waits, the lock, what was said. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/engines.js';
+import { come, type Person } from '../support/meeting-people.js';
+import { run } from '../support/program.js';
+import { type Server, startServer } from '../support/server.js';
+
+const FLAGS = ['meeting', '--server-trusted-proxies', '127.0.0.1', '--meeting-return-ms', '20000'];
+const SAID = 'the numbat said to the quokka, and the quokka said to the numbat';
+
+describe('a meeting on a machine that is killed', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, FLAGS);
+  });
+  after(async () => {
+    await server?.stop();
+    directory.remove();
+  });
+
+  const killAll = async () => {
+    for (const pid of server.enginePids) process.kill(pid, 'SIGKILL');
+    await server.stop('SIGKILL');
+  };
+  const comes = (name: string, more: object, address: string) =>
+    come(server.urls.meeting!, 'KILL01', name, more, address);
+  const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
+
+  it('goes on as it was', async () => {
+    const ada = await comes('Ada', { isHost: true }, '203.0.113.1');
+    const bob = await comes('Bob', {}, '203.0.113.2');
+    ada.say('room-locked');
+    const cleo = await comes('Cleo', {}, '203.0.113.3');
+    const dan = await comes('Dan', {}, '203.0.113.4');
+    ada.say('admit-user', { targetId: cleo.id });
+    await cleo.hears('participant-joined');
+    ada.say('moderator-action', { targetId: bob.id, action: 'kick' });
+    expect((await bob.closed).code).to.equal(4003);
+    cleo.say('raise-hand');
+    await ada.hears('raise-hand');
+    for (let n = 0; n < 50; n++) ada.say('chat', { text: `${SAID} ${n}` });
+    await cleo.hears(({ text }) => text === `${SAID} 49`);
+    await killAll();
+    server = await startServer(directory.path, FLAGS);
+
+    const again = await comes('Ada', provenBy(ada), '203.0.113.1');
+    expect(again.news()).to.deep.equal([
+      { type: 'participant-joined', ...who(ada, 'Ada'), isModerator: true, ...dark },
+      { type: 'participant-joined', ...who(cleo, 'Cleo'), isModerator: false, ...dark },
+      {
+        type: 'participant-updated',
+        roomId: 'KILL01',
+        participantId: cleo.id,
+        isModerator: false,
+        ...dark,
+        isHandRaised: true,
+      },
+      { type: 'room-locked', roomId: 'KILL01', participantId: ada.id, lockedBy: ada.id },
+      { type: 'waiting-room', ...who(dan, 'Dan') },
+    ]);
+    again.say('room-unlocked');
+    await again.answered();
+    const kicked = await comes('Bob', {}, '203.0.113.2');
+    expect(kicked.news().map(({ type }) => type)).to.deep.equal(['waiting-room']);
+    for (const { socket } of [again, kicked]) socket.terminate();
+  });
+
+  it('has all that was said, in order, and nowhere in clear', async () => {
+    const args = ['replay', '--data-dir', directory.path, '--service', 'meeting', '--type', 'ChatSent'];
+    const { code, stdout, stderr } = await run(args);
+    expect(code, stderr).to.equal(0);
+    const lines = stdout.split('\n').filter((line) => line.includes('ChatSent'));
+    expect(lines).to.have.length(50);
+    const files = readdirSync(directory.path, { recursive: true, withFileTypes: true });
+    for (const file of files.filter((each) => each.isFile()))
+      expect(readFileSync(join(file.parentPath, file.name)).includes(SAID), file.name).to.equal(false);
+  });
+});
+
+const dark = { isMuted: false, isVideoOff: false };
+const who = ({ id: participantId }: Person, name: string) => ({ roomId: 'KILL01', participantId, name });

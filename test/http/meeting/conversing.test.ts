@@ -1,0 +1,150 @@
+/** One client of the meetings on a node whose relay lags behind its log, and whose log may be away. */
+import { expect } from 'chai';
+import { createConversing } from '../../../adapters/http/meeting/conversing.js';
+import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
+import { createRelay } from '../../../adapters/relay/relay.js';
+import { createAppender } from '../../../application/command/appender.js';
+import { createCensus } from '../../../application/meeting/census.js';
+import { createEntering } from '../../../application/meeting/entering.js';
+import { createInside } from '../../../application/meeting/inside.js';
+import type { LiveRelay } from '../../../application/meeting/live.js';
+import { createSignals } from '../../../application/meeting/signals.js';
+import { createTalk } from '../../../application/meeting/talk.js';
+import { type RecordedEvent, Unavailable } from '../../../application/ports.js';
+import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { record, types } from '../../relay/ward.js';
+import { eventually } from '../../support/condition.js';
+import { quiet } from '../../support/engines.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { context } from '../../support/toys.js';
+
+const roomId = 'ABC234';
+
+function node() {
+  const kernel = memoryKernel(memoryWorld(), [catalog]);
+  const stop = new AbortController();
+  const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+  const relay = createRelay({ audience, head: kernel.head });
+  const census = createCensus(relay.state(), 0n);
+  const held: RecordedEvent[] = [];
+  const room = (id: string) => relay.state().get(id);
+  const live: LiveRelay = {
+    tell: ({ to }, json) => void relay.tell([to.id], { json }),
+    pass: async ({ to }, json) => void (await relay.passOn(to.id, { json })),
+  };
+  let isAway = false;
+  const retain = async () => {
+    if (isAway) throw new Unavailable('away');
+  };
+  const log = { ...kernel.log, retain };
+  const refuse = () => {
+    throw new Error('no room of these tests has a password');
+  };
+  const converse = createConversing({
+    ...kernel,
+    entering: createEntering({
+      ...kernel,
+      clock: Date,
+      run: 'here',
+      passwords: { hash: refuse, matches: refuse },
+    }),
+    inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
+    talk: createTalk({
+      log,
+      appender: createAppender({ log, logger: quiet, appended: () => {} }),
+      clock: Date,
+      node: 'north',
+      release: 'test',
+      retentionSeconds: 60,
+      room,
+    }),
+    signals: createSignals({ live, room, relayed: () => {} }),
+    live,
+    relay,
+    audience,
+    hears: census.hears,
+    clock: Date,
+    taken: () => {},
+    isClosing: () => false,
+  });
+  const following = (async () => {
+    const from = 'start' as const;
+    for await (const { events } of kernel.follow({ prefixes: ['meeting.'], from, signal: stop.signal }))
+      held.push(...events);
+  })();
+  return {
+    held,
+    away: () => {
+      isAway = true;
+    },
+    /** The relay hears of all that stands in the log. */
+    async catchUp() {
+      for (const event of held.splice(0)) {
+        relay.publish(await kernel.reveal(catalog, event as RecordedEvent<MeetingEvent>));
+        census.hear(event.position);
+      }
+    },
+    open() {
+      const sink = record();
+      const codes: number[] = [];
+      const close = (code: number) => void codes.push(code);
+      const conversation = converse({ speaker: { sink, close }, caller: 'x', logger: quiet, context });
+      return { sink, codes, ...conversation };
+    },
+    async stop() {
+      stop.abort();
+      await following;
+      relay.close();
+    },
+  };
+}
+
+describe('a client of the meetings', () => {
+  let nodes: ReturnType<typeof node>;
+  beforeEach(() => {
+    nodes = node();
+  });
+  afterEach(() => nodes.stop());
+  const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
+
+  it('is heard again when the relay has told that they are there', async () => {
+    const ada = nodes.open();
+    let isDone = false;
+    const joining = Promise.resolve(ada.said(joins)).then(() => {
+      isDone = true;
+    });
+    await eventually(() => nodes.held.length === 2);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(isDone).to.equal(false);
+    await nodes.catchUp();
+    await joining;
+    void ada.said({ type: 'chat', text: 'Hello' });
+    await eventually(() => nodes.held.length === 1);
+    await nodes.catchUp();
+    expect(types(ada.sink)).to.deep.equal(['participant-joined', 'chat']);
+  });
+
+  it('says 32 things before it waits for one of them to stand in the log', async () => {
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
+    expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
+    await Promise.all(waits);
+  });
+
+  it('is to come back when what they said could not be kept', async () => {
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    nodes.away();
+    void ada.said({ type: 'chat', text: 'Hello' });
+    await eventually(() => ada.codes.length > 0);
+    expect(ada.codes).to.deep.equal([1013]);
+    expect(types(ada.sink)).to.deep.equal(['participant-joined']);
+  });
+});
