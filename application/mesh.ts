@@ -5,7 +5,7 @@ export interface Said {
   /** What it is about, in the words of whoever speaks; small. */
   readonly head: { readonly [name: string]: string };
   /** What it carries, as it is. */
-  readonly body: Buffer;
+  readonly body: string;
 }
 
 /** Hears what the process with this name says; settles when there is room for more, with whether it came to anybody. */

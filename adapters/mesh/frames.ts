@@ -1,4 +1,4 @@
-/** What goes over a connection between two nodes: what is said, as bytes, and one way back that it was heard. */
+/** What goes over a connection between two nodes: what is said, and one way back that it was heard. */
 import type { Said } from '../../application/mesh.js';
 
 /** A message at most; what is said about it comes on top. */
@@ -15,13 +15,17 @@ export interface Frame {
 }
 
 export function encodeFrame({ channel, said, number }: Frame): Buffer {
-  const header = Buffer.from(JSON.stringify({ channel, head: said.head, number }));
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(header.length);
-  return Buffer.concat([length, header, said.body]);
+  const header = JSON.stringify({ channel, head: said.head, number });
+  const length = Buffer.byteLength(header);
+  // In one piece: what carries a file is large, and each copy of it would cost as much as sealing it.
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + length + Buffer.byteLength(said.body));
+  bytes.writeUInt32BE(length);
+  bytes.write(header, LENGTH_BYTES);
+  bytes.write(said.body, LENGTH_BYTES + length);
+  return bytes;
 }
 
-/** Undefined where it is none. The body is a part of `bytes`. */
+/** Undefined where it is none. */
 export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < LENGTH_BYTES) return undefined;
   const until = LENGTH_BYTES + bytes.readUInt32BE();
@@ -30,7 +34,11 @@ export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (!isObject(header) || typeof header.channel !== 'string' || !isHead(header.head)) return undefined;
   const { channel, head, number } = header as { channel: string; head: Said['head']; number?: unknown };
   if (number !== undefined && !Number.isSafeInteger(number)) return undefined;
-  return { channel, said: { head, body: bytes.subarray(until) }, number: number as number | undefined };
+  return {
+    channel,
+    said: { head, body: bytes.toString('utf8', until) },
+    number: number as number | undefined,
+  };
 }
 
 /** That what has this number was heard, and whether it came to anybody. */

@@ -19,6 +19,8 @@ export interface LinkOptions {
   readonly changed?: (isOpen: boolean) => void;
   /** Something said was lost. */
   readonly lost?: () => void;
+  /** It lives, and could not be reached so far. */
+  readonly unreached?: (address: string) => void;
   readonly after: After;
 }
 
@@ -31,12 +33,14 @@ export interface Link {
 const OPEN_MS = 3000;
 /** Between two attempts, growing from the first to the second. */
 const [SOONEST_MS, LATEST_MS] = [100, 2000];
+/** Attempts in a row before it is told of. */
+const MOST_FAILURES = 5;
 /** What nobody waits for, and the other one has not taken: beyond it, it is lost. */
 const MOST_UNREAD = 8 * 1024 * 1024;
 /** All that comes back is that something was heard. */
 const HEARD_BYTES = 1024;
 
-export function createLink({ run, to, key, address, changed, lost, after }: LinkOptions): Link {
+export function createLink({ run, to, key, address, changed, lost, unreached, after }: LinkOptions): Link {
   const window = createWindow();
   const closing = new AbortController();
   const { signal } = closing;
@@ -104,6 +108,7 @@ export function createLink({ run, to, key, address, changed, lost, after }: Link
       const was = where !== undefined && (await connect(where));
       settleEarly(undefined);
       failures = was ? 0 : failures + 1;
+      if (failures === MOST_FAILURES && where !== undefined) unreached?.(where);
       const most = Math.min(LATEST_MS, SOONEST_MS * 2 ** failures);
       await delay(most * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
     }
@@ -122,7 +127,7 @@ export function createLink({ run, to, key, address, changed, lost, after }: Link
       const number = ++numbers;
       return new Promise((settle) => {
         const go = () => send(encodeFrame({ channel, said, number }));
-        window.add({ number, target, bytes: said.body.length, go, settle });
+        window.add({ number, target, bytes: Buffer.byteLength(said.body), go, settle });
       });
     },
     close: () => closing.abort(),

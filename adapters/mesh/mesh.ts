@@ -1,5 +1,5 @@
 /** The nodes of an installation, each connected to every other (docs/mesh.md). */
-import type { Hear, Members, Mesh, Said } from '../../application/mesh.js';
+import type { Hear, Members, Mesh } from '../../application/mesh.js';
 import type { Logger } from '../../application/ports.js';
 import { type After, afterAll } from '../system/after.js';
 import { openDoor } from './door.js';
@@ -70,7 +70,9 @@ export async function openMesh({
       logger.debug({ to, isOpen }, 'the connection to another node has changed');
     };
     const lost = () => observe?.lost();
-    return createLink({ run, to, key, address: () => members.address(to), changed, lost, after });
+    const unreached = (at: string) => logger.warn({ to, address: at }, UNREACHED);
+    const where = () => members.address(to);
+    return createLink({ run, to, key, address: where, changed, lost, unreached, after });
   }
 
   function looked() {
@@ -94,16 +96,16 @@ export async function openMesh({
     return links.get(to);
   }
 
-  /** At once where it is known: what is said first must come first. */
-  function found(to: string, { body }: Said): Link | undefined | Promise<Link | undefined> {
+  /** At once where it is known: what is said first must come first. `bytes` that nobody waits with may be too many. */
+  function found(to: string, bytes: number): Link | undefined | Promise<Link | undefined> {
     const known = links.get(to);
     if (!sought.has(to) && (known || missing.has(to) || hasClosed)) return known;
-    if (waitingBytes > MOST_WAITING) return undefined;
+    if (bytes > 0 && waitingBytes > MOST_WAITING) return undefined;
     const seeking = sought.get(to) ?? seek(to);
     sought.set(to, seeking);
-    waitingBytes += body.length;
+    waitingBytes += bytes;
     return seeking.finally(() => {
-      waitingBytes -= body.length;
+      waitingBytes -= bytes;
     });
   }
 
@@ -122,13 +124,13 @@ export async function openMesh({
     tell(to, said) {
       observe?.said();
       const tell = (link: Link | undefined) => (link ? link.tell(name, said) : observe?.lost());
-      const link = found(to, said);
+      const link = found(to, Buffer.byteLength(said.body));
       if (link instanceof Promise) void link.then(tell);
       else tell(link);
     },
     async ask(to, target, said) {
       observe?.said();
-      const known = found(to, said);
+      const known = found(to, 0);
       const link = known instanceof Promise ? await known : known;
       if (link) return link.ask(name, target, said);
       observe?.lost();
@@ -149,6 +151,9 @@ export async function openMesh({
 
 /** Of what is said to those of whom it is asked where they are. */
 const MOST_WAITING = 8 * 1024 * 1024;
+
+const UNREACHED =
+  'another node lives, and can not be reached where it says: mesh.host and mesh.address are what others see of a machine';
 
 const STAYED = 'this node could not say that it goes: the others will see it';
 

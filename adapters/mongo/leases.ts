@@ -23,11 +23,14 @@ const RELEASED = new Date(0);
 interface LeaseRow {
   readonly _id: string;
   readonly owner: string;
+  /** The process that claimed it: two may bear the name of one node. */
+  readonly by?: string;
   readonly fence: Long;
   readonly until: Date;
 }
 
 type Times = Required<LeaseOptions>;
+type Claimed = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
 
 /**
  * `owner` names this node; a node that restarts under its old name takes its leases up again at once. One whose name
@@ -39,6 +42,7 @@ export function createLeases(
   { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll, doubled }: LeaseOptions = {},
 ): Leases {
   let owner = named;
+  const by = randomUUID();
   const isDoubled = (name: string) => {
     if (name !== owner) return;
     owner = randomUUID();
@@ -56,12 +60,12 @@ export function createLeases(
       const from = monotonic.now();
       let fence: Long | undefined;
       try {
-        fence = await claim(rows, { _id: name, owner }, clock.now(), leaseMs, watched.standing(name));
+        fence = await claim(rows, { _id: name, owner, by }, clock.now(), leaseMs, watched.standing(name));
       } finally {
         if (fence === undefined) held.delete(name);
       }
       if (fence !== undefined)
-        return keep(rows, { _id: name, owner, fence }, from, times, () => held.delete(name));
+        return keep(rows, { _id: name, owner, by, fence }, from, times, () => held.delete(name));
       await watched.look(name);
       return undefined;
     },
@@ -102,7 +106,7 @@ const isSame = (one: Standing, other: Standing): boolean =>
 
 async function claim(
   rows: Collection<LeaseRow>,
-  { _id, owner }: Pick<LeaseRow, '_id' | 'owner'>,
+  { _id, owner, by }: Claimed,
   now: number,
   leaseMs: number,
   standing: Standing | undefined,
@@ -111,7 +115,7 @@ async function claim(
   try {
     const row = await rows.findOneAndUpdate(
       free,
-      { $set: { owner, until: new Date(now + leaseMs) }, $inc: { fence: Long.ONE } },
+      { $set: { owner, by, until: new Date(now + leaseMs) }, $inc: { fence: Long.ONE } },
       { upsert: true, returnDocument: 'after' },
     );
     return row?.fence;
@@ -125,7 +129,7 @@ async function claim(
 /** Renews the lease until it is released, taken by another, or not renewed in its time. */
 function keep(
   rows: Collection<LeaseRow>,
-  mine: Pick<LeaseRow, '_id' | 'owner' | 'fence'>,
+  mine: Claimed & Pick<LeaseRow, 'fence'>,
   from: number,
   { leaseMs, clock, monotonic, after, doubled }: Times,
   ended: () => void,
@@ -153,8 +157,9 @@ function keep(
       if (lost.signal.aborted) return;
       if (matchedCount === 0) {
         end();
-        // Within this process nobody else can have taken it.
-        if ((await rows.findOne({ _id: mine._id }))?.owner === mine.owner) doubled(mine.owner);
+        // A claim of this process may have come late, when its answer was not waited for any more.
+        const row = await rows.findOne({ _id: mine._id });
+        if (row?.owner === mine.owner && row.by !== mine.by) doubled(mine.owner);
         return;
       }
       until = next;

@@ -33,7 +33,8 @@ const usual = (directory: string) =>
   USUAL_NAMES.map((name) => join(directory, name)).find((path) => existsSync(path));
 
 async function evaluate(path: string): Promise<unknown> {
-  if (path.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
+  // Some editors begin a file with a byte order mark.
+  if (path.endsWith('.json')) return JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
   const module: { default?: unknown } = await import(pathToFileURL(path).href);
   return module.default;
 }

@@ -2,6 +2,13 @@
 import { type Settings, tokenOf } from '../../application/settings.js';
 import { SECRET_CHARACTERS } from '../crypto/wrapping.js';
 
+/** What can be listened on, as far as its look tells. */
+const listened = {
+  type: 'string',
+  pattern: '^[A-Za-z\\d._:%-]+$',
+  form: 'an address or a name of this machine, without a port or brackets',
+} as const;
+
 export const commonSettings = {
   dataDir: {
     type: 'string',
@@ -16,7 +23,11 @@ export const commonSettings = {
     description:
       'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
   },
-  host: { type: 'string', minLength: 1, default: '127.0.0.1', description: 'Address all services listen on' },
+  host: {
+    ...listened,
+    default: '127.0.0.1',
+    description: 'Address all services listen on',
+  },
   'eventStore.url': {
     type: 'string',
     pattern: '^esdb(\\+discover)?://',
@@ -37,8 +48,7 @@ export const commonSettings = {
     description: 'Database of the read models; the keys live in one beside it',
   },
   'mesh.host': {
-    type: 'string',
-    minLength: 1,
+    ...listened,
     default: '127.0.0.1',
     description: 'Address on which a node hears the other nodes, never clients',
   },

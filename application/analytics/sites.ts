@@ -1,5 +1,5 @@
 /** What admins do with sites, one intention each. */
-import { siteSubject } from '../../domain/analytics/catalog.js';
+import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
 import {
   invalidSite,
   SITE_LIMITS,
@@ -30,6 +30,8 @@ export interface SitePorts {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
+  /** How many days were counted of a site. */
+  readonly countDays: (instance: string) => Promise<number>;
   /** Where pages find the tracker. */
   readonly origin: () => string;
 }
@@ -61,7 +63,7 @@ const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
 
 export type Sites = ReturnType<typeof createSites>;
 
-export function createSites({ handle, directory, vault, derivation, clock, origin }: SitePorts) {
+export function createSites({ handle, directory, vault, derivation, clock, countDays, origin }: SitePorts) {
   async function create(
     { id, ingestToken = '', ...written }: SiteWishes,
     context: CommandContext,
@@ -105,17 +107,20 @@ export function createSites({ handle, directory, vault, derivation, clock, origi
   async function remove(
     id: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly id: string; readonly instance: string }> | Rejection> {
+  ): Promise<Done<{ readonly id: string; readonly days: number }> | Rejection> {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
-    const command = { type: 'DeleteSite' as const, siteId, now: clock.now() };
+    const site = (await directory.find([siteId]))(siteId);
+    const days = site ? await countDays(site.instance) : 0;
+    const command = { type: 'DeleteSite' as const, siteId, days, now: clock.now() };
     const outcome = await handle(sitesKind, SITES, command, context);
     if (isRejection(outcome)) return outcome;
     const [deleted] = outcome.events;
     if (!deleted) throw new Error('a site was deleted without an event');
-    const { instance } = deleted.data;
+    // As it was told first.
+    const { instance, days: were = 0 } = deleted.data as AnalyticsEvent<'SiteDeleted'>['data'];
     await vault.destroy(siteSubject({ instance }));
-    return { body: { id: siteId, instance }, position: outcome.position };
+    return { body: { id: siteId, days: were }, position: outcome.position };
   }
 
   async function list(seen?: Position): Promise<Done<{ readonly sites: readonly SiteView[] }>> {

@@ -30,7 +30,7 @@ export function createAcross({ here, mesh, room, heard, hears }: AcrossPorts): L
 
   const saying = (how: 'tell' | 'pass', { roomId, from, to }: Between, json: string): Said => ({
     head: { how, roomId, from: from.id, to: to.id, heard: String(heard()) },
-    body: Buffer.from(json),
+    body: json,
   });
 
   /** The other node may know already of people who have just come, and are to be told something. */
@@ -51,7 +51,7 @@ export function createAcross({ here, mesh, room, heard, hears }: AcrossPorts): L
     if (heard() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
     const between = { roomId, from: { id: from }, to: { id: to, node: mesh.run } };
     if (!isBetween(between, node)) return false;
-    return how === 'pass' ? here.pass(to, String(body)) : here.tell(to, String(body));
+    return how === 'pass' ? here.pass(to, body) : here.tell(to, body);
   };
   mesh.hear(hear);
 

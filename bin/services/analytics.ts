@@ -6,10 +6,12 @@ import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { isTrustedBy } from '../../adapters/system/client-address.js';
 import { createAttempts } from '../../application/analytics/attempts.js';
+import { CLEANUP_EVERY_MS, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
 import { createCollect } from '../../application/analytics/collect.js';
 import { createCollecting } from '../../application/analytics/collecting.js';
 import { createDirectory } from '../../application/analytics/directory.js';
 import { eraseReaction } from '../../application/analytics/erasing.js';
+import { createReports } from '../../application/analytics/report.js';
 import { createRequests } from '../../application/analytics/requests.js';
 import { createSites } from '../../application/analytics/sites.js';
 import {
@@ -21,15 +23,21 @@ import { createAppender } from '../../application/command/appender.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import { days as daysModel } from '../../projections/analytics/days.js';
+import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
 
 export const analytics: Service<typeof catalog> = {
   name: 'analytics',
   catalog,
-  projections: [],
+  projections: [daysModel],
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, url }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
+    const { settled, served, mongo } = kernel;
+    const build = () => served.collection(daysModel.name);
+    const days = createDayReader({ db: mongo.models, vault, build });
     const origin = { service: 'analytics', release };
     let heard: Position = 0n;
     const directory = createDirectory({ streams, heard: () => heard });
@@ -39,6 +47,7 @@ export const analytics: Service<typeof catalog> = {
       vault,
       derivation,
       clock,
+      countDays: days.countDays,
       origin: () => new URL(values['analytics.appUrl'] ?? url()).origin,
     });
     const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
@@ -46,7 +55,7 @@ export const analytics: Service<typeof catalog> = {
     const collecting = createCollecting({ appender, origin });
     const attempts = createAttempts();
     const agents = createAgents();
-    for (const { cache } of [collecting, attempts, agents]) metrics.cache(cache);
+    for (const { cache } of [collecting, attempts, agents, days]) metrics.cache(cache);
     const filterBots = values['analytics.filterBots'];
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
     const retentionDays = values['analytics.retentionDays'];
@@ -62,6 +71,7 @@ export const analytics: Service<typeof catalog> = {
       clock,
       filterBots,
     });
+    const cleanup = createCleanup({ handle, clock, settled, days, retentionDays });
     const given = values['analytics.adminToken'];
     // The same at every start, and on every node.
     const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
@@ -76,7 +86,8 @@ export const analytics: Service<typeof catalog> = {
       sites,
       attempts,
       privacy: { honorDoNotTrack, filterBots, countries: countryHeader !== undefined, retentionDays },
-      countRows: async () => 0,
+      cleanup,
+      reports: createReports({ directory, days, settled, clock }),
     });
     return {
       policy,
@@ -86,16 +97,26 @@ export const analytics: Service<typeof catalog> = {
       routes: [...routes, openapiRoute(policy, routes)],
       publish(event: LiveEvent<typeof catalog>) {
         heard = event.position;
+        if (event.type === 'SiteDeleted') days.forget(event.data.instance);
         if (event.type !== 'VisitorDayEnded') return;
         visitorDays.forget(event.data.day);
         collecting.forget(event.data.day);
       },
-      reactions: [eraseReaction({ log, vault }), endDayReaction(vault)],
+      reactions: [eraseReaction({ log, vault }), endDayReaction(vault), expireReaction({ log, directory })],
       periodic: [
         {
           name: 'analytics.visitor-days',
           everyMs: END_DAYS_EVERY_MS,
           run: visitorDays.end,
+          mayRun: clock.agrees,
+        },
+        {
+          name: 'analytics.cleanup',
+          everyMs: CLEANUP_EVERY_MS,
+          async run() {
+            const done = await cleanup(context('analytics.cleanup'));
+            if (isRejection(done)) throw new Error(done.rejected);
+          },
           mayRun: clock.agrees,
         },
       ],

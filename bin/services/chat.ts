@@ -32,11 +32,12 @@ export const chat: Service<typeof catalog> = {
     const talk = createTalk({ ...context, admission, doors, fileStore });
     for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
+    const searching = createSearching({ kernel, admission, doors, metrics });
     const routes = [
       ...identity.routes,
       ...talk.routes,
       ...administration.routes,
-      ...createSearching({ kernel, admission, doors, metrics }).routes,
+      ...searching.routes,
       eventsRoute({ admission, relay, clock, presence: administration.presence }),
     ];
     const policy = chatPolicy(release, values['server.allowedOrigins']);
@@ -60,6 +61,8 @@ export const chat: Service<typeof catalog> = {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
+        // Nobody waits for it.
+        searching.prepare().catch((err) => logger.warn({ err }, 'nothing is read ahead for searches'));
       },
       reactions: [...reactions, ...talk.reactions],
       periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],

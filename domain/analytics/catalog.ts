@@ -74,8 +74,10 @@ export const catalog = {
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),
-    /** `registeredAt`: since when it was there, so that all its days are found. */
-    SiteDeleted: event(object({ ...inSite, registeredAt: time, deletedAt: time }), { erases: siteSubject }),
+    /** `registeredAt`: since when it was there, so that all its days are found. `days`: how many were counted of it. */
+    SiteDeleted: event(object({ ...inSite, registeredAt: time, deletedAt: time }, { days: count }), {
+      erases: siteSubject,
+    }),
     /**
      * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
      * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.
@@ -95,6 +97,8 @@ export const catalog = {
     VisitorDayOpened: event(object({ day, openedAt: time })),
     /** The day is over, and with its key whoever came can not be told from anybody any more. */
     VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
+    /** What was counted of days before this one is no longer kept. `since`: it was so already before that one; `rows`: that went. */
+    DaysExpired: event(object({ before: day, since: { type: 'string' }, rows: count, expiredAt: time })),
   },
 } as const satisfies Catalog;
 

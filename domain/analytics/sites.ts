@@ -42,7 +42,13 @@ export type SitesCommand =
       readonly changes: Partial<SiteFields>;
       readonly now: number;
     }
-  | { readonly type: 'DeleteSite'; readonly siteId: string; readonly now: number };
+  | {
+      readonly type: 'DeleteSite';
+      readonly siteId: string;
+      /** That were counted of it. */
+      readonly days: number;
+      readonly now: number;
+    };
 
 export type SitesEvent = AnalyticsEvent<'SiteRegistered' | 'SiteChanged' | 'SiteDeleted'>;
 
@@ -78,8 +84,10 @@ function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[]
   }
   if (!site) return siteNotFound;
   const { siteId, instance, createdAt: registeredAt } = site;
-  if (command.type === 'DeleteSite')
-    return [{ type: 'SiteDeleted', data: { siteId, instance, registeredAt, deletedAt: command.now } }];
+  if (command.type === 'DeleteSite') {
+    const { days, now: deletedAt } = command;
+    return [{ type: 'SiteDeleted', data: { siteId, instance, registeredAt, deletedAt, days } }];
+  }
   const secret = changed(site, command.changes);
   if (Object.keys(secret).length === 0) return [];
   return [{ type: 'SiteChanged', data: { siteId, instance, changedAt: command.now, secret } }];

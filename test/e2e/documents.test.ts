@@ -1,6 +1,8 @@
 /** The documents keep their word: what hostile hands get from every route is what its document says, no more, no less. */
 
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { Examined, JSON_BODY } from '../support/examined.js';
@@ -100,6 +102,41 @@ describe('the documents', function () {
     await create(created);
     for (let n = 0; n < 40; n++) await create();
     expect(rooms.unseen()).to.deep.equal([]);
+  });
+
+  it('of the meetings say all that hostile hands can get, and nothing else', async () => {
+    const url = open.urls.meeting ?? '';
+    const meeting = await Examined.at(url);
+    const create = (body: object, headers = {}) => meeting.ask('POST', '/api/rooms', { body, headers });
+    const { roomId, creatorToken } = JSON.parse((await create({})).text);
+    const target = (path: string) => path.replace('{roomId}', roomId).replace('{part}', 'nothing');
+    await meeting.stall(target);
+    await meeting.storm(target, {});
+    const attendance = '/api/rooms/{roomId}/attendance';
+    const bearing = { authorization: `Bearer ${creatorToken}` };
+    await meeting.ask('GET', attendance, { target: target(attendance), headers: bearing });
+    await meeting.ask('GET', attendance, {
+      target: attendance.replace('{roomId}', 'NONE22'),
+      headers: bearing,
+    });
+    const keyed = { 'idempotency-key': 'k' };
+    await create({ title: 'one' }, keyed);
+    await create({ title: 'other' }, keyed);
+    await create({ roomId });
+    for (let n = 0; n < 10; n++) await create({});
+    for (const path of ['/', '/health', '/config', '/openapi.json']) await meeting.ask('GET', path);
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+    const [part = ''] = /\/?assets\/[^"']+/.exec(page) ?? [];
+    await meeting.ask('GET', '/assets/{part}', { target: `/${part.replace(/^\//, '')}` });
+
+    const sockets = Array.from({ length: 10 }, () => new WebSocket(`${url.replace('http', 'ws')}/ws`));
+    await Promise.all(sockets.map((each) => once(each, 'open')));
+    meeting.seen.get('GET /ws')!.add(101);
+    const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    expect((await meeting.ask('GET', '/ws', { headers: { ...upgrade, ...key } })).status).to.equal(429);
+    for (const each of sockets) each.terminate();
+    expect(meeting.unseen()).to.deep.equal([]);
   });
 
   it('of the log service say all that hostile hands can get, and nothing else', async () => {

@@ -29,4 +29,9 @@ export const changeSite = (siteId: string, changes: Partial<SiteFields>): SitesC
   now: 2000,
 });
 
-export const deleteSite = (siteId: string): SitesCommand => ({ type: 'DeleteSite', siteId, now: 3000 });
+export const deleteSite = (siteId: string): SitesCommand => ({
+  type: 'DeleteSite',
+  siteId,
+  days: 2,
+  now: 3000,
+});

@@ -25,10 +25,7 @@ export interface NodeOptions {
   readonly reached?: (port: number) => Promise<string>;
 }
 
-export const said = (body: string | Buffer, head: Said['head'] = {}): Said => ({
-  head,
-  body: Buffer.from(body as string),
-});
+export const said = (body: string, head: Said['head'] = {}): Said => ({ head, body });
 
 /** Closed after each test. */
 export function useMesh() {
@@ -84,7 +81,7 @@ export function useMesh() {
       });
       const mesh = opened.channel('toy');
       mesh.hear(async (from, each) => {
-        heard.push(String(each.body));
+        heard.push(each.body);
         return (await hear?.(from, each)) ?? true;
       });
       const port = Number(opened.address.split(':').at(-1));

@@ -1,6 +1,6 @@
 /** The index of what was said over a server of a test's own: events in, as the log has them; queries out. */
 import { randomUUID } from 'node:crypto';
-import type { Long } from 'mongodb';
+import type { Db, Long } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createBuilds } from '../../adapters/mongo/rows.js';
@@ -43,6 +43,17 @@ export async function startSearchIndex() {
   const mongo: Mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
   const builds = createBuilds(mongo.models, vault);
   let position: Position = 0n;
+  let finds = 0;
+  /** Counts what is asked of it. */
+  const counted = (name: string) => {
+    const collection = mongo.models.collection(name);
+    const find: typeof collection.find = (...asked: readonly unknown[]) => {
+      finds++;
+      return collection.find(...(asked as [object]));
+    };
+    return { find };
+  };
+  const db = { collection: counted } as unknown as Db;
 
   return {
     /** Sealed, and in their places. */
@@ -83,8 +94,10 @@ export async function startSearchIndex() {
     reader(run: string, until: Position) {
       position = until;
       const build = () => collectionName(search, run);
-      return createSearchIndex({ db: mongo.models, vault, build, position: () => position });
+      return createSearchIndex({ db, vault, build, position: () => position });
     },
+    /** How often readers have asked for rows. */
+    finds: () => finds,
     async stop() {
       await mongo.models.dropDatabase();
       await mongo.close();

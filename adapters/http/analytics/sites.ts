@@ -19,8 +19,6 @@ export interface SiteRouteDeps {
   readonly sites: Sites;
   readonly attempts: Pick<Attempts, 'of'>;
   readonly privacy: Privacy;
-  /** Of what was counted of a site in this life of it. */
-  readonly countRows: (instance: string) => Promise<number>;
   readonly admit: Admit<Admin>;
 }
 
@@ -28,7 +26,7 @@ const NOT_FOUND = { description: 'There is no such site' };
 /** A hundred domains and a hundred properties, at their longest. */
 const BODY_BYTES = 128 * 1024;
 
-export function siteRoutes({ sites, attempts, privacy, countRows, admit }: SiteRouteDeps): readonly Route[] {
+export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): readonly Route[] {
   const common = { security: 'admin', tags: ['Sites'], admit } as const;
 
   const list = route({
@@ -83,8 +81,7 @@ export function siteRoutes({ sites, attempts, privacy, countRows, admit }: SiteR
     async handle({ params, context }, { actor }) {
       const done = await sites.remove(params.id, context(actor, actor));
       if (isRejection(done)) return done;
-      const { id, instance } = done.body;
-      const rowsDeleted = await countRows(instance);
+      const { id, days: rowsDeleted } = done.body;
       return { status: 200, body: { id, success: true, rowsDeleted }, position: done.position };
     },
   });

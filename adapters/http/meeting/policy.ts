@@ -3,9 +3,12 @@ import type { Rejection } from '../../../domain/shared/decider.js';
 import type { ServicePolicy } from '../kernel/policy.js';
 import { fromRejection, type Problem, problem } from '../kernel/problem.js';
 
+/** A room that was made before stays for hours at least: to ask sooner is in vain. */
+const HOUR_MS = 3_600_000;
+
 /** Where the contract has another status, or another sentence, than the kind of the rejection says. */
 const TOLD: { readonly [rejected: string]: (rejection: Rejection) => Problem } = {
-  'meeting/room-exists': () => problem(429, 'A room with this id exists already'),
+  'meeting/room-exists': () => problem(429, 'A room with this id exists already', { retryAfterMs: HOUR_MS }),
   'meeting/house-full': ({ retryAfterMs = 1000 }) =>
     problem(429, 'The room limit is reached: too many rooms stand empty', { retryAfterMs }),
   'meeting/too-many-rooms': ({ retryAfterMs = 1000 }) =>

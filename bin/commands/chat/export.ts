@@ -1,5 +1,4 @@
 /** `annals chat export`: all that the chat holds, for whoever runs the server. */
-import { once } from 'node:events';
 import { createLogger } from '../../../adapters/system/logger.js';
 import { createAudit } from '../../../application/chat/audit.js';
 import { createExport } from '../../../application/chat/export.js';
@@ -11,6 +10,7 @@ import { services } from '../../services/all.js';
 import { chat } from '../../services/chat.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
+import { print } from '../print.js';
 import { findStores } from '../stores.js';
 
 /** For read models that nobody has kept up for a while. */
@@ -46,9 +46,13 @@ export const exportChat: CommandSpec = {
       const exported = createExport({ ...kernel, audit, opened: createOpened(kernel) });
       const { isPending, pieces } = await exported('operator', kernel.systemContext('operator'), PATIENCE_MS);
       if (isPending) throw new Failed('the read models of the chat are behind its log');
-      for await (const piece of pieces())
-        if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
-      process.stdout.write('\n');
+      const gone = new AbortController();
+      process.stdout.once('error', () => gone.abort());
+      for await (const piece of pieces()) {
+        await print(piece, gone.signal);
+        if (gone.signal.aborted) break;
+      }
+      if (!(await isWritten('\n'))) throw new Failed('who read the export has gone before its end');
       return 0;
     } finally {
       running.abort();
@@ -58,3 +62,7 @@ export const exportChat: CommandSpec = {
     }
   },
 };
+
+/** The last of what is printed; false where it, or what came before it, reaches nobody. */
+const isWritten = (text: string): Promise<boolean> =>
+  new Promise((resolve) => process.stdout.write(text, (error) => resolve(!error)));

@@ -10,6 +10,9 @@ import type { Kernel } from '../../node/kernel.js';
 
 export const searchProjections = [searchRows];
 
+/** How long the index may take to come to where the log was at the start. */
+const PREPARING_MS = 60_000;
+
 export interface SearchingContext {
   readonly kernel: Kernel;
   readonly admission: ChatAdmission;
@@ -26,5 +29,11 @@ export function createSearching({ kernel, admission, doors, metrics }: Searching
     position: () => settled.position(searchRows.name),
   });
   for (const cache of index.caches) metrics.cache(cache);
-  return { routes: searchRoutes({ doors, search: createSearch({ index, settled, admission }) }) };
+  return {
+    routes: searchRoutes({ doors, search: createSearch({ index, settled, admission }) }),
+    /** Once the index shows what was there before; where it never does, searches read for themselves. */
+    async prepare() {
+      if (await settled.wait(searchRows.name, 0n, PREPARING_MS)) await index.prepare();
+    },
+  };
 }

@@ -41,6 +41,8 @@ interface Rows {
 }
 
 export function createSearchIndex({ db, vault, build, position }: SearchReaderPorts): SearchIndex & {
+  /** Reads ahead what every search begins with, so that the first one does not wait for all of it. */
+  prepare(): Promise<void>;
   readonly caches: readonly Cache[];
 } {
   const heads = createHeads(db, position);
@@ -134,7 +136,19 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     return found;
   }
 
+  const rowsOf = (name: string): Rows => ({
+    runs: db.collection<RunRow>(`${name}.${RUNS}`),
+    packs: db.collection<PackRow>(`${name}.${PACKS}`),
+  });
+
   return {
+    async prepare() {
+      const name = build();
+      if (name === undefined) return;
+      const first = (await heads.all(name)).slice(0, FIRST_AT_ONCE);
+      await readFilters(rowsOf(name), first);
+      await readTexts(rowsOf(name), first);
+    },
     caches: [
       { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
       { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
@@ -143,10 +157,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     async find(asked) {
       const name = build();
       if (name === undefined) return [];
-      const rows = {
-        runs: db.collection<RunRow>(`${name}.${RUNS}`),
-        packs: db.collection<PackRow>(`${name}.${PACKS}`),
-      };
+      const rows = rowsOf(name);
       const visible = seen(await heads.all(name), asked.sees);
       const query = wantedOf(asked);
       for (let more = 0; ; ) {

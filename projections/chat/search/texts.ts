@@ -35,8 +35,10 @@ const NOBODY = 0xffff;
 
 /** How many lines, the head of each, their texts. `authors`: all there are of those that are not gone. */
 export function encodeTexts(lines: readonly Line[], authors: readonly string[]): Uint8Array {
-  const texts = Buffer.from(lines.map(({ text }) => `${text}\n`).join(''));
-  const bytes = Buffer.alloc(4 + HEAD * lines.length);
+  const texts = lines.map(({ text }) => `${text}\n`).join('');
+  const head = 4 + HEAD * lines.length;
+  // Of memory of their own: what is small would keep all of the piece that others are cut from, too, for as long.
+  const bytes = Buffer.allocUnsafeSlow(head + Buffer.byteLength(texts));
   bytes.writeUInt32LE(lines.length);
   const numbers = new Map(authors.map((author, number) => [author, number]));
   let end = 0;
@@ -49,7 +51,8 @@ export function encodeTexts(lines: readonly Line[], authors: readonly string[]):
     bytes.writeUInt16LE(author === undefined ? NOBODY : numbers.get(author)!, at + 20);
     bytes.writeUInt16LE(run, at + 22);
   }
-  return Buffer.concat([bytes, texts]);
+  bytes.write(texts, head);
+  return bytes;
 }
 
 export class Texts {

@@ -1,7 +1,9 @@
 /** Leases of several nodes on one MongoDB, in a time that the test lets pass. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Long } from 'mongodb';
 import { createLeases } from '../../../adapters/mongo/leases.js';
+import type { Lease } from '../../../application/ports.js';
 import { eventually } from '../../support/condition.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
 import { given, isHeld, LEASE_MS, useLeases } from '../../support/leases.js';
@@ -39,6 +41,30 @@ describe('a lease', () => {
     await taken.release();
     await given(first.acquire(nodes.name));
     expect(await copy.acquire(nodes.name)).to.equal(undefined);
+  });
+
+  it('is claimed anew under the same name where a claim came late whose answer was not waited for', async () => {
+    const told: string[] = [];
+    const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
+    const doubled = (owner: string) => void told.push(owner);
+    const node = createLeases(nodes.mongo.models, 'single', { ...options, doubled });
+    const rows = nodes.mongo.models.collection<{ _id: string; until: Date }>('leases');
+    const renewed = async (lease: Lease) => {
+      const before = await rows.findOne({ _id: nodes.name });
+      nodes.time.pass(LEASE_MS / 2);
+      await eventually(
+        async () => !isHeld(lease) || (await rows.findOne({ _id: nodes.name }))!.until > before!.until,
+      );
+      return isHeld(lease);
+    };
+    const lease = await given(node.acquire(nodes.name));
+    // As the store does it then.
+    await rows.updateOne({ _id: nodes.name }, { $inc: { fence: Long.ONE } });
+    expect(await renewed(lease)).to.equal(false);
+    const again = await given(node.acquire(nodes.name));
+    expect(await renewed(again)).to.equal(true);
+    expect([told, await node.holder(nodes.name)]).to.deep.equal([[], 'single']);
+    await again.release();
   });
 
   it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {

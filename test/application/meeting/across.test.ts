@@ -143,7 +143,7 @@ describe('a live message', () => {
     north.knows(9n, together);
     north.live.tell(between('ann', 'bob', 'south'), '4');
     const probe = await nodes.node('probe');
-    await probe.mesh.ask('south', 'x', { head: {}, body: Buffer.alloc(0) });
+    await probe.mesh.ask('south', 'x', { head: {}, body: '' });
     expect(south.came).to.deep.equal([]);
     south.knows(7n, together);
     await passed;

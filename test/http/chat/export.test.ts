@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-node.js';
-import { run } from '../../support/program.js';
+import { run, start } from '../../support/program.js';
 
 describe('the export of the chat', function () {
   this.timeout(120_000);
@@ -131,18 +131,15 @@ describe('the export of the chat', function () {
     expect(before.filter(({ id }) => !there.has(id))).to.deep.equal([]);
   });
 
-  it('is written by the command line as well', async () => {
+  const command = () => {
     const { eventStoreUrl, mongoUrl } = chat.servers;
-    const flags = [
-      '--event-store-url',
-      eventStoreUrl,
-      '--mongo-url',
-      mongoUrl,
-      '--mongo-database',
-      'test_chat',
-    ];
-    const own = ['--secret', 'a secret that all of the nodes have got'];
-    const { code, stdout, stderr } = await run(['chat', 'export', ...flags, ...own]);
+    const stores = ['--event-store-url', eventStoreUrl, '--mongo-url', mongoUrl];
+    const own = ['--mongo-database', 'test_chat', '--secret', 'a secret that all of the nodes have got'];
+    return ['chat', 'export', ...stores, ...own];
+  };
+
+  it('is written by the command line as well', async () => {
+    const { code, stdout, stderr } = await run(command());
     expect(stderr).to.equal('');
     expect(code).to.equal(0);
     const told = JSON.parse(stdout);
@@ -150,5 +147,13 @@ describe('the export of the chat', function () {
     expect(told.messages).to.deep.equal(body.messages);
     expect(told.auditLog.at(-1)).to.include({ action: 'server.export', actorId: 'operator' });
     expect({ ...body, exportedAt: 0, auditLog: [] }).to.deep.equal({ ...told, exportedAt: 0, auditLog: [] });
+  });
+
+  it('says in one line that it is not whole where nobody reads the rest', async () => {
+    const exporting = start(command());
+    exporting.process.stdout?.destroy();
+    const { code, stderr } = await exporting.ended;
+    expect(stderr).to.match(/^annals: who read the export has gone before its end\n$/);
+    expect(code).to.equal(1);
   });
 });

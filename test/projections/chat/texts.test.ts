@@ -29,6 +29,12 @@ describe('texts of many messages', () => {
     );
   });
 
+  it('hold no memory but what they take, by which they are counted', () => {
+    const lines = [{ posted: 1n, createdAt: 1, author: 'ada', run: 0, text: 'short' }];
+    const bytes = encodeTexts(lines, AUTHORS);
+    expect(bytes.buffer.byteLength).to.equal(bytes.byteLength);
+  });
+
   it('are found by every part of a word, the name of who wrote them, who that was and when', () => {
     const asked = fc.record({
       words: fc.array(word, { minLength: 1, maxLength: 3 }),

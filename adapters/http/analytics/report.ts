@@ -1,0 +1,46 @@
+/** The route of reports. */
+import type { Reports } from '../../../application/analytics/report.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
+import type { Admin } from './admission.js';
+import { reportAnswer } from './report-schema.js';
+
+export interface ReportRouteDeps {
+  readonly reports: Reports;
+  readonly admit: Admit<Admin>;
+}
+
+const day = { type: 'string', description: 'A day in UTC, `2026-11-22`, included' } as const;
+
+export const reportRoute = ({ reports, admit }: ReportRouteDeps): Route =>
+  route({
+    method: 'GET',
+    path: '/api/report',
+    tags: ['Reports'],
+    summary: 'What a site saw in a period, beside the period before',
+    description:
+      'The last `days` days in UTC, today included, or those from `start` to `end`. Uniques of a period are the sum of ' +
+      'those of its days. Pages are counted by their views, events by their names, everything else by both. A list of a ' +
+      'day has up to 1000 values; what is beyond is counted as `(other)`.',
+    security: 'admin',
+    query: {
+      type: 'object',
+      required: ['site'],
+      properties: {
+        site: { type: 'string', minLength: 1 },
+        days: { type: 'integer', minimum: 1, default: 30, description: 'More than 730 counts as 730' },
+        start: day,
+        end: day,
+      },
+    },
+    answers: {
+      200: { description: 'The report', schema: reportAnswer },
+      404: { description: 'There is no such site' },
+    },
+    admit,
+    async handle({ query: { site, days, start, end }, ifPosition }) {
+      const asked = start === undefined && end === undefined ? { days } : { start, end };
+      const found = await reports(site, asked, ifPosition);
+      return isRejection(found) ? found : { status: 200, ...found };
+    },
+  });

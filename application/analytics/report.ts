@@ -1,0 +1,82 @@
+/** Answers reports, from days that were counted: at a cost that does not grow with the number of hits. */
+import type { DayCounts, DaySummary } from '../../domain/analytics/day.js';
+import { before, between, lastDays, type Period } from '../../domain/analytics/period.js';
+import { type Report, reportOf } from '../../domain/analytics/report.js';
+import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import { siteNotFound } from '../../domain/analytics/sites.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Clock, Position, Settled } from '../ports.js';
+import { type Reflected, reflecting } from '../reflecting.js';
+import type { Directory } from './directory.js';
+
+/** Rows of days, by day; `start` and `end` included. Each rejects with `Unavailable`. */
+export interface DayReader {
+  summaries(instance: string, start: string, end: string): Promise<ReadonlyMap<string, DaySummary>>;
+  counts(instance: string, start: string, end: string): Promise<ReadonlyMap<string, DayCounts>>;
+  /** How many there are of a site. */
+  countDays(instance: string): Promise<number>;
+  /** How many there are of days before one, of all sites. */
+  countBefore(day: string): Promise<number>;
+}
+
+export interface ReportPorts {
+  readonly directory: Directory;
+  readonly days: DayReader;
+  readonly settled: Settled;
+  readonly clock: Clock;
+}
+
+/** So many days up to today, or from one to another. */
+export type AskedPeriod =
+  | { readonly days: number }
+  | { readonly start: string | undefined; readonly end: string | undefined };
+
+export interface ReportView extends Report {
+  readonly site: string;
+  /** ISO 8601. */
+  readonly generatedAt: string;
+}
+
+const badPeriod: Rejection = {
+  rejected: 'analytics/bad-period',
+  kind: 'invalid',
+  detail: 'start and end must be days such as 2026-11-22, in their order, 730 days apart at most',
+};
+
+export const DAYS_MODEL = 'analytics.days';
+
+export type Reports = ReturnType<typeof createReports>;
+
+export function createReports({ directory, days, settled, clock }: ReportPorts) {
+  function periodOf(asked: AskedPeriod, now: number): Period | Rejection {
+    if ('days' in asked) return lastDays(asked.days, now);
+    return between(asked.start ?? '', asked.end ?? '') ?? badPeriod;
+  }
+
+  return async (
+    id: string,
+    asked: AskedPeriod,
+    seen?: Position,
+  ): Promise<(Reflected & { readonly body: ReportView }) | Rejection> => {
+    const siteId = siteIdOf(id);
+    if (siteId === undefined) return siteNotFound;
+    const site = (await directory.find([siteId], seen))(siteId);
+    if (!site) return siteNotFound;
+    const now = clock.now();
+    const period = periodOf(asked, now);
+    if (isRejection(period)) return period;
+    const told = settled.latestOf('analytics');
+    const reflected = await reflecting(settled, DAYS_MODEL, { told, seen });
+    const { instance } = site;
+    const [summaries, counts] = await Promise.all([
+      days.summaries(instance, before(period).start, period.end),
+      days.counts(instance, period.start, period.end),
+    ]);
+    const report = reportOf(
+      period,
+      (day) => summaries.get(day),
+      (day) => counts.get(day),
+    );
+    return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
+  };
+}

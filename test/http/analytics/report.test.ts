@@ -1,0 +1,186 @@
+/** Reports over HTTP, by the contract: they tell at once what was collected, and nothing of what was deleted. */
+import { expect } from 'chai';
+import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
+import { ask } from '../../support/chat-client.js';
+
+const today = () => new Date().toISOString().slice(0, 10);
+const DAY_MS = 86_400_000;
+
+describe('a report', function () {
+  this.timeout(60_000);
+  const nodes = useAnalytics({ '--server-trusted-proxies': '127.0.0.1' }, 2);
+  const { site, collect, when } = nodes;
+  const report = async (id: string, more = '') =>
+    (await when('GET', `/api/report?site=${id}${more}`, asAdmin()).thenAnswered(200)).body;
+
+  it('tells of a site that nobody came to', async () => {
+    const id = await site();
+    const body = await report(id, '&days=2');
+    const none = { pageviews: 0, events: 0, uniques: 0 };
+    const yesterday = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    expect(body.generatedAt).to.match(/^\d{4}-\d\d-\d\dT.*Z$/);
+    expect({ ...body, generatedAt: 0 }).to.deep.equal({
+      site: id,
+      generatedAt: 0,
+      range: { days: 2, start: yesterday, end: today() },
+      totals: none,
+      comparison: { previous: none, delta: none },
+      series: [yesterday, today()].map((date) => ({ date, ...none })),
+      ...Object.fromEntries(
+        [
+          'pages',
+          'events',
+          'referrers',
+          'campaigns',
+          'browsers',
+          'os',
+          'devices',
+          'countries',
+          'properties',
+          'trends',
+        ].map((list) => [list, []]),
+      ),
+    });
+  });
+
+  it('tells of each hit in the very next answer', async () => {
+    const id = await site();
+    for (let n = 1; n <= 5; n++) {
+      await collect({ site: id, path: `/${n}` });
+      expect((await report(id)).totals, `after ${n}`).to.deep.equal({ pageviews: n, events: 0, uniques: 1 });
+    }
+  });
+
+  it('tells on another node what was collected here, to who has seen it', async () => {
+    const id = await site();
+    const body = { site: id, host: 'example.com' };
+    const { headers } = await when('POST', '/api/collect', { body }).thenAnswered(202);
+    const seen = { 'if-position': headers.get('position')! };
+    const told = await ask(nodes.bases[1]!, 'GET', `/api/report?site=${id}`, asAdmin({ headers: seen }));
+    expect(told.body.totals).to.deep.equal({ pageviews: 1, events: 0, uniques: 1 });
+  });
+
+  it('tells all that is asked of it', async () => {
+    const id = await site({ allowedEventProperties: ['plan'] });
+    const campaign = { utm_source: 'news', utm_medium: 'mail', utm_campaign: 'spring' };
+    const from = (address: string, agent: string) => ({ 'x-forwarded-for': address, 'user-agent': agent });
+    await collect(
+      [
+        { site: id, path: '/a', campaign },
+        { site: id, path: '/b' },
+        { site: id, path: '/a' },
+      ],
+      from('203.0.113.1', FIREFOX),
+    );
+    await collect(
+      { site: id, path: '/a', referrer: 'https://www.news.example/x' },
+      from('203.0.113.2', SAFARI),
+    );
+    await collect(
+      { site: id, event: 'buy', properties: { plan: 'pro', card: '4111' } },
+      from('203.0.113.2', SAFARI),
+    );
+    const body = await report(id, '&days=1');
+    expect(body.totals).to.deep.equal({ pageviews: 4, events: 1, uniques: 2 });
+    expect(body.comparison.delta).to.deep.equal({ pageviews: null, events: null, uniques: null });
+    expect(body.series).to.deep.equal([{ date: today(), pageviews: 4, events: 1, uniques: 2 }]);
+    expect(body.pages).to.deep.equal([
+      { name: '/a', count: 3 },
+      { name: '/b', count: 1 },
+    ]);
+    expect(body.events).to.deep.equal([{ name: 'buy', count: 1 }]);
+    expect(body.referrers).to.deep.equal([{ name: 'https://news.example', count: 1 }]);
+    expect(body.campaigns).to.deep.equal([{ source: 'news', medium: 'mail', campaign: 'spring', count: 1 }]);
+    expect(body.browsers).to.deep.equal([
+      { name: 'Firefox', count: 3 },
+      { name: 'Safari', count: 2 },
+    ]);
+    expect(body.os).to.deep.equal([
+      { name: 'Linux', count: 3 },
+      { name: 'iOS', count: 2 },
+    ]);
+    expect(body.devices).to.deep.equal([
+      { name: 'desktop', count: 3 },
+      { name: 'mobile', count: 2 },
+    ]);
+    expect(body.countries).to.deep.equal([]);
+    expect(body.properties).to.deep.equal([{ event: 'buy', property: 'plan', value: 'pro', count: 1 }]);
+    expect(body.trends).to.deep.include({
+      category: 'campaigns',
+      id: '["news","mail","spring"]',
+      label: 'news / mail / spring',
+      total: 1,
+      values: [{ date: today(), count: 1 }],
+    });
+  });
+
+  it('counts a request with an Idempotency-Key once', async () => {
+    const id = await site();
+    const key = { 'idempotency-key': id };
+    for (let n = 0; n < 3; n++) await collect({ site: id }, key);
+    expect((await report(id)).totals).to.deep.equal({ pageviews: 1, events: 0, uniques: 1 });
+  });
+
+  it('counts what two nodes collect, and who came to both once', async () => {
+    const id = await site();
+    await Promise.all(Array.from({ length: 40 }, (_, n) => collect({ site: id }, {}, n % 2)));
+    const last = (
+      await when('POST', '/api/collect', {
+        body: { site: id, host: 'example.com' },
+        headers: { 'user-agent': FIREFOX },
+      }).thenAnswered(202)
+    ).headers;
+    const { body } = await ask(
+      nodes.bases[0]!,
+      'GET',
+      `/api/report?site=${id}`,
+      asAdmin({ headers: { 'if-position': last.get('position')! } }),
+    );
+    expect(body.totals).to.deep.equal({ pageviews: 41, events: 0, uniques: 1 });
+  });
+
+  it('is of so many days as are asked for, or from one to another', async () => {
+    const id = await site();
+    expect((await report(id)).range.days).to.equal(30);
+    expect((await report(id, '&days=5000')).range.days).to.equal(730);
+    const { range, series } = await report(id, '&start=2026-02-27&end=2026-03-01');
+    expect(range).to.deep.equal({ days: 3, start: '2026-02-27', end: '2026-03-01' });
+    expect(series.map(({ date }: { date: string }) => date)).to.deep.equal([
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
+    ]);
+    for (const wrong of [
+      'days=0',
+      'days=-1',
+      'days=1.5',
+      'days=x',
+      'days=',
+      'start=2026-02-30&end=2026-03-01',
+      'start=2026-02-01',
+      'end=2026-02-01',
+      'start=2026-02-02&end=2026-02-01',
+    ])
+      await when('GET', `/api/report?site=${id}&${wrong}`, asAdmin()).thenRefused(400);
+  });
+
+  it('is of a site, and for the admin', async () => {
+    const id = await site();
+    await when('GET', '/api/report', asAdmin()).thenRefused(400, { error: /Site/ });
+    await when('GET', '/api/report?site=nobody', asAdmin()).thenRefused(404);
+    await when('GET', `/api/report?site=${id}`).thenRefused(401);
+  });
+
+  it('tells nothing of a site that was deleted, nor of its former life once it is made again', async () => {
+    const id = await site();
+    await collect({ site: id, path: '/before' });
+    expect((await report(id)).totals.pageviews).to.equal(1);
+    const { body } = await when('DELETE', `/api/sites/${id}`, asAdmin()).thenAnswered(200);
+    expect(body).to.deep.equal({ id, success: true, rowsDeleted: 1 });
+    await when('GET', `/api/report?site=${id}`, asAdmin()).thenRefused(404);
+    await when('POST', '/api/sites', asAdmin({ body: { id, domains: ['example.com'] } })).thenAnswered(201);
+    expect((await report(id)).totals.pageviews).to.equal(0);
+    await collect({ site: id, path: '/after' });
+    expect((await report(id)).pages).to.deep.equal([{ name: '/after', count: 1 }]);
+  });
+});

@@ -1,0 +1,218 @@
+/** Days that are counted: live = rebuilt, whatever is delivered twice; and nothing can be read once its site is deleted. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
+import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
+import { createBuilds } from '../../../adapters/mongo/rows.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import { createVault } from '../../../application/vault.js';
+import { type AnalyticsEvent, type Hit, siteSubject } from '../../../domain/analytics/catalog.js';
+import { collected } from '../../../domain/analytics/traffic.js';
+import { days } from '../../../projections/analytics/days.js';
+import { createDayReader } from '../../../projections/analytics/reader.js';
+import { DAYS, type DayRow } from '../../../projections/analytics/rows.js';
+import { collectionName } from '../../../projections/projection.js';
+import { type MongoServer, mongoServer } from '../../support/mongo.js';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+const DAY_MS = 86_400_000;
+/** So large that a number takes neighbours for the same. */
+const FIRST = 9_007_199_254_740_993n;
+
+type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
+
+const hit: fc.Arbitrary<Hit> = fc.oneof(
+  fc.record({ path: fc.constantFrom('/a', '/b', '/c') }),
+  fc.record({ path: fc.constant('/'), event: fc.constantFrom('buy', 'leave') }),
+);
+const happened = fc.array(
+  fc.record({
+    site: fc.constantFrom('one', 'two'),
+    day: fc.constantFrom(0, 1),
+    hits: fc.array(hit, { minLength: 1, maxLength: 4 }),
+    visitors: fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+/** Goes back by so many events, as who starts from a checkpoint, and takes so many from there; anew or not. */
+const deliveries = fc.array(
+  fc.record({ back: fc.nat(10), take: fc.integer({ min: 1, max: 12 }), anew: fc.boolean() }),
+  { maxLength: 12 },
+);
+
+describe('the days of sites', function () {
+  this.timeout(60_000);
+  let server: MongoServer;
+  let mongo: Mongo;
+  before(async () => {
+    server = await mongoServer();
+    mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
+  });
+  after(async () => {
+    await mongo?.close();
+    await server?.stop();
+  });
+
+  function useVault() {
+    const keys = new Map<string, Buffer | 'destroyed'>();
+    const store = {
+      async create(subject: string, fresh: Buffer) {
+        const key = keys.get(subject) ?? fresh;
+        keys.set(subject, key);
+        return key === 'destroyed' ? undefined : key;
+      },
+      read: async (subject: string) => keys.get(subject),
+      destroy: async (subject: string) => void keys.set(subject, 'destroyed'),
+    };
+    const vault = createVault(store, aes256gcm);
+    const builds = createBuilds(mongo.models, vault);
+    const recorded = async (events: readonly Counting[]): Promise<RecordedEvent[]> => {
+      const all: RecordedEvent[] = [];
+      for (const [index, { type, data }] of events.entries()) {
+        if ('instance' in data) await vault.create(siteSubject(data));
+        const secret =
+          'secret' in data ? { secret: (await vault.seal(siteSubject(data), data.secret))! } : {};
+        all.push({
+          id: `e${index}`,
+          type,
+          data: { ...data, ...secret },
+          stream: 'analytics.traffic',
+          revision: index,
+          position: FIRST + BigInt(index),
+          version: 1,
+          recordedAt: 0,
+          metadata: {},
+        });
+      }
+      return all;
+    };
+    const nameOf = (run: string) => collectionName(days, run);
+    const open = (run: string) => builds.open(days, nameOf(run), { assertHeld() {} });
+    const scan = async (run: string) => {
+      const rows: object[] = [];
+      for await (const { _at, ...row } of builds.scan(days, nameOf(run)))
+        rows.push({ ...row, at: String(_at) });
+      return rows;
+    };
+    const reader = (run: string) => createDayReader({ db: mongo.models, vault, build: () => nameOf(run) });
+    const raw = (run: string) =>
+      mongo.models
+        .collection<DayRow>(`${nameOf(run)}.${DAYS}`)
+        .find()
+        .toArray();
+    return { vault, recorded, open, scan, reader, raw };
+  }
+
+  const hits = (instance: string, more: readonly Hit[], visitors: readonly number[] = [], at = NOON) =>
+    collected(
+      { siteId: instance, instance },
+      at,
+      more,
+      visitors.map((each) => String(each).padStart(16, '0')),
+    );
+  const deleted = (instance: string): Counting => ({
+    type: 'SiteDeleted',
+    data: { siteId: instance, instance, registeredAt: 0, deletedAt: NOON },
+  });
+
+  it('are the same however they are delivered, and by whom', () =>
+    fc.assert(
+      fc.asyncProperty(happened, deliveries, async (acts, ways) => {
+        const { recorded, open, scan, reader } = useVault();
+        const [live, rebuilt] = [randomUUID().slice(0, 8), randomUUID().slice(0, 8)];
+        const events = await recorded(
+          acts.map(({ site, day, hits: of, visitors }) => hits(site, of, visitors, NOON + day * DAY_MS)),
+        );
+        let [apply, at] = [await open(live), 0];
+        for (const { back, take, anew } of ways) {
+          at = Math.max(0, at - back);
+          if (anew) apply = await open(live);
+          await apply(events.slice(at, at + take));
+          at = Math.min(events.length, at + take);
+        }
+        await apply(events.slice(at));
+        await (await open(rebuilt))(events);
+        expect(await scan(live)).to.deep.equal(await scan(rebuilt));
+        const summaries = await reader(live).summaries('one', '2026-11-22', '2026-11-23');
+        const views = acts
+          .filter(({ site }) => site === 'one')
+          .flatMap(({ hits: of }) => of)
+          .filter(({ event }) => event === undefined);
+        const told = [...summaries.values()].reduce((sum, { pageviews }) => sum + pageviews, 0);
+        expect(told).to.equal(views.length);
+      }),
+      { numRuns: 12 },
+    ));
+
+  it('go with their site, and do not come back when its hits are delivered again', async () => {
+    const { vault, recorded, open, raw, reader } = useVault();
+    const events = await recorded([
+      hits('one', [{ path: '/a' }]),
+      hits('two', [{ path: '/b' }]),
+      deleted('one'),
+    ]);
+    const apply = await open('gone');
+    await apply(events.slice(0, 2));
+    expect(await reader('gone').countDays('one')).to.equal(1);
+    await vault.destroy(siteSubject({ instance: 'one' }));
+    for (let n = 0; n < 2; n++) {
+      await apply(events);
+      expect((await raw('gone')).map(({ site }) => site)).to.deep.equal(['two']);
+    }
+    await (await open('gone'))(events);
+    expect(await reader('gone').countDays('one')).to.equal(0);
+  });
+
+  it('go when they expire, and do not come back: not delivered again, nor in a rebuild', async () => {
+    const { recorded, open, raw } = useVault();
+    const expired: Counting = {
+      type: 'DaysExpired',
+      data: { before: '2026-11-23', since: '', rows: 1, expiredAt: NOON },
+    };
+    const events = await recorded([
+      hits('one', [{ path: '/a' }]),
+      hits('one', [{ path: '/b' }], [], NOON + DAY_MS),
+      expired,
+      hits('one', [{ path: '/c' }], [], NOON + DAY_MS),
+    ]);
+    const apply = await open('expired');
+    for (let n = 0; n < 2; n++) await apply(events);
+    await (await open('rebuilt'))(events);
+    for (const run of ['expired', 'rebuilt'])
+      expect(
+        (await raw(run)).map(({ day }) => day),
+        run,
+      ).to.deep.equal(['2026-11-23']);
+  });
+
+  it('stand in their rows sealed, and can not be read once the key is gone', async () => {
+    const { vault, recorded, open, raw, reader } = useVault();
+    const secret = '/quarantined-xylophones';
+    await (await open('sealed'))(await recorded([hits('one', [{ path: secret }], [1])]));
+    const range = ['one', '2026-11-22', '2026-11-22'] as const;
+    const [row] = await raw('sealed');
+    expect(Object.keys(row!)).to.have.members(['_id', '_at', 'site', 'day', 'summary', 'counts']);
+    expect(JSON.stringify(row)).not.to.include('xylophones').and.not.to.include('pageviews');
+    const one = reader('sealed');
+    expect((await one.counts(...range)).get('2026-11-22')?.lists.pages.get(secret)).to.equal(1);
+    expect(one.cache.bytes()).to.be.greaterThan(0);
+    await vault.destroy(siteSubject({ instance: 'one' }));
+    one.forget('one');
+    expect(one.cache.bytes()).to.equal(0);
+    expect((await one.counts(...range)).size).to.equal(0);
+    expect((await one.summaries(...range)).size).to.equal(0);
+  });
+
+  it('are read anew when more has come', async () => {
+    const { recorded, open, reader } = useVault();
+    const apply = await open('more');
+    const events = await recorded([hits('one', [{ path: '/a' }]), hits('one', [{ path: '/a' }])]);
+    const one = reader('more');
+    for (const [index, event] of events.entries()) {
+      await apply([event]);
+      const counts = await one.counts('one', '2026-11-22', '2026-11-22');
+      expect(counts.get('2026-11-22')?.lists.pages.get('/a')).to.equal(index + 1);
+    }
+  });
+});
