@@ -98,8 +98,9 @@ describe('the page to try meetings with', function () {
     await ada.page.getByLabel('Why Dan is not let in').fill('This is about you.');
     await ada.button('Reject: Dan').click();
     await dan.told(/not let in.*This is about you\./);
-    await ada.button('Unlock').click();
     await dan.join(roomId);
+    await dan.page.getByRole('heading', { name: 'Please wait' }).waitFor();
+    await ada.button('Unlock').click();
     await dan.inside();
   });
 
