@@ -160,13 +160,13 @@ export function createMeetingAudience({
   function welcome(happened: Happening, person: Person): readonly Delivery[] {
     const { room, of } = happened;
     const present = room.people.filter(({ id }) => id !== person.id);
-    const by = (participantId = person.id) => ({ ...of, participantId });
+    const by = (participantId: string) => ({ ...of, participantId });
     return tell(
       [person.id],
       participantJoined(of, person, own(happened)),
       ...present.map((each) => participantJoined(of, each)),
       ...present.filter(({ isHandRaised }) => isHandRaised).map((each) => participantUpdated(of, each)),
-      ...(room.isLocked ? [roomLocked(by(moderators(room)[0]))] : []),
+      ...(room.lockedBy ? [roomLocked(by(room.lockedBy))] : []),
       ...(room.recordingBy ? [recordingStarted(by(room.recordingBy))] : []),
       ...(person.isModerator ? waiters(happened) : []),
     );

@@ -11,6 +11,8 @@ interface Upgrade {
   readonly network: Duplex;
   /** What the client has sent already. */
   readonly head: Buffer;
+  /** With the headers that every answer has. */
+  readonly response: ServerResponse;
 }
 
 /** Larger messages close the connection with 1009. */
@@ -40,7 +42,7 @@ export function asRequest(
     });
     // Until somebody takes it over.
     network.on('error', () => network.destroy());
-    upgrades.set(request, { network, head });
+    upgrades.set(request, { network, head, response });
     respond(request, response);
   };
 }
@@ -71,6 +73,11 @@ const server = new WebSocketServer({
   maxPayload: MESSAGE_BYTES,
   maxFragments: MESSAGE_PIECES,
   maxBufferedChunks: MESSAGE_PIECES,
+});
+// It writes the 101 by itself.
+server.on('headers', (lines, request) => {
+  const headers = upgrades.get(request)!.response.getHeaders();
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
 });
 
 /** Opens what was admitted; the response is nobody's from here on. */

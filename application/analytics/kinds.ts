@@ -1,5 +1,11 @@
 /** The kinds of streams of the analytics service, as the kernel takes them. */
 import { catalog } from '../../domain/analytics/catalog.js';
+import {
+  type DaysExpired,
+  type ExpireDays,
+  type Retention,
+  retention,
+} from '../../domain/analytics/retention.js';
 import { type SitesCommand, type SitesEvent, type SitesState, sites } from '../../domain/analytics/sites.js';
 import {
   type VisitorDays,
@@ -15,3 +21,5 @@ export const visitorsKind: Aggregate<VisitorDays, VisitorsCommand, VisitorsEvent
   catalog,
   decider: visitors,
 };
+
+export const retentionKind: Aggregate<Retention, ExpireDays, DaysExpired> = { catalog, decider: retention };

@@ -15,6 +15,8 @@ export interface DayReader {
   counts(instance: string, start: string, end: string): Promise<ReadonlyMap<string, DayCounts>>;
   /** How many there are of a site. */
   countDays(instance: string): Promise<number>;
+  /** How many there are of days before one, of all sites. */
+  countBefore(day: string): Promise<number>;
 }
 
 export interface ReportPorts {

@@ -6,6 +6,7 @@ import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { isTrustedBy } from '../../adapters/system/client-address.js';
 import { createAttempts } from '../../application/analytics/attempts.js';
+import { CLEANUP_EVERY_MS, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
 import { createCollect } from '../../application/analytics/collect.js';
 import { createCollecting } from '../../application/analytics/collecting.js';
 import { createDirectory } from '../../application/analytics/directory.js';
@@ -22,6 +23,7 @@ import { createAppender } from '../../application/command/appender.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
+import { isRejection } from '../../domain/shared/decider.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
 import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
@@ -69,6 +71,7 @@ export const analytics: Service<typeof catalog> = {
       clock,
       filterBots,
     });
+    const cleanup = createCleanup({ handle, clock, settled, days, retentionDays });
     const given = values['analytics.adminToken'];
     // The same at every start, and on every node.
     const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
@@ -83,6 +86,7 @@ export const analytics: Service<typeof catalog> = {
       sites,
       attempts,
       privacy: { honorDoNotTrack, filterBots, countries: countryHeader !== undefined, retentionDays },
+      cleanup,
       reports: createReports({ directory, days, settled, clock }),
     });
     return {
@@ -98,12 +102,21 @@ export const analytics: Service<typeof catalog> = {
         visitorDays.forget(event.data.day);
         collecting.forget(event.data.day);
       },
-      reactions: [eraseReaction({ log, vault }), endDayReaction(vault)],
+      reactions: [eraseReaction({ log, vault }), endDayReaction(vault), expireReaction({ log, directory })],
       periodic: [
         {
           name: 'analytics.visitor-days',
           everyMs: END_DAYS_EVERY_MS,
           run: visitorDays.end,
+          mayRun: clock.agrees,
+        },
+        {
+          name: 'analytics.cleanup',
+          everyMs: CLEANUP_EVERY_MS,
+          async run() {
+            const done = await cleanup(context('analytics.cleanup'));
+            if (isRejection(done)) throw new Error(done.rejected);
+          },
           mayRun: clock.agrees,
         },
       ],

@@ -97,6 +97,8 @@ export const catalog = {
     VisitorDayOpened: event(object({ day, openedAt: time })),
     /** The day is over, and with its key whoever came can not be told from anybody any more. */
     VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
+    /** What was counted of days before this one is no longer kept. `since`: it was so already before that one; `rows`: that went. */
+    DaysExpired: event(object({ before: day, since: { type: 'string' }, rows: count, expiredAt: time })),
   },
 } as const satisfies Catalog;
 

@@ -84,7 +84,7 @@ export function join(command: JoinRoom, state: RoomState): Decision {
   if (passwordHash !== undefined && command.proven !== passwordHash) return wrongPassword;
   const isCreator =
     !!state.creatorHash && !!command.creatorHash && sameText(state.creatorHash, command.creatorHash);
-  if (!isCreator && (state.isLocked || wasKicked(state, command.caller, command.now)))
+  if (!isCreator && (state.lockedBy || wasKicked(state, command.caller, command.now)))
     return state.waiting.length < MAX_WAITING ? [requested(command, meetingId)] : roomFull;
   if (isFull(state)) return roomFull;
   return [joined(command, meetingId, isCreator || state.people.length === 0)];

@@ -49,7 +49,9 @@ export function departing(
     const promoted = { roomId, meetingId, participantId: longest.id, promotedAt: now };
     return [...gone, { type: 'ParticipantPromoted', data: promoted }];
   }
-  if (isPreCreated) return [...gone, ...admitAll(roomId, left, now)];
+  // The room forgets with its last person whom they sent away: that lets nobody in by itself.
+  const { kicked } = state;
+  if (isPreCreated) return [...gone, ...admitAll(roomId, { ...left, kicked }, now)];
   return [...gone, ended(roomId, meetingId, now)];
 }
 

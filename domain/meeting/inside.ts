@@ -81,11 +81,11 @@ function hand(
 
 function moderate(command: ModeratorCommand, state: RoomState): Decision {
   const { roomId, by, now } = command;
-  const { meetingId, isLocked, recordingBy } = state;
+  const { meetingId, lockedBy, recordingBy } = state;
   const data = { roomId, meetingId, by };
   switch (command.type) {
     case 'LockRoom':
-      return isLocked ? [] : [{ type: 'RoomLocked', data: { ...data, lockedAt: now } }];
+      return lockedBy ? [] : [{ type: 'RoomLocked', data: { ...data, lockedAt: now } }];
     case 'UnlockRoom':
       return unlock(command, state);
     case 'StartRecording':
@@ -102,7 +102,7 @@ function moderate(command: ModeratorCommand, state: RoomState): Decision {
 }
 
 function unlock({ roomId, by, now }: By, state: RoomState): Decision {
-  if (!state.isLocked) return [];
+  if (!state.lockedBy) return [];
   const { meetingId } = state;
   const unlocked = { type: 'RoomUnlocked', data: { roomId, meetingId, by, unlockedAt: now } } as const;
   return [unlocked, ...admitAll(roomId, after(state, [unlocked]), now)];

@@ -42,7 +42,8 @@ export interface RoomState {
   readonly maxParticipants: number;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;
-  readonly isLocked: boolean;
+  /** Who locked it. */
+  readonly lockedBy?: string | undefined;
   /** Who records. */
   readonly recordingBy?: string | undefined;
   /** In order of joining. */
@@ -57,7 +58,7 @@ export interface RoomState {
 }
 
 /** A room in which nobody is, and nobody waits. */
-const empty = { isLocked: false, recordingBy: undefined, people: [], waiting: [], kicked: [] } as const;
+const empty = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [], kicked: [] } as const;
 
 export const initialState: RoomState = {
   isOpen: false,
@@ -148,8 +149,8 @@ export const evolve: Evolve<RoomState, RoomEvent> = {
   ParticipantMuted: (state, { participantId }) => changed(state, participantId, { isMuted: true }),
   ParticipantUnmuted: (state, { participantId }) => changed(state, participantId, { isMuted: false }),
   ParticipantPromoted: (state, { participantId }) => changed(state, participantId, { isModerator: true }),
-  RoomLocked: (state) => ({ ...state, isLocked: true }),
-  RoomUnlocked: (state) => ({ ...state, isLocked: false }),
+  RoomLocked: (state, { by }) => ({ ...state, lockedBy: by }),
+  RoomUnlocked: (state) => ({ ...state, lockedBy: undefined }),
   RecordingStarted: (state, { by }) => ({ ...state, recordingBy: by }),
   RecordingStopped: (state) => ({ ...state, recordingBy: undefined }),
   RoomEnded: (state, { meetingId }) => ({

@@ -14,14 +14,14 @@ import {
   type Row,
   type RowWrite,
 } from '../projection.js';
-import { DAYS, DAYS_INDEXES, type DayRow, dayId, openCounts, openSummary } from './rows.js';
+import { DAYS, DAYS_INDEXES, type DayRow, dayId, dayIn, openCounts, openSummary } from './rows.js';
 
 /** Days that are remembered open; what comes to another is read again. */
 const MOST_OPEN = 200;
 
 export const days: OwnProjection = { name: 'analytics.days', version: 1, open, scan };
 
-type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted'>;
+type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
 
 interface Book {
@@ -86,6 +86,12 @@ async function open(build: Build): Promise<Apply> {
       const { instance } = event.data;
       for (const id of [...books.keys()]) if (id.startsWith(dayId(instance, ''))) books.delete(id);
       await build.write(DAYS, [guarded({ purge: { site: instance }, many: true }, event)]);
+    },
+    async DaysExpired(event) {
+      await flush();
+      const { before } = event.data;
+      for (const id of [...books.keys()]) if (dayIn(id) < before) books.delete(id);
+      await build.write(DAYS, [guarded({ purge: { day: { $lt: before } }, many: true }, event)]);
     },
   };
 

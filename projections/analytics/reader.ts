@@ -93,6 +93,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
       }),
 
     countDays: (instance) => reading((rows) => rows.countDocuments({ site: instance })),
+    countBefore: (day) => reading((rows) => rows.countDocuments({ day: { $lt: day } })),
 
     forget(instance) {
       for (const id of [...opened.keys()]) if (id.startsWith(dayId(instance, ''))) opened.delete(id);

@@ -72,7 +72,8 @@ export async function join(
         isHost: true,
       }),
     );
-    const [data] = await answer;
+    const closed = once(socket, 'close').then(([code]) => [JSON.stringify({ code: `closed ${code}` })]);
+    const [data] = await Promise.race([answer, closed]);
     const { type, participantId, code } = JSON.parse(String(data));
     if (type !== 'participant-joined') return void refused.push(code ?? type);
     took.record(microseconds(asked));
@@ -86,6 +87,8 @@ export interface Talk {
   readonly said: number;
   readonly delivered: number;
   readonly lost: number;
+  /** Sockets that the service closed. */
+  readonly cut: number;
   /** From being said to being heard, µs. */
   readonly chat: RecordableHistogram;
   readonly candidates: RecordableHistogram;
@@ -124,7 +127,8 @@ export async function talk(
   }
   await settled(() => delivered, expected);
   for (const { socket } of people) socket.off('message', hear);
-  return { said: total, delivered, lost: expected - delivered, chat, candidates };
+  const cut = people.filter(({ socket }) => socket.readyState !== WebSocket.OPEN).length;
+  return { said: total, delivered, lost: expected - delivered, cut, chat, candidates };
 }
 
 export function byRoom(people: readonly Attendee[]): ReadonlyMap<string, readonly Attendee[]> {
@@ -173,11 +177,10 @@ export async function settled(arrived: () => number, expected: number): Promise<
 
 export const microseconds = (since: number) => Math.max(1, Math.round(1000 * (performance.now() - since)));
 
-export const leave = (sockets: readonly WebSocket[]): Promise<unknown> =>
-  Promise.all(
-    sockets.map((socket) => {
-      const closed = once(socket, 'close');
-      socket.close(1000);
-      return closed;
-    }),
-  );
+/** Resolves when all of them are closed. */
+export async function leave(sockets: readonly WebSocket[]): Promise<void> {
+  const open = sockets.filter(({ readyState }) => readyState !== WebSocket.CLOSED);
+  const closed = open.map((socket) => once(socket, 'close'));
+  for (const socket of open) socket.close(1000);
+  await Promise.all(closed);
+}

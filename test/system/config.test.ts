@@ -111,22 +111,18 @@ describe('the settings of the program', () => {
   });
 
   it('take addresses and origins only as they can be met', async () => {
-    for (const url of ['x', 'http://', 'ftp://a.example', 'javascript:x']) {
+    for (const url of ['x', 'http://', 'ftp://a.example', 'javascript:x'])
       expect(await refusal({ ANNALS_LOGS_APP_URL: url }), url).to.match(
         /^logs\.appUrl must be an http or https URL/,
       );
-    }
-    for (const origin of ['https://a.example/', 'a.example', 'https://a.example/x', 'null']) {
+    for (const origin of ['https://a.example/', 'a.example', 'https://a.example/x', 'null'])
       expect(await refusal({ ANNALS_ROOMS_ALLOWED_ORIGINS: origin }), origin).to.match(
         /^rooms\.allowedOrigins must list origins such as /,
       );
-    }
-    for (const host of ['not a host!', 'http://a', 'a/b', '[::1]']) {
+    for (const host of ['not a host!', 'http://a', 'a/b', '[::1]'])
       expect(await refusal({ ANNALS_HOST: host }), host).to.match(/^host must be an address or a name/);
-    }
-    for (const host of ['localhost', '127.0.0.2', '::1', 'fe80::1%lo', 'my_box-1.lan']) {
+    for (const host of ['localhost', '127.0.0.2', '::1', 'fe80::1%lo', 'my_box-1.lan'])
       expect(await refusal({ ANNALS_HOST: host }, []), host).to.equal('nothing was refused');
-    }
     const fine = { ANNALS_LOGS_APP_URL: 'https://a.example/x', ANNALS_LOGS_ALLOWED_ORIGINS: 'http://a:80,*' };
     expect(await refusal(fine)).to.equal('nothing was refused');
   });

@@ -98,8 +98,9 @@ describe('the page to try meetings with', function () {
     await ada.page.getByLabel('Why Dan is not let in').fill('This is about you.');
     await ada.button('Reject: Dan').click();
     await dan.told(/not let in.*This is about you\./);
-    await ada.button('Unlock').click();
     await dan.join(roomId);
+    await dan.page.getByRole('heading', { name: 'Please wait' }).waitFor();
+    await ada.button('Unlock').click();
     await dan.inside();
   });
 
@@ -182,6 +183,31 @@ describe('the page to try meetings with', function () {
       expect(await ada.button('Leave').isVisible()).to.equal(true);
       await picture(ada, `phone-${colorScheme}`);
     }
+  });
+});
+
+describe('the page to try meetings with, on two nodes', function () {
+  this.timeout(240_000);
+  const meetings = useMeeting({ '--meeting-connect-per-minute': '100000' }, 2);
+  let browser: Browser;
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    browser = await startBrowser(CONNECTING);
+  });
+  after(() => browser?.close());
+
+  it('connects people of both, and brings a file over', async () => {
+    const [first = '', second = ''] = meetings.bases;
+    const [ada, bob] = [await openTab(browser, first, 'Ada'), await openTab(browser, second, 'Bob')];
+    await bob.join(await ada.create());
+    await bob.inside();
+    await ada.sees('Bob');
+    await bob.sees('Ada');
+    const sent = randomBytes(300_000);
+    await ada.sendFile('Bob', 'plan.bin', sent);
+    expect((await bob.saves('plan.bin')).equals(sent)).to.equal(true);
+    await bob.say('It is here');
+    await ada.reads('It is here');
   });
 });
 

@@ -68,8 +68,7 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
       if (!wish) return;
       if (code === REPLACED) return out('You are in the meeting from elsewhere now.');
       if (code === REMOVED) return out('A moderator removed you from the meeting.');
-      // Why, it was told already.
-      if (code === REFUSED) return state.status === 'out' ? undefined : out('You were not let in.');
+      if (code === REFUSED) return out('You were not let in.');
       return out(reason || 'The service has ended the connection.');
     }
     if (!wish) return hangUp();
@@ -101,7 +100,11 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
     if (!wish || (message.roomId && message.roomId !== wish.roomId)) return;
     // Inside, it is about something we did there.
     if (message.type === 'error' && state.status !== 'inside') return out(inWords(message));
-    if (message.type === 'reject-user') return out(`You were not let in. ${message.reason}`.trim());
+    if (message.type === 'reject-user') {
+      // The service ends this connection: who tries again needs another.
+      hangUp();
+      return out(`You were not let in. ${message.reason}`.trim());
+    }
     if (message.type === 'participant-joined' || message.type === 'waiting-room') {
       if (message.resumeToken)
         place = { participantId: message.participantId, resumeToken: message.resumeToken };

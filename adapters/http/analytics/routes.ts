@@ -1,15 +1,21 @@
 /** The routes of the analytics service. */
 import type { Route } from '../kernel/route.js';
+import { type CleanupRouteDeps, cleanupRoute } from './cleanup.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
 import { type PublicRouteDeps, publicRoutes } from './public.js';
 import { type ReportRouteDeps, reportRoute } from './report.js';
 import { type SiteRouteDeps, siteRoutes } from './sites.js';
 
-export type AnalyticsDeps = CollectRouteDeps & SiteRouteDeps & ReportRouteDeps & PublicRouteDeps;
+export type AnalyticsDeps = CollectRouteDeps &
+  SiteRouteDeps &
+  ReportRouteDeps &
+  CleanupRouteDeps &
+  PublicRouteDeps;
 
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   ...publicRoutes(deps),
   collectRoute(deps),
   ...siteRoutes(deps),
   reportRoute(deps),
+  cleanupRoute(deps),
 ];

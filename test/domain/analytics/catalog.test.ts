@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { type Payload, visitOf } from '../../../domain/analytics/payload.js';
+import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
 import { collected } from '../../../domain/analytics/traffic.js';
 import { visitors } from '../../../domain/analytics/visitors.js';
@@ -33,6 +34,7 @@ describe('the catalog of analytics', () => {
         deleteSite('demo'),
       ]).events,
       collected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['00000000000000ff', '0000000000000001']),
+      ...specOf(retention).run([{ type: 'ExpireDays', before: '2026-10-22', rows: 3, now: NOON }]).events,
       ...specOf(visitors).run([
         { type: 'OpenVisitorDay', day: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },

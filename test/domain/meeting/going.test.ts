@@ -114,6 +114,17 @@ describe('who goes from a meeting room', () => {
     )
       .when(leaveRoom('ada'))
       .then(left('ada'), granted('bob', undefined, true), granted('cleo'));
+    given(
+      opened(),
+      joined('ada', true),
+      joined('bob'),
+      kicked('bob', 'ada'),
+      requested('bob'),
+      locked('ada'),
+      requested('cleo'),
+    )
+      .when(leaveRoom('ada'))
+      .then(left('ada'), granted('cleo', undefined, true));
   });
 
   it('is everybody whose node is gone, at once', () => {

@@ -83,7 +83,7 @@ describe('whatever happens in a meeting room', () => {
           const events = room.decide(given, state);
           if (isRejection(events)) continue;
           state = events.reduce(evolve, state);
-          const { people, waiting, isOpen, isPreCreated, isLocked, recordingBy, maxParticipants } = state;
+          const { people, waiting, isOpen, isPreCreated, lockedBy, recordingBy, maxParticipants } = state;
           const ids = [...people, ...waiting].map(({ id }) => id);
           expect(new Set(ids).size).to.equal(ids.length);
           expect(people.length).to.be.at.most(maxParticipants);
@@ -92,7 +92,7 @@ describe('whatever happens in a meeting room', () => {
           if (!isOpen) expect(ids).to.deep.equal([]);
           if (isOpen && !isPreCreated) expect(people).not.to.deep.equal([]);
           if (people.length === 0)
-            expect({ isLocked, recordingBy }).to.deep.equal({ isLocked: false, recordingBy: undefined });
+            expect({ lockedBy, recordingBy }).to.deep.equal({ lockedBy: undefined, recordingBy: undefined });
           if (recordingBy) expect(ids).to.include(recordingBy);
           // Said again, it changes nothing.
           const again = room.decide(given, state);

@@ -1,6 +1,8 @@
 /** What the meeting service tells everybody: statistics, servers for connections, and seven headers on whatever it answers. */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { ask } from '../../support/chat-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { send, sendBytes } from '../../support/raw.js';
@@ -60,6 +62,15 @@ describe('what the meeting service tells', function () {
     expect(part.headers).to.include(SEVEN);
   });
 
+  it('has them on the answer that opens a WebSocket too', async () => {
+    const socket = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
+      headers: { 'X-Request-Id': 'mine' },
+    });
+    const [{ headers }] = await once(socket, 'upgrade');
+    socket.terminate();
+    expect(headers).to.include({ ...SEVEN, 'x-request-id': 'mine' });
+  });
+
   it('has the seven headers on every answer, errors included, and no other of CORS', async () => {
     const answers: readonly (readonly [status: number, method: string, path: string, body?: string])[] = [
       [200, 'GET', '/health'],
@@ -72,6 +83,7 @@ describe('what the meeting service tells', function () {
       [400, 'POST', '/api/rooms', '{'],
       [400, 'POST', '/api/rooms', '{"roomId":"short"}'],
       [404, 'GET', '/nowhere'],
+      [426, 'GET', '/ws'],
       [404, 'GET', '/%'],
       [405, 'DELETE', '/api/rooms'],
       [413, 'POST', '/api/rooms', `{"title":"${'x'.repeat(70_000)}"}`],

@@ -191,6 +191,34 @@ describe('at the door of a meeting', function () {
     await again.hears('participant-joined');
   });
 
+  it('nobody who was kicked is let in, and leads, by the last of the others going', async () => {
+    const eve = await comes('Eve', {}, '198.51.100.9');
+    ada!.say('moderator-action', { targetId: eve.id, action: 'kick' });
+    await eve.closed;
+    const again = await comes('Eve', {}, '198.51.100.9');
+    again.news();
+    for (const who of [bob!, ada!]) {
+      who.say('leave');
+      await who.answered();
+    }
+    ada!.news();
+    ada!.say('join', { roomId, name: 'Ada' });
+    await ada!.answered();
+    expect(ada!.news()).to.deep.equal([joined(ada!, 'Ada', true), waits(again, 'Eve')]);
+    await again.answered();
+    expect(again.news()).to.deep.equal([]);
+  });
+
+  it('who is let in hears who locked the room, of several who may have', async () => {
+    ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    await ada!.answered();
+    bob!.say('room-locked');
+    await bob!.answered();
+    const dan = await comes('Dan');
+    ada!.say('admit-user', { targetId: dan.id });
+    expect(await dan.hears('room-locked')).to.include({ participantId: bob!.id, lockedBy: bob!.id });
+  });
+
   it('who waits for a meeting that is over hears that there is none', async () => {
     const room = `${roomId.slice(0, 5)}X`;
     const host = await come(meetings.base, room, 'Host', { isHost: true });

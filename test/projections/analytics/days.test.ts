@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
 
-type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted'>;
+type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 
 const hit: fc.Arbitrary<Hit> = fc.oneof(
   fc.record({ path: fc.constantFrom('/a', '/b', '/c') }),
@@ -70,9 +70,9 @@ describe('the days of sites', function () {
     const recorded = async (events: readonly Counting[]): Promise<RecordedEvent[]> => {
       const all: RecordedEvent[] = [];
       for (const [index, { type, data }] of events.entries()) {
-        const subject = siteSubject(data);
-        await vault.create(subject);
-        const secret = 'secret' in data ? { secret: (await vault.seal(subject, data.secret))! } : {};
+        if ('instance' in data) await vault.create(siteSubject(data));
+        const secret =
+          'secret' in data ? { secret: (await vault.seal(siteSubject(data), data.secret))! } : {};
         all.push({
           id: `e${index}`,
           type,
@@ -162,6 +162,28 @@ describe('the days of sites', function () {
     }
     await (await open('gone'))(events);
     expect(await reader('gone').countDays('one')).to.equal(0);
+  });
+
+  it('go when they expire, and do not come back: not delivered again, nor in a rebuild', async () => {
+    const { recorded, open, raw } = useVault();
+    const expired: Counting = {
+      type: 'DaysExpired',
+      data: { before: '2026-11-23', since: '', rows: 1, expiredAt: NOON },
+    };
+    const events = await recorded([
+      hits('one', [{ path: '/a' }]),
+      hits('one', [{ path: '/b' }], [], NOON + DAY_MS),
+      expired,
+      hits('one', [{ path: '/c' }], [], NOON + DAY_MS),
+    ]);
+    const apply = await open('expired');
+    for (let n = 0; n < 2; n++) await apply(events);
+    await (await open('rebuilt'))(events);
+    for (const run of ['expired', 'rebuilt'])
+      expect(
+        (await raw(run)).map(({ day }) => day),
+        run,
+      ).to.deep.equal(['2026-11-23']);
   });
 
   it('stand in their rows sealed, and can not be read once the key is gone', async () => {

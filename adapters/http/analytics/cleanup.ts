@@ -1,0 +1,45 @@
+/** The route that lets go what need not be kept any more, before it goes by itself. */
+import type { Cleanup } from '../../../application/analytics/cleanup.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { object } from '../../../domain/shared/schema.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
+import type { Admin } from './admission.js';
+
+export interface CleanupRouteDeps {
+  readonly cleanup: Cleanup;
+  readonly admit: Admit<Admin>;
+}
+
+const answer = object({
+  aggregateCutoffDate: { type: 'string', description: 'The first day that is kept' },
+  aggregateRowsDeleted: { type: 'integer' },
+  rawCutoffTimestamp: { type: ['string', 'null'] },
+  rawRowsDeleted: { type: 'integer' },
+});
+
+export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
+  route({
+    method: 'POST',
+    path: '/api/cleanup',
+    tags: ['Reports'],
+    summary: 'Delete what is older than `analytics.retentionDays`; this happens by itself, too',
+    description:
+      'What has gone stays gone, also after a rebuild, and when the retention is made longer. Raw records are never ' +
+      'kept: there is no time before which they go, and none is deleted.',
+    security: 'admin',
+    // Nothing is asked for; what is sent must be JSON all the same.
+    body: { type: 'object', properties: {} },
+    answers: { 200: { description: 'What was deleted', schema: answer } },
+    admit,
+    async handle({ context }, { actor }) {
+      const done = await cleanup(context(actor, actor));
+      if (isRejection(done)) return done;
+      const body = {
+        aggregateCutoffDate: done.before,
+        aggregateRowsDeleted: done.rows,
+        rawCutoffTimestamp: null,
+        rawRowsDeleted: 0,
+      };
+      return { status: 200, body, position: done.position };
+    },
+  });

@@ -1,0 +1,49 @@
+/** Days that expire: their streams are ended in the log, and those that are kept are not. */
+import { expect } from 'chai';
+import { expireReaction } from '../../../application/analytics/cleanup.js';
+import { createDirectory } from '../../../application/analytics/directory.js';
+import { sitesKind } from '../../../application/analytics/kinds.js';
+import { newEvent } from '../../../application/command/new-event.js';
+import type { RecordedEvent } from '../../../application/ports.js';
+import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import type { DaysExpired } from '../../../domain/analytics/retention.js';
+import { SITES } from '../../../domain/analytics/sites.js';
+import { collected, trafficStream } from '../../../domain/analytics/traffic.js';
+import { registerSite } from '../../support/analytics.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+const MADE = Date.UTC(2026, 9, 1, 12);
+const DAY_MS = 86_400_000;
+
+describe('days that have expired', () => {
+  it('are ended in the log, each from where the last ones ended, and no others', async () => {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const { log, vault } = kernel;
+    const site = { siteId: 'demo', instance: 'one' };
+    await vault.create(siteSubject(site));
+    const made = { ...registerSite('demo'), now: MADE };
+    await kernel.handle(sitesKind, SITES, made, kernel.systemContext('test'));
+    const streams: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const event = collected(site, MADE + n * DAY_MS, [{ path: '/' }], []);
+      const stream = trafficStream('one', event.data.day);
+      const origin = { service: 'analytics', release: 'test' };
+      await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
+      streams.push(stream);
+    }
+    const directory = createDirectory({ streams: kernel.streams, heard: () => 0n });
+    const reaction = expireReaction({ log, directory });
+    const expire = (before: string, since: string) =>
+      reaction.on.DaysExpired({
+        data: { before, since, rows: 0, expiredAt: 0 },
+        position: 0n,
+      } as RecordedEvent<DaysExpired>);
+    const ended = async () =>
+      Promise.all(streams.map(async (stream) => (await log.read(stream)) === 'deleted'));
+    await expire('2026-10-03', '');
+    expect(await ended()).to.deep.equal([true, true, false, false, false]);
+    await expire('2026-10-05', '2026-10-03');
+    await expire('2026-10-05', '2026-10-03');
+    expect(await ended()).to.deep.equal([true, true, true, true, false]);
+  });
+});
