@@ -9,8 +9,16 @@ export interface Instance {
   readonly instance: string;
 }
 
+const DAY_MS = 86_400_000;
+/** The day that was named last: hits of one day come together. */
+let named = { day: Number.NaN, name: '' };
+
 /** `2026-11-22` for every instant of that day in UTC. */
-export const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
+export function dayOf(instant: number): string {
+  const day = Math.floor(instant / DAY_MS);
+  if (day !== named.day) named = { day, name: new Date(day * DAY_MS).toISOString().slice(0, 10) };
+  return named.name;
+}
 
 export const trafficStream = (instance: string, day: string): string =>
   `analytics.traffic-${instance}-${day}`;
