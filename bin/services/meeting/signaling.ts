@@ -74,5 +74,7 @@ export function connectSignaling(context: SignalingContext) {
     ),
     callerOf,
     clock,
+    run,
+    systemContext: kernel.systemContext,
   });
 }
