@@ -2,6 +2,7 @@
 
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
+import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import type { CallerOf } from './caller.js';
 import { type ConversingDeps, createConversing } from './conversing.js';
@@ -15,6 +16,8 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
   /** The name of this process among all of the installation. */
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
+  /** Of rooms that are made. */
+  readonly limitCreates: Limit;
 }
 
 /** That somebody sits at a place of a node now. */
@@ -34,7 +37,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, inside, run, systemContext } = deps;
+  const { door, callerOf, limitCreates, inside, run, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   let isClosing = false;
 
@@ -81,7 +84,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       handle: ({ context, logger, address }, caller) => ({
         converse(speaker) {
           speaker.sink.onClose(door.opened(address));
-          return converse({ speaker, caller, logger, context: () => context('meeting.guest', '') });
+          const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
+          return converse({ speaker, caller, opening, logger, context: () => context('meeting.guest', '') });
         },
       }),
     }),
