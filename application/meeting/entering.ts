@@ -51,7 +51,7 @@ export interface Entered<Taken extends Seat> {
 export interface EnteringPorts {
   readonly handle: Handle;
   readonly streams: Streams;
-  readonly vault: Pick<Vault, 'create'>;
+  readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
   readonly clock: Clock;
@@ -72,6 +72,9 @@ const invalidPassword: Rejection = {
   kind: 'invalid',
   detail: `password must be at most ${PASSWORD_LENGTH} characters`,
 };
+
+/** Of who would open a room that others have just opened. */
+const openedMeanwhile: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
 
 /** Others open, end and lock up rooms meanwhile: so often it is looked again. */
 const ATTEMPTS = 4;
@@ -127,23 +130,49 @@ export function createEntering(ports: EnteringPorts) {
     const entered = await seated(take(participantId, false), async (seat) => {
       const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
+      const meeting = meetingKey(stream);
       let { state } = await streams.load(roomKind, stream);
       for (let tried = 1; ; tried++) {
         const key = await keyTo(state, wish, context);
         if (isRejection(key)) return key;
         const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...key, now: clock.now() };
         const { opening } = key;
-        // Without the key of its meeting nothing can be sealed.
-        const prepare = opening && (() => vault.create(meetingSubject(opening)).then(() => undefined));
-        const outcome = await handle(roomKind, stream, command, by, prepare);
-        if (!isRejection(outcome)) return { roomId, participantId, seat, position: outcome.position };
+        const outcome = await handle(roomKind, stream, command, by, opening && (() => meeting.make(opening)));
+        if (!isRejection(outcome)) {
+          if (!outcome.events.some(({ type }) => type === 'RoomOpened')) await meeting.drop();
+          return { roomId, participantId, seat, position: outcome.position };
+        }
         const before = state;
         ({ state } = await streams.load(roomKind, stream));
-        if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
+        if (tried === ATTEMPTS || isAsExpected(before, state)) {
+          await meeting.drop();
+          return outcome;
+        }
       }
     });
     return entered;
   }
+
+  /** Of a meeting that is to be opened: without it nothing can be sealed, and it is for nothing where others open it. */
+  function meetingKey(stream: string) {
+    let subject: string | undefined;
+    return {
+      /** Refused where the room is open by now. */
+      async make(opening: { readonly meetingId: string }): Promise<Rejection | undefined> {
+        const { state } = await streams.load(roomKind, stream);
+        if (isThere(state)) return openedMeanwhile;
+        subject = meetingSubject(opening);
+        await vault.create(subject);
+        return undefined;
+      },
+      /** Another node was faster. Where that fails, it is a key to nothing that stays. */
+      async drop(): Promise<void> {
+        if (subject !== undefined) await vault.destroy(subject).catch(() => {});
+      },
+    };
+  }
+
+  const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
 
   const isAsExpected = (before: RoomState, now: RoomState) =>
     before.isOpen === now.isOpen && before.passwordHash === now.passwordHash;
@@ -156,7 +185,7 @@ export function createEntering(ports: EnteringPorts) {
   ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
     const password = given.trim();
     const isTooLong = [...password].length > PASSWORD_LENGTH;
-    if (state.isOpen && !isOver(state, clock.now())) {
+    if (isThere(state)) {
       const { passwordHash: kept } = state;
       if (kept === undefined || password === '' || isTooLong) return {};
       return (await passwords.matches(password, kept, caller)) ? { proven: kept } : {};
