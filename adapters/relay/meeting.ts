@@ -165,7 +165,8 @@ export function createMeetingAudience({
       [person.id],
       participantJoined(of, person, own(happened)),
       ...present.map((each) => participantJoined(of, each)),
-      ...present.filter(({ isHandRaised }) => isHandRaised).map((each) => participantUpdated(of, each)),
+      // Also their own, of who comes back.
+      ...room.people.filter(({ isHandRaised }) => isHandRaised).map((each) => participantUpdated(of, each)),
       ...(room.lockedBy ? [roomLocked(by(room.lockedBy))] : []),
       ...(room.recordingBy ? [recordingStarted(by(room.recordingBy))] : []),
       ...(person.isModerator ? waiters(happened) : []),

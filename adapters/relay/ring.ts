@@ -2,7 +2,7 @@
 import type { Position } from '../../application/ports.js';
 
 /** What a ring holds at most, whatever its items are. */
-export const RING_BYTES = 16 * 1024 * 1024;
+export const RING_BYTES = 8 * 1024 * 1024;
 
 export interface RingItem {
   readonly position: Position;

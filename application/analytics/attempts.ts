@@ -24,7 +24,7 @@ export interface Attempts {
 }
 
 const KEPT = 50;
-const ATTEMPTS_BYTES = 8 * 1024 * 1024;
+const ATTEMPTS_BYTES = 2 * 1024 * 1024;
 
 /** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
 export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {

@@ -20,7 +20,7 @@ export const GATHER_MS = 5;
 /** A group goes at once when it has come to this: an append holds several. */
 const GROUP_BYTES = 128 * 1024;
 const GROUP_HITS = 2000;
-const SKETCHES_BYTES = 16 * 1024 * 1024;
+const SKETCHES_BYTES = 8 * 1024 * 1024;
 const SKETCH_BYTES = 200;
 const VISITOR_BYTES = 80;
 

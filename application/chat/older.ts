@@ -13,7 +13,7 @@ export type OlderRange = Required<Range>;
 
 interface Older {
   readonly channelId: string;
-  readonly json: string;
+  readonly json: Uint8Array;
   readonly ids: ReadonlySet<string>;
   /** What people were called when it was shown. */
   readonly people: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export interface OlderPages {
   /** Every event of the service, in log order. */
   hear(event: RevealedEvent<ChatEvent>): void;
   /** The JSON of `{messages}`, as everything that was heard made it; undefined where it was not shown of late. */
-  show(channelId: string, range: OlderRange, names: RosterState): string | undefined;
+  show(channelId: string, range: OlderRange, names: RosterState): Uint8Array | undefined;
   /** Keeps what a page was shown as, if it shows all changes that were heard. */
   keep(channelId: string, range: OlderRange, page: Page, shown: ShownPage): void;
   /** Where a message stands in the log at which a page that was shown began: who reads on asks for those before it. */
@@ -33,7 +33,7 @@ export interface OlderPages {
 }
 
 export interface ShownPage {
-  readonly json: string;
+  readonly json: Uint8Array;
   readonly views: readonly MessageView[];
   readonly names: RosterState;
 }
@@ -51,9 +51,8 @@ export function createOlderPages(limitBytes = OLDER_BYTES): OlderPages {
   const pages = new LRUCache<string, Older>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 8,
-    // A text that is not all Latin takes two bytes a character.
     sizeCalculation: ({ json, ids, people }, key) =>
-      PAGE_BYTES + heldBytes(key) + 2 * json.length + ID_BYTES * (ids.size + people.size),
+      PAGE_BYTES + heldBytes(key) + json.length + ID_BYTES * (ids.size + people.size),
     dispose({ channelId }, key) {
       const its = byChannel.get(channelId);
       its?.delete(key);

@@ -21,7 +21,7 @@ export interface ReadingPorts {
 
 /** The JSON of `{messages}`. */
 export interface Shown extends Reflected {
-  readonly json: string;
+  readonly json: string | Uint8Array;
 }
 
 export type Reading = ReturnType<typeof createReading>;
@@ -103,11 +103,11 @@ const reflectedBy = ({ position, consistency }: Page): Reflected => ({
 });
 
 /** In turns: messages may be long, and many. */
-async function jsonOf(messages: readonly MessageView[]): Promise<string> {
-  const texts: string[] = [];
+async function jsonOf(messages: readonly MessageView[]): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
   for (const each of messages) {
     if (isTurnOver()) await nextTurn();
-    texts.push(JSON.stringify(each));
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '{"messages":[' : ','}${JSON.stringify(each)}`));
   }
-  return `{"messages":[${texts.join()}]}`;
+  return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '{"messages":[]}' : ']}')]);
 }

@@ -55,10 +55,12 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
   return async function attendance(roomId: string, token: string | undefined): Promise<Attended | Rejection> {
     const stream = roomStream(roomId);
     const { state, revision, position } = await streams.refresh(roomKind, stream);
-    const { isOpen, meetingId, readable } = state;
-    const known = new Set(isOpen ? [...readable, meetingId] : readable);
-    if (revision < 0 || known.size === 0) return notFound;
-    const found = token === undefined ? undefined : await openedBy(stream, creatorHash(token), known);
+    const known = state.isOpen ? [...state.readable, state] : state.readable;
+    if (revision < 0 || known.length === 0) return notFound;
+    // Before anything is read: whoever guesses has nothing done for them.
+    const its = token === undefined ? undefined : creatorHash(token);
+    const mine = known.find((each) => each.creatorHash && its && sameText(each.creatorHash, its));
+    const found = mine && (await openingOf(stream, mine.meetingId));
     if (!found) return unauthorized;
     const opened = await reveal(catalog, found);
     const { openedAt, secret } = opened.data;
@@ -67,13 +69,12 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     return { roomId, ...(title !== undefined && { title }), openedAt, visits, position };
   };
 
-  async function openedBy(stream: string, hash: string, known: ReadonlySet<string>) {
+  async function openingOf(stream: string, meetingId: string) {
     for await (const page of pagesOf(log, stream)) {
       for (const event of page) {
         if (event.type !== 'RoomOpened') continue;
         const opened = takenFor<RoomEvent<'RoomOpened'>>(event);
-        const { creatorHash: its, meetingId } = opened.data;
-        if (its !== undefined && sameText(its, hash) && known.has(meetingId)) return opened;
+        if (opened.data.meetingId === meetingId) return opened;
       }
     }
     return undefined;

@@ -5,9 +5,10 @@ import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meet
 import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
+import { prepaid } from '../command/charging.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
+import type { Clock, CommandContext, Derivation, Position, Quota, Vault } from '../ports.js';
 import { roomKind } from './kinds.js';
 import type { RoomPasswords } from './passwords.js';
 import { creatorHash } from './tokens.js';
@@ -26,6 +27,8 @@ export interface Arrival {
   readonly resumeToken?: string | undefined;
   /** A keyed digest of their address. */
   readonly caller: string;
+  /** What to open a room costs them, where it costs anything. */
+  readonly quota?: Quota | undefined;
 }
 
 /** Where what somebody is told arrives. */
@@ -45,6 +48,8 @@ export interface Entered<Taken extends Seat> {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: Taken;
+  /** There was no such room before them. */
+  readonly hasOpened: boolean;
   readonly position: Position;
 }
 
@@ -114,42 +119,49 @@ export function createEntering(ports: EnteringPorts) {
       const by = { ...context, actor: participantId };
       const outcome = await handle(roomKind, roomStream(roomId), { ...command, now: clock.now() }, by);
       if (isRejection(outcome)) return undefined;
-      return { roomId, participantId, seat, position: outcome.position };
+      return { roomId, participantId, seat, hasOpened: false, position: outcome.position };
     });
   }
 
   async function come<Taken extends Seat>(
     roomId: string,
-    { name, creatorToken, ...wish }: Arrival,
+    { name, creatorToken, quota, ...wish }: Arrival,
     take: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<Entered<Taken> | Rejection> {
     const participantId = derivation.id('meeting.participant', context.commandId);
     const stream = roomStream(roomId);
     const by = { ...context, actor: participantId };
+    // Before a password is hashed for it.
+    const paid = quota && prepaid(quota);
+    let paying: Promise<Rejection | undefined> | undefined;
+    const pay = () => {
+      paying ??= paid?.pay();
+      return paying;
+    };
+    const meeting = meetingKey(stream);
     const entered = await seated(take(participantId, false), async (seat) => {
       const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
-      const meeting = meetingKey(stream);
       let { state } = await streams.load(roomKind, stream);
       for (let tried = 1; ; tried++) {
-        const key = await keyTo(state, wish, context);
+        const key = await keyTo(state, wish, context, pay);
         if (isRejection(key)) return key;
         const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...key, now: clock.now() };
         const { opening } = key;
-        const outcome = await handle(roomKind, stream, command, by, opening && (() => meeting.make(opening)));
+        const charged = opening && paid ? { ...by, quota: paid.quota } : by;
+        const make = opening && (() => meeting.make(opening));
+        const outcome = await handle(roomKind, stream, command, charged, make);
         if (!isRejection(outcome)) {
-          if (!outcome.events.some(({ type }) => type === 'RoomOpened')) await meeting.drop();
-          return { roomId, participantId, seat, position: outcome.position };
+          const hasOpened = outcome.events.some(({ type }) => type === 'RoomOpened');
+          return { roomId, participantId, seat, hasOpened, position: outcome.position };
         }
         const before = state;
         ({ state } = await streams.load(roomKind, stream));
-        if (tried === ATTEMPTS || isAsExpected(before, state)) {
-          await meeting.drop();
-          return outcome;
-        }
+        if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
       }
-    });
+    }).finally(() => paid?.settle());
+    if (isRejection(entered) || !entered.hasOpened) await meeting.drop();
     return entered;
   }
 
@@ -175,13 +187,14 @@ export function createEntering(ports: EnteringPorts) {
   const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
 
   const isAsExpected = (before: RoomState, now: RoomState) =>
-    before.isOpen === now.isOpen && before.passwordHash === now.passwordHash;
+    isThere(before) === isThere(now) && before.passwordHash === now.passwordHash;
 
   /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
   async function keyTo(
     state: RoomState,
     { password: given = '', isHost = false, caller }: Pick<Arrival, 'password' | 'isHost' | 'caller'>,
     { commandId }: CommandContext,
+    pay: () => Promise<Rejection | undefined> | undefined,
   ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
     const password = given.trim();
     const isTooLong = [...password].length > PASSWORD_LENGTH;
@@ -192,6 +205,8 @@ export function createEntering(ports: EnteringPorts) {
     }
     if (!isHost) return {};
     if (isTooLong) return invalidPassword;
+    const refusal = await pay();
+    if (refusal) return refusal;
     const passwordHash = password === '' ? undefined : await passwords.hash(password, caller);
     const meetingId = derivation.id('meeting.meeting', commandId);
     return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash } };

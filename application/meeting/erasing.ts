@@ -1,6 +1,6 @@
 /** Erasing meetings that are over: the fact, the key of who was there and what was said, then what the log need not keep. */
 import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js';
-import { roomStream } from '../../domain/meeting/state.js';
+import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
@@ -31,7 +31,7 @@ async function follow(ports: ErasingPorts, roomId: string, meetingId: string): P
 async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise<void> {
   const stream = roomStream(roomId);
   const { state, revision } = await streams.refresh(roomKind, stream);
-  const kept = new Set(state.isOpen ? [...state.readable, state.meetingId] : state.readable);
+  const kept = new Set(readableOf(state));
   const opensKept = (event: Parameters<typeof takenFor>[0]) =>
     event.type === 'RoomOpened' && kept.has(takenFor<RoomEvent<'RoomOpened'>>(event).data.meetingId);
   let truncateBefore = revision;
@@ -46,13 +46,19 @@ async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise
   if (truncateBefore > 0) await log.retain(stream, { truncateBefore });
 }
 
+/** Those that are over, and the one that is. */
+const readableOf = ({ isOpen, meetingId, readable }: RoomState): readonly string[] => {
+  const earlier = readable.map((each) => each.meetingId);
+  return isOpen ? [...earlier, meetingId] : earlier;
+};
+
 /** Every meeting of a room that is over, whole, with or without a node that runs. Gives how many there were. */
 export const createEraseMeetings =
   (ports: ErasingPorts) =>
   async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
     const { handle, streams, clock } = ports;
     const { state } = await streams.refresh(roomKind, roomStream(roomId));
-    for (const meetingId of state.readable) {
+    for (const { meetingId } of state.readable) {
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
       const outcome = await handle(roomKind, roomStream(roomId), command, context());
       if (isRejection(outcome)) return outcome;

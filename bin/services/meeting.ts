@@ -42,6 +42,7 @@ export const meeting: Service<typeof catalog> = {
     const policy = meetingPolicy(release);
     const across = await connectAcross({ ...context, kernel, values, metrics, relay, census });
     const callerOf = createCallerOf(derivation);
+    const limitCreates = createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS);
     const signaling = connectSignaling({
       ...context,
       kernel,
@@ -52,6 +53,7 @@ export const meeting: Service<typeof catalog> = {
       census,
       passwords,
       callerOf,
+      limitCreates,
       ...across,
     });
     const plain = meetingRoutes({
@@ -59,7 +61,7 @@ export const meeting: Service<typeof catalog> = {
       census,
       acknowledged: () => settled.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
-      limitCreates: createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS),
+      limitCreates,
       callerOf,
       page: createWebPage('meeting'),
       release,

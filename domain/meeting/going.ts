@@ -3,6 +3,9 @@ import type { RoomEvent } from './catalog.js';
 import { admitAll } from './entering.js';
 import { after, isOver, personOf, type RoomState } from './state.js';
 
+/** Meetings under one id that nobody has a token of, and that are over: of more, the oldest is erased. */
+export const MOST_READABLE = 100;
+
 /** `seat`: the socket that is gone, which may not be where they are by now. */
 export interface LeaveRoom {
   readonly type: 'LeaveRoom';
@@ -52,8 +55,19 @@ export function departing(
   // The room forgets with its last person whom they sent away: that lets nobody in by itself.
   const { kicked } = state;
   if (isPreCreated) return [...gone, ...admitAll(roomId, { ...left, kicked }, now)];
-  return [...gone, ended(roomId, meetingId, now)];
+  return [...gone, ended(roomId, meetingId, now), ...tooMany(roomId, left, now)];
 }
+
+/** Rooms that whoever comes makes can be made again and again: what is kept of each must not add up without end. */
+function tooMany(roomId: string, { readable }: RoomState, now: number): readonly RoomEvent[] {
+  const nobodys = readable.filter(({ creatorHash }) => creatorHash === undefined);
+  return nobodys.length < MOST_READABLE ? [] : [erased(roomId, nobodys[0]!.meetingId, now)];
+}
+
+const erased = (roomId: string, meetingId: string, now: number): RoomEvent<'MeetingErased'> => ({
+  type: 'MeetingErased',
+  data: { roomId, meetingId, erasedAt: now },
+});
 
 const ended = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomEnded'> => ({
   type: 'RoomEnded',
@@ -114,4 +128,4 @@ export const erase = (
   { roomId, meetingId, now }: EraseMeeting,
   { readable }: RoomState,
 ): readonly RoomEvent[] =>
-  readable.includes(meetingId) ? [{ type: 'MeetingErased', data: { roomId, meetingId, erasedAt: now } }] : [];
+  readable.some((each) => each.meetingId === meetingId) ? [erased(roomId, meetingId, now)] : [];

@@ -28,6 +28,13 @@ export interface Person extends Waiting {
   readonly isHandRaised: boolean;
 }
 
+/** A meeting that is over, and still can be read. */
+interface Earlier {
+  readonly meetingId: string;
+  /** Of those made before anybody came: who has the token may ask who was there. */
+  readonly creatorHash?: string | undefined;
+}
+
 interface Kicked {
   readonly caller: string;
   readonly until: number;
@@ -53,8 +60,8 @@ export interface RoomState {
   readonly kicked: readonly Kicked[];
   /** Unix ms: with nobody in it, a room that was made before is over then. */
   readonly overAt: number;
-  /** Meetings that are over, and still can be read. */
-  readonly readable: readonly string[];
+  /** Oldest first. */
+  readonly readable: readonly Earlier[];
 }
 
 /** A room in which nobody is, and nobody waits. */
@@ -153,14 +160,14 @@ export const evolve: Evolve<RoomState, RoomEvent> = {
   RoomUnlocked: (state) => ({ ...state, lockedBy: undefined }),
   RecordingStarted: (state, { by }) => ({ ...state, recordingBy: by }),
   RecordingStopped: (state) => ({ ...state, recordingBy: undefined }),
-  RoomEnded: (state, { meetingId }) => ({
+  RoomEnded: ({ readable, creatorHash }, { meetingId }) => ({
     ...initialState,
     meetingId,
-    readable: [...state.readable, meetingId],
+    readable: [...readable, { meetingId, ...(creatorHash !== undefined && { creatorHash }) }],
   }),
   MeetingErased: (state, { meetingId }) => ({
     ...state,
-    readable: state.readable.filter((each) => each !== meetingId),
+    readable: state.readable.filter((each) => each.meetingId !== meetingId),
   }),
 };
 

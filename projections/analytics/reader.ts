@@ -9,7 +9,7 @@ import { REGISTERS } from '../../domain/analytics/uniques.js';
 import { assertStands } from '../standing.js';
 import { DAYS, type DayRow, dayId, openCounts, openSummary } from './rows.js';
 
-const CACHE_BYTES = 32 * 1024 * 1024;
+const CACHE_BYTES = 12 * 1024 * 1024;
 /** Of an entry of a list, with its name. */
 const VALUE_BYTES = 140;
 const DAY_BYTES = 2000;

@@ -269,6 +269,10 @@ describe('the people of a meeting', () => {
     expect(told(...three, returned('bob'))).to.deep.equal({
       bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true), joinedAs('cleo')],
     });
+    // Their own hand too: nobody else tells them that it is still up.
+    expect(told(...three, raised('bob'), returned('bob')).bob?.at(-1)).to.deep.equal(
+      updatedAs('bob', { isHandRaised: true }),
+    );
     expect(told(...three, locked('ada'), requested('dan'), returned('dan'))).to.deep.equal({
       dan: [waits('dan', own('dan'))],
     });

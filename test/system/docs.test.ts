@@ -88,7 +88,7 @@ describe('the pages about the code', () => {
 
   it('tell the bounds as they are in the code', () => {
     const row = /^\| (.+?) +\| (\d.*?) +\|.*\| `(\w+)` in `(.+?)` +\|$/gm;
-    const bounds = [...read('docs/bounds.md').matchAll(row)];
+    const bounds = pages.flatMap(({ text }) => [...text.matchAll(row)]);
     expect(bounds.length).to.be.greaterThan(40);
     for (const [, what = '', told = '', name = '', path = ''] of bounds)
       expect(valuesOf(name, read(path)), `${what}: ${name} in ${path}`).to.include(amountOf(told));

@@ -119,6 +119,10 @@ describe('the page to try meetings with', function () {
     await bob.page.locator('#recording', { hasText: 'Recorded by Ada' }).waitFor();
     await ada.button('End recording').click();
     await bob.page.locator('#recording').waitFor({ state: 'hidden' });
+    await ada.button('Announce recording').click();
+    await bob.page.locator('#recording').waitFor();
+    await ada.button('Leave').click();
+    await bob.page.locator('#recording').waitFor({ state: 'hidden' });
   });
 
   it('lets moderators mute, promote and remove, and nobody else', async () => {

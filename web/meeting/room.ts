@@ -70,7 +70,13 @@ export function after(room: Room, message: Heard): Room {
       return { ...room, people: withOne(room.people, id, person) };
     }
     case 'participant-left':
-      return { ...room, people: without(room.people, id), waiting: without(room.waiting, id) };
+      return {
+        ...room,
+        people: without(room.people, id),
+        waiting: without(room.waiting, id),
+        // Whoever goes records no more.
+        recordingBy: room.recordingBy === id ? undefined : room.recordingBy,
+      };
     case 'room-locked':
       return { ...room, isLocked: true };
     case 'room-unlocked':

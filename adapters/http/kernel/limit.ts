@@ -20,7 +20,10 @@ export interface RouteQuota {
 }
 
 /** What the commands of one caller count towards. */
-export const quotaOf = ({ perNetwork, rejected }: RouteQuota, address: string): Quota => ({
+export const quotaOf = (
+  { perNetwork, rejected }: Pick<RouteQuota, 'perNetwork' | 'rejected'>,
+  address: string,
+): Quota => ({
   async spend() {
     const retryAfterMs = await perNetwork.spend(address);
     return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', retryAfterMs };

@@ -4,11 +4,13 @@ import type { Inside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
+import { pause } from '../../../application/pause.js';
 import {
   type Clock,
   type CommandContext,
   type Logger,
   type Position,
+  type Quota,
   Unavailable,
 } from '../../../application/ports.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -26,6 +28,7 @@ import type { Relay } from '../../relay/relay.js';
 import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
+import { createPace } from './pace.js';
 import { createChair, type TakenSeat } from './seats.js';
 import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
 
@@ -40,6 +43,8 @@ export interface ConversingDeps {
   /** True once the relay has told of everything up to there; false when that takes long. */
   readonly hears: (position: Position) => Promise<boolean>;
   readonly clock: Clock;
+  /** Of what only ever goes on. */
+  readonly monotonic?: Clock | undefined;
   /** Told of every seat that is taken. */
   readonly taken: (seat: TakenSeat) => void;
   /** The process stops. */
@@ -50,6 +55,8 @@ export interface Client {
   readonly speaker: Speaker;
   /** A keyed digest of its address. */
   readonly caller: string;
+  /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
+  readonly opening: Quota;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;
@@ -80,10 +87,13 @@ export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
     const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
-    const { speaker, caller, logger, context } = client;
+    const { speaker, caller, opening, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     let wrongPasswords = 0;
+    let hasOpened = false;
+    const pace = createPace(deps.monotonic);
+    const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<unknown>>();
     /** What decides where they sit: whoever is gone waits for it, to leave from there. */
@@ -122,7 +132,7 @@ export const createConversing =
       const { length } = [...name];
       if (length < 1 || length > NAME_LENGTH)
         return refuse(['INVALID_MESSAGE', `name must be 1 to ${NAME_LENGTH} characters`]);
-      const arrival: Arrival = { ...wish, name, caller };
+      const arrival: Arrival = { ...wish, name, caller, quota: hasOpened ? opening : undefined };
       const isSame =
         place?.roomId === roomIdOf(wish.roomId) &&
         place?.participantId === wish.participantId &&
@@ -137,13 +147,16 @@ export const createConversing =
           speaker.close(CLOSE.policy, 'Too many wrong passwords');
         return;
       }
+      pace.changed();
+      hasOpened ||= entered.hasOpened;
       place = { ...entered, say: talk.speaker(entered) };
       // What they say next is judged by what the relay knows, and the others must know of them first.
       await hears(entered.position);
     }
 
     async function leave() {
-      if (!(await goAway())) refuse(refusalOf(notJoined));
+      if (await goAway()) pace.changed();
+      else refuse(refusalOf(notJoined));
     }
 
     /** A command of somebody inside. Where nothing changes by it, those who are promised to hear of it do. */
@@ -153,7 +166,7 @@ export const createConversing =
       const command = { ...wish, roomId, by };
       const outcome = await inside.act(command, context());
       if (isRejection(outcome)) return refuse(refusalOf(outcome));
-      if (outcome.changed) return;
+      if (outcome.changed) return pace.changed();
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
@@ -166,9 +179,14 @@ export const createConversing =
       }
     }
 
-    /** In order with what is still being said. */
+    /** In order with what is still being said, and no faster than a room may be changed. */
     async function decide(work: () => Promise<void>) {
-      const decided = Promise.allSettled(talking).then(work);
+      const paced = async () => {
+        const ms = pace.wait();
+        if (ms > 0) await pause(ms, gone.signal);
+        if (ms === 0 || !gone.signal.aborted) await work();
+      };
+      const decided = Promise.allSettled(talking).then(paced);
       deciding = decided.catch(() => {});
       await decided;
     }
@@ -237,6 +255,7 @@ export const createConversing =
       },
       misunderstood: (misunderstanding) => refuse(misunderstandingOf(misunderstanding)),
       left() {
+        gone.abort();
         void depart();
       },
     };

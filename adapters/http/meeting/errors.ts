@@ -11,6 +11,7 @@ const TOLD: { readonly [rejected: string]: Told } = {
   'meeting/room-not-found': ['ROOM_NOT_FOUND', 'There is no such meeting'],
   'meeting/not-a-moderator': ['UNAUTHORIZED', 'Only moderators may do this'],
   'meeting/not-joined': ['NOT_JOINED', 'Join a room first'],
+  'meeting/too-many-rooms': ['INVALID_MESSAGE', 'Too many rooms, try again later'],
   'meeting/target-not-found': ['TARGET_NOT_FOUND', 'The person is not in the room'],
 };
 

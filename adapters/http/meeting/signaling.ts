@@ -2,6 +2,7 @@
 
 import type { RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import type { CallerOf } from './caller.js';
 import { type ConversingDeps, createConversing } from './conversing.js';
@@ -12,6 +13,8 @@ import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
 export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing'> {
   readonly door: SocketDoor;
   readonly callerOf: CallerOf;
+  /** Of rooms that are made. */
+  readonly limitCreates: Limit;
 }
 
 export interface Signaling {
@@ -23,7 +26,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf } = deps;
+  const { door, callerOf, limitCreates } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   let isClosing = false;
 
@@ -65,7 +68,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       handle: ({ context, logger, address }, caller) => ({
         converse(speaker) {
           speaker.sink.onClose(door.opened(address));
-          return converse({ speaker, caller, logger, context: () => context('meeting.guest', '') });
+          const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
+          return converse({ speaker, caller, opening, logger, context: () => context('meeting.guest', '') });
         },
       }),
     }),

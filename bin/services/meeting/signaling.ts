@@ -1,4 +1,5 @@
 /** The WebSocket of the meeting service, put together. */
+import type { Limit } from '../../../adapters/http/kernel/limit.js';
 import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
 import type { CallerOf } from '../../../adapters/http/meeting/caller.js';
 import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
@@ -24,6 +25,7 @@ export interface SignalingContext
   readonly census: Pick<Census, 'hears'>;
   readonly passwords: RoomPasswords;
   readonly callerOf: CallerOf;
+  readonly limitCreates: Limit;
   /** The name of this process among all of the installation. */
   readonly run: string;
   readonly live: LiveRelay;
@@ -45,6 +47,7 @@ export function connectSignaling(context: SignalingContext) {
     census,
     passwords,
     callerOf,
+    limitCreates,
     run,
     live,
     relayed,
@@ -73,6 +76,7 @@ export function connectSignaling(context: SignalingContext) {
       values['meeting.socketsPerAddress'],
     ),
     callerOf,
+    limitCreates,
     clock,
   });
 }

@@ -49,7 +49,7 @@ describe('the newest messages of a channel', function () {
   const post = async (at: string, content: string, who = people[0]!) =>
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
   const shown = async (at: string, limit = 50) =>
-    JSON.parse(accepted(await node.reading.messages(at, { limit })).json).messages;
+    JSON.parse(String(accepted(await node.reading.messages(at, { limit })).json)).messages;
   const contents = async (at: string, limit = 50) =>
     (await shown(at, limit)).map(({ content }: { content: string }) => content);
 
@@ -131,7 +131,7 @@ describe('the newest messages of a channel', function () {
     await shown(at);
     const { position } = accepted(await node.channels.remove(people[0]!, at, context()));
     const messages = accepted(await node.reading.messages(at, { limit: 50 }, position));
-    expect(messages.json).not.to.include('hello');
+    expect(String(messages.json)).not.to.include('hello');
   });
 
   it('are read from the rows by who was told more than the feed has brought', async () => {
@@ -141,7 +141,7 @@ describe('the newest messages of a channel', function () {
       const { body } = accepted(await deaf.channels.create(ada, { name: randomUUID() }, context()));
       const { id } = body.channel;
       const read = async () =>
-        JSON.parse(accepted(await deaf.reading.messages(id, { limit: 50 })).json).messages;
+        JSON.parse(String(accepted(await deaf.reading.messages(id, { limit: 50 })).json)).messages;
       expect(await read()).to.deep.equal([]);
       accepted(await deaf.messages.post(ada, id, { content: 'hello' }, context()));
       expect(await read()).to.have.length(1);

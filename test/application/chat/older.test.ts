@@ -40,7 +40,7 @@ describe('pages of older messages', function () {
   });
 
   const shown = async (before: string, limit = 2) =>
-    JSON.parse(accepted(await node.reading.messages(at, { limit, before })).json).messages;
+    JSON.parse(String(accepted(await node.reading.messages(at, { limit, before })).json)).messages;
   const contents = async (before: string, limit = 2): Promise<string[]> =>
     (await shown(before, limit)).map(({ content }: { content: string }) => content);
 
@@ -87,7 +87,7 @@ describe('pages of older messages', function () {
   it('are not kept where something was changed while they were read', () => {
     const pages = createOlderPages();
     const range = { limit: 2, before: 'm2' };
-    const shownAs = { json: '{"messages":[]}', views: [], names: roster.initialState };
+    const shownAs = { json: Buffer.from('{"messages":[]}'), views: [], names: roster.initialState };
     const page = { found: [], position: 7n, since: 5n };
     pages.hear({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
     pages.keep('c', range, page, shownAs);
@@ -128,7 +128,7 @@ describe('pages of older messages', function () {
       const page = reading.reading.messages(place, { limit: 5, before: second });
       while (reading.finds() === asked) await new Promise(setImmediate);
       projectors.push(project(writing.kernel, talkProjections, stops[1].signal));
-      const { messages } = JSON.parse(accepted(await page).json);
+      const { messages } = JSON.parse(String(accepted(await page).json));
       expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal([first]);
     } finally {
       for (const stop of stops) stop.abort();

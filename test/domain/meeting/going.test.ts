@@ -1,5 +1,6 @@
 /** How people go from a meeting room, and what becomes of it. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
+import { MOST_READABLE } from '../../../domain/meeting/going.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -28,6 +29,7 @@ import {
 
 const { given } = specOf(room);
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
+const erased: RoomEvent = { type: 'MeetingErased', data: { roomId, meetingId: 'm0', erasedAt: NOON } };
 const withdrawn = (participantId: string) => happened('EntryWithdrawn', { participantId, withdrawnAt: NOON });
 const lostWaiting = (participantId: string) =>
   happened('EntryWithdrawn', { participantId, withdrawnAt: NOON, isLost: true });
@@ -47,6 +49,20 @@ describe('who goes from a meeting room', () => {
     given(...three, kicked('bob', 'ada'))
       .when(doesTo('ada', 'MuteParticipant', 'bob'))
       .thenRejected('meeting/target-not-found');
+  });
+
+  it('leaves no more than so many meetings behind that nobody can ask for', () => {
+    const over = Array.from({ length: MOST_READABLE }, (_, n) =>
+      [hosted, joined('ada', true), left('ada'), ended()].map(
+        ({ type, data }) => ({ type, data: { ...data, meetingId: `m${n}` } }) as RoomEvent,
+      ),
+    );
+    given(opened(), ended(), ...over.slice(1).flat(), hosted, joined('ada', true))
+      .when(leaveRoom('ada'))
+      .then(left('ada'), ended());
+    given(opened(), ended(), ...over.flat(), hosted, joined('ada', true))
+      .when(leaveRoom('ada'))
+      .then(left('ada'), ended(), erased);
   });
 
   it('waits no more', () => {

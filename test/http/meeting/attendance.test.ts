@@ -1,5 +1,6 @@
 /** Who was in a meeting: told to who made its room, for as long as it is kept, and to nobody else. */
 import { expect } from 'chai';
+import { createAttendance } from '../../../application/meeting/attendance.js';
 import { createEraseMeetings } from '../../../application/meeting/erasing.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { ask } from '../../support/chat-client.js';
@@ -62,6 +63,16 @@ describe('the attendance of a meeting', function () {
     await attendance(roomId, `${creatorToken.slice(0, -1)}?`).thenRefused(401);
     await attendance('NONE22', creatorToken).thenRefused(404);
     await attendance('no-id', creatorToken).thenRefused(404);
+  });
+
+  it('is looked for by nobody who has no token: whoever guesses has nothing read for them', async () => {
+    const { roomId } = await made({});
+    const { streams, reveal } = await meetings.ground();
+    const read = () => {
+      throw new Error('the stream of the room was read');
+    };
+    const guess = createAttendance({ log: { read }, streams, reveal });
+    expect(await guess(roomId, 'guessed')).to.include({ rejected: 'meeting/unauthorized' });
   });
 
   it('is of one meeting only, where the id of its room was used again', async () => {

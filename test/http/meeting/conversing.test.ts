@@ -10,7 +10,7 @@ import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
-import { type RecordedEvent, Unavailable } from '../../../application/ports.js';
+import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { record, types } from '../../relay/ward.js';
 import { eventually } from '../../support/condition.js';
@@ -20,7 +20,10 @@ import { context } from '../../support/toys.js';
 
 const roomId = 'ABC234';
 
-function node() {
+/** Rooms may be opened as often as one likes. */
+const free: Quota = { spend: async () => undefined, refund: async () => {} };
+
+function node(monotonic?: Clock) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const stop = new AbortController();
   const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
@@ -64,6 +67,7 @@ function node() {
     audience,
     hears: census.hears,
     clock: Date,
+    monotonic,
     taken: () => {},
     isClosing: () => false,
   });
@@ -88,7 +92,8 @@ function node() {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
-      const conversation = converse({ speaker: { sink, close }, caller: 'x', logger: quiet, context });
+      const speaker = { sink, close };
+      const conversation = converse({ speaker, caller: 'x', opening: free, logger: quiet, context });
       return { sink, codes, ...conversation };
     },
     async stop() {
@@ -133,6 +138,30 @@ describe('a client of the meetings', () => {
     const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
+  });
+
+  it('changes a room 200 times at once and 2 times a second from then on, and waits for no turn once it has gone', async () => {
+    await nodes.stop();
+    let now = 0;
+    nodes = node({ now: () => now });
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    const toggle = (n: number) => ada.said({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
+    for (let n = 0; n < 199; n++) await toggle(n);
+    await eventually(() => nodes.held.length === 199);
+    now = 500;
+    await toggle(199);
+    await eventually(() => nodes.held.length === 200);
+    const waiting = toggle(200);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(nodes.held).to.have.length(200);
+    ada.left();
+    await waiting;
+    await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
+    expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 
   it('is to come back when what they said could not be kept', async () => {

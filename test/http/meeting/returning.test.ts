@@ -53,6 +53,15 @@ describe('who comes back to a meeting', function () {
     expect(again!.news()).to.deep.equal([
       joined(id, 'Bob', { isMuted: true, isModerator: true }),
       joined(ada!.id, 'Ada', { isModerator: true }),
+      {
+        type: 'participant-updated',
+        roomId,
+        participantId: id,
+        isModerator: true,
+        isMuted: true,
+        isVideoOff: false,
+        isHandRaised: true,
+      },
     ]);
     const now = await told({ ada: ada!, again: again! }, ada!, () => again!.say('chat', { text: 'Back' }));
     expect(now.again).to.have.length(1);
