@@ -220,9 +220,12 @@ describe('who comes to a meeting', function () {
       eve.socket.close();
       await eve.closed;
     }
-    const counted = (type: string) => ada.heard.filter((each) => each.type === type).length;
-    await ada.hears(() => counted('participant-joined') === counted('participant-left') + 1);
     const bob = await comes('Bob');
-    expect(bob.news().filter(({ type }) => type === 'participant-joined')).to.have.length(2);
+    const counted = (type: string) => ada.heard.filter((each) => each.type === type).length;
+    // Whoever came before him has been heard of when he is.
+    const isThere = () => ada.heard.some((each) => each.participantId === bob.id);
+    await ada.hears(() => isThere() && counted('participant-joined') === counted('participant-left') + 2);
+    const cleo = await comes('Cleo');
+    expect(cleo.news().filter(({ type }) => type === 'participant-joined')).to.have.length(3);
   });
 });
