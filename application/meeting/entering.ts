@@ -2,7 +2,7 @@
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import type { JoinRoom } from '../../domain/meeting/entering.js';
 import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
-import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
 import { prepaid } from '../command/charging.js';
@@ -60,6 +60,8 @@ export interface EnteringPorts {
   readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
   readonly clock: Clock;
+  /** As it is known to be, of those that are open: the log has the last word. */
+  readonly room: (roomId: string) => RoomState | undefined;
   /** The name of this process among all of the installation. */
   readonly run: string;
 }
@@ -88,7 +90,7 @@ export const resumeTokenOf = (derivation: Derivation, participantId: string): st
   derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createEntering(ports: EnteringPorts) {
-  const { handle, streams, vault, derivation, passwords, clock, run } = ports;
+  const { handle, streams, vault, derivation, passwords, clock, room, run } = ports;
 
   /** Whether they can prove who they were. */
   const isKnown = ({ participantId, resumeToken }: Arrival): boolean =>
@@ -143,7 +145,8 @@ export function createEntering(ports: EnteringPorts) {
     const entered = await seated(take(participantId, false), async (seat) => {
       const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
-      let { state } = await streams.load(roomKind, stream);
+      // Nothing is read for it: where it was wrong, the refusal is of another state than this.
+      let state = known(stream) ?? room(roomId) ?? initialState;
       for (let tried = 1; ; tried++) {
         const key = await keyTo(state, wish, context, pay);
         if (isRejection(key)) return key;
@@ -171,8 +174,8 @@ export function createEntering(ports: EnteringPorts) {
     return {
       /** Refused where the room is open by now. */
       async make(opening: { readonly meetingId: string }): Promise<Rejection | undefined> {
-        const { state } = await streams.load(roomKind, stream);
-        if (isThere(state)) return openedMeanwhile;
+        // The command has just looked at it.
+        if (isThere(known(stream) ?? initialState)) return openedMeanwhile;
         subject = meetingSubject(opening);
         await vault.create(subject);
         return undefined;
@@ -183,6 +186,8 @@ export function createEntering(ports: EnteringPorts) {
       },
     };
   }
+
+  const known = (stream: string) => streams.known(roomKind, stream)?.state;
 
   const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
 
