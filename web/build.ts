@@ -1,4 +1,7 @@
-/** Builds the pages: a folder here with an `index.html` becomes one of `dist/web`, its parts named by their content. */
+/**
+ * Builds the pages: a folder here with an `index.html` becomes one of `dist/web`, its parts named by their content. Of one
+ * with a `script.ts`, which pages of others load, a file is made that is named like it.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +14,21 @@ const PART = /(?<=(?:src|href)=")[\w-]+\.(?:ts|css|svg)(?=")/g;
 
 for (const name of readdirSync(join(ROOT, 'web'))) {
   if (existsSync(join(ROOT, 'web', name, 'index.html'))) await buildPage(name);
+  if (existsSync(join(ROOT, 'web', name, 'script.ts'))) await buildScript(name);
+}
+
+/** Of no module, and leaves no name behind on the page but those that it means to. */
+async function buildScript(name: string): Promise<void> {
+  await build({
+    entryPoints: [join(ROOT, 'web', name, 'script.ts')],
+    outfile: join(ROOT, 'dist/web', `${name}.js`),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2020',
+    absWorkingDir: ROOT,
+    logLevel: 'warning',
+  });
 }
 
 async function buildPage(name: string): Promise<void> {

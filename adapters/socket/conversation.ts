@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import { createRate } from './rate.js';
+import { turnFor } from './turn.js';
 import { watchUnfinished } from './unfinished.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
 
@@ -102,7 +103,12 @@ export function hold(
   async function answerAll() {
     answering = true;
     try {
-      for (let came = waiting.shift(); came !== undefined; came = waiting.shift()) {
+      while (waiting[0]) {
+        // Meanwhile more comes and waits, and no more than may is read.
+        const turn = turnFor(waiting[0].data.length);
+        if (turn) await turn;
+        const came = waiting.shift();
+        if (!came) break;
         waitingBytes -= came.data.length;
         if (!isFull() && socket.isPaused) {
           // Nothing could be heard of it meanwhile.

@@ -1,12 +1,14 @@
 /** What is done with meeting rooms from outside of them: making one before anybody comes. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
+import { roomExists } from '../../domain/meeting/entering.js';
 import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
 import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/request.js';
-import { roomStream } from '../../domain/meeting/state.js';
+import { isOver, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { prepaid } from '../command/charging.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled, Repetition } from '../command/repetition.js';
+import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
 import type { Census } from './census.js';
 import { requestKind, roomKind } from './kinds.js';
@@ -15,6 +17,7 @@ import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {
   readonly handle: Handle;
+  readonly streams: Pick<Streams, 'refresh'>;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
@@ -53,7 +56,8 @@ export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'lim
 const NAMES = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, repetition, log, vault, derivation, passwords, census, clock, maxLatentRooms } = ports;
+  const { handle, streams, repetition, log, vault, derivation, passwords, census, clock, maxLatentRooms } =
+    ports;
 
   /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
   async function make(
@@ -68,14 +72,25 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     const earlier = context.fingerprint && (await repetition.find(roomKind, roomStream(roomId), context));
     if (earlier) return isRejection(earlier) ? earlier : told(roomId, wanted, context, earlier);
     const paid = context.quota && prepaid(context.quota);
-    const refusal = await paid?.pay();
-    if (refusal) return refusal;
+    const refusal = (await paid?.pay()) ?? (await hopeless(wanted.roomId));
+    if (refusal) {
+      await paid?.settle();
+      return refusal;
+    }
     try {
       const hash = await passwords.hash(password, caller);
       return await begin(wanted, hash, paid ? { ...context, quota: paid.quota } : context);
     } finally {
       await paid?.settle();
     }
+  }
+
+  /** What is refused gets back what it cost: so nothing is hashed for it. */
+  async function hopeless(roomId: string | undefined): Promise<Rejection | undefined> {
+    if (census.latent() >= maxLatentRooms) return houseFull;
+    if (roomId === undefined) return undefined;
+    const { state } = await streams.refresh(roomKind, roomStream(roomId));
+    return state.isOpen && !isOver(state, clock.now()) ? roomExists : undefined;
   }
 
   async function begin(wanted: WantedRoom, passwordHash: string | undefined, context: CommandContext) {

@@ -50,7 +50,7 @@ type Decision = readonly RoomEvent[] | Rejection;
 const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
 export const roomFull: Rejection = { rejected: 'meeting/room-full', kind: 'limit' };
 export const notJoined: Rejection = { rejected: 'meeting/not-joined', kind: 'unauthenticated' };
-const roomExists: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
+export const roomExists: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
 const wrongPassword: Rejection = { rejected: 'meeting/wrong-password', kind: 'forbidden' };
 
 /** Only what was given: events have no members that say nothing. */

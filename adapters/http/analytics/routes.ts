@@ -5,6 +5,7 @@ import { type CollectRouteDeps, collectRoute } from './collect.js';
 import { type PublicRouteDeps, publicRoutes } from './public.js';
 import { type ReportRouteDeps, reportRoute } from './report.js';
 import { type SiteRouteDeps, siteRoutes } from './sites.js';
+import { trackerRoute } from './tracker.js';
 
 export type AnalyticsDeps = CollectRouteDeps &
   SiteRouteDeps &
@@ -14,6 +15,7 @@ export type AnalyticsDeps = CollectRouteDeps &
 
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   ...publicRoutes(deps),
+  trackerRoute(),
   collectRoute(deps),
   ...siteRoutes(deps),
   reportRoute(deps),

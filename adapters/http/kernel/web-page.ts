@@ -7,7 +7,7 @@ import { problem } from './problem.js';
 import { isKnown } from './range.js';
 import { type Request, type Route, route } from './route.js';
 
-const BUILT = new URL('../../../web/', import.meta.url);
+export const BUILT = new URL('../../../web/', import.meta.url);
 const DOCUMENT = 'index.html';
 
 const TYPES: { readonly [extension: string]: string } = {
@@ -91,8 +91,10 @@ async function readPage(folder: URL) {
   const names = await readdir(folder);
   const files = names.map(async (name) => {
     const bytes = await readFile(new URL(name, folder));
-    const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-    return [name, { bytes, etag }] as const;
+    return [name, { bytes, etag: etagOf(bytes) }] as const;
   });
   return new Map(await Promise.all(files));
 }
+
+export const etagOf = (bytes: Uint8Array): string =>
+  `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;

@@ -161,6 +161,46 @@ describe('at the door of a meeting', function () {
     ]);
   });
 
+  it('who waits is not in the room: nobody acts upon them, reaches them, or counts them', async () => {
+    const total = async () => (await when('GET', '/health').thenAnswered(200)).body.totalParticipants;
+    const before = await total();
+    await lock();
+    const dan = await comes('Dan');
+    const targetId = dan.id;
+    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => {
+      for (const action of ['mute', 'kick', 'make-moderator'])
+        ada!.say('moderator-action', { targetId, action });
+      ada!.say('offer', { targetId, sdp: 'v=0' });
+      ada!.say('reject-user', { targetId: bob!.id, reason: 'is inside' });
+    });
+    expect(heard.ada?.map(({ code }) => code)).to.deep.equal(Array(3).fill('TARGET_NOT_FOUND'));
+    expect([heard.bob, heard.dan]).to.deep.equal([undefined, undefined]);
+    expect(await total()).to.equal(before);
+  });
+
+  it('who waits and joins again leaves first, and waits as somebody else', async () => {
+    await lock();
+    const dan = await comes('Dan');
+    const former = dan.id;
+    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () =>
+      dan.say('join', { roomId, name: 'Daniel' }),
+    );
+    expect(dan.id).not.to.equal(former);
+    expect(heard).to.deep.equal({
+      ada: [left(former), waits(dan, 'Daniel')],
+      dan: [waits(dan, 'Daniel')],
+    });
+  });
+
+  it('who made a locked room finds it full at the cap, like everybody, and does not wait', async () => {
+    await comes('Cleo');
+    await lock();
+    const creator = await comes('Creator', { creatorToken });
+    expect(creator.news().map(({ code }) => code)).to.deep.equal(['ROOM_FULL']);
+    const dan = await comes('Dan', { creatorToken: 'of no room' });
+    expect(dan.news()).to.deep.equal([waits(dan, 'Dan')]);
+  });
+
   it('unlocking admits who waits, up to the cap', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];

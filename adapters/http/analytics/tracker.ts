@@ -1,0 +1,46 @@
+/** The route of the tracker: what pages of other origins load to tell of their views. */
+import { readFile } from 'node:fs/promises';
+import { isKnown } from '../kernel/range.js';
+import { type Route, route } from '../kernel/route.js';
+import { BUILT, etagOf } from '../kernel/web-page.js';
+
+export function trackerRoute(): Route {
+  let reading: ReturnType<typeof read> | undefined;
+  return route({
+    method: 'GET',
+    path: '/m.js',
+    tags: ['Collecting'],
+    summary: 'The script that pages load to be counted, as the `snippet` of a site says',
+    description:
+      '`data-site` is the id of the site. `data-endpoint`: another address to send to. `data-auto="false"`: no views ' +
+      'but those of `annals.pageview()`. `data-spa="false"`: changes of History are no views. `data-clicks="false"`: ' +
+      'clicks on `data-annals-event` are no events. `annals.event(name, properties)` sends one. No cookies, no storage; ' +
+      'nothing is sent for who asks with DNT or GPC not to be tracked.',
+    answers: {
+      200: { description: 'The script, which may be kept for an hour', type: 'text/javascript' },
+      304: { description: 'It is the same still' },
+    },
+    async handle({ headers }) {
+      reading ??= read();
+      const { bytes, etag } = await reading;
+      const same = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
+      if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: same };
+      return {
+        status: 200,
+        text: bytes,
+        headers: {
+          ...same,
+          'Content-Type': 'text/javascript; charset=utf-8',
+          // Pages that isolate themselves load nothing of other origins that does not say so.
+          'Cross-Origin-Resource-Policy': 'cross-origin',
+        },
+      };
+    },
+  });
+}
+
+/** Rejects where it is not built: `npm run build` does. */
+async function read() {
+  const bytes = await readFile(new URL('tracker.js', BUILT));
+  return { bytes, etag: etagOf(bytes) };
+}
