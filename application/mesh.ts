@@ -31,6 +31,8 @@ export interface Mesh {
 export interface Members {
   /** The address of one that lives. */
   address(run: string): string | undefined;
+  /** Grows for as long as it says that it lives. */
+  beats(run: string): number | undefined;
   alive(): ReadonlySet<string>;
   /** Looks now; rejects when that can't be known. */
   look(): Promise<void>;

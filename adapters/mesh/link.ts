@@ -15,6 +15,8 @@ export interface LinkOptions {
   readonly key: Buffer;
   /** Where the other one can be reached, as far as is known. */
   readonly address: () => string | undefined;
+  /** Grows for as long as the other one says that it lives. */
+  readonly beats: () => number | undefined;
   /** Whether it is connected has changed. */
   readonly changed?: (isOpen: boolean) => void;
   /** Something said was lost. */
@@ -33,14 +35,15 @@ export interface Link {
 const OPEN_MS = 3000;
 /** Between two attempts, growing from the first to the second. */
 const [SOONEST_MS, LATEST_MS] = [100, 2000];
-/** Attempts in a row before it is told of. */
+/** Attempts in a row before it is told of, each to one that lived after the last: who was killed is known for seconds. */
 const MOST_FAILURES = 5;
 /** What nobody waits for, and the other one has not taken: beyond it, it is lost. */
 const MOST_UNREAD = 8 * 1024 * 1024;
 /** All that comes back is that something was heard. */
 const HEARD_BYTES = 1024;
 
-export function createLink({ run, to, key, address, changed, lost, unreached, after }: LinkOptions): Link {
+export function createLink(options: LinkOptions): Link {
+  const { run, to, key, address, beats, changed, lost, unreached, after } = options;
   const window = createWindow();
   const closing = new AbortController();
   const { signal } = closing;
@@ -103,12 +106,16 @@ export function createLink({ run, to, key, address, changed, lost, unreached, af
   }
 
   async function keepConnected() {
-    for (let failures = 0; !signal.aborted; ) {
+    let [failures, failuresAlive, lastBeats] = [0, 0, beats()];
+    while (!signal.aborted) {
       const where = address();
       const was = where !== undefined && (await connect(where));
       settleEarly(undefined);
+      const [before, now] = [lastBeats, beats()];
+      lastBeats = now;
       failures = was ? 0 : failures + 1;
-      if (failures === MOST_FAILURES && where !== undefined) unreached?.(where);
+      if (was) failuresAlive = 0;
+      else if (now !== before && ++failuresAlive === MOST_FAILURES && where !== undefined) unreached?.(where);
       const most = Math.min(LATEST_MS, SOONEST_MS * 2 ** failures);
       await delay(most * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
     }

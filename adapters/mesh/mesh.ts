@@ -72,7 +72,8 @@ export async function openMesh({
     const lost = () => observe?.lost();
     const unreached = (at: string) => logger.warn({ to, address: at }, UNREACHED);
     const where = () => members.address(to);
-    return createLink({ run, to, key, address: where, changed, lost, unreached, after });
+    const beats = () => members.beats(to);
+    return createLink({ run, to, key, address: where, beats, changed, lost, unreached, after });
   }
 
   function looked() {

@@ -113,6 +113,7 @@ export async function joinMembers(
       const found = seen.get(of);
       return found && lives(found) ? found.address : undefined;
     },
+    beats: (of) => seen.get(of)?.beats,
     async leave() {
       hasLeft = true;
       callOff();

@@ -6,6 +6,7 @@ import { eventually } from '../support/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
 import { come, type Heard, open, type Person } from '../support/meeting-people.js';
 import { type Server, startServer } from '../support/server.js';
+import { startValve } from '../support/valve.js';
 
 const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];
 /** People of a node that is gone leave soon. */
@@ -247,6 +248,30 @@ describe('meetings on nodes that come and go', function () {
     back.say('leave');
     ada.say('leave');
     await eventually(async () => (await people(bases[0]!)) === 0);
+  });
+
+  it('let nobody sit in a room whose connection ended before the log had answered', async () => {
+    const valve = await startValve(engines.eventStoreUrl);
+    try {
+      const bases = [await start(0), await start(1, ['--event-store-url', valve.url])];
+      const ada = await come(bases[0]!, 'SILENT', 'Ada', { isHost: true });
+      const bob = await come(bases[1]!, 'SILENT', 'Bob');
+      await ada.hears(isAbout('participant-joined', bob.id));
+      const cleo = await open(bases[1]!);
+      valve.hold();
+      cleo.say('join', { roomId: 'SILENT', name: 'Cleo' });
+      const { participantId } = await ada.hears(({ name }) => name === 'Cleo');
+      expect((await cleo.closed).code).to.equal(1013);
+      valve.release();
+      await ada.hears(isAbout('participant-left', String(participantId)));
+      // Bob's connection has not ended.
+      bob.say('raise-hand');
+      await ada.hears(isAbout('raise-hand', bob.id));
+      for (const each of [ada, bob]) each.say('leave');
+      await eventually(async () => (await people(bases[0]!)) === 0);
+    } finally {
+      await valve.close();
+    }
   });
 
   it('find out at the next start who was there when the last node was killed', async () => {

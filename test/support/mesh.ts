@@ -23,6 +23,10 @@ export interface NodeOptions {
   readonly time?: HeldTime;
   /** Where the others reach it, if not where it listens. */
   readonly reached?: (port: number) => Promise<string>;
+  /** How often another one has said that it lives; all do so all the time, unless given. */
+  readonly beats?: (of: string) => number;
+  /** Told of each warning. */
+  readonly warned?: (message: string) => void;
 }
 
 export const said = (body: string, head: Said['head'] = {}): Said => ({ head, body });
@@ -47,8 +51,9 @@ export function useMesh() {
     },
     async node(
       run: string,
-      { hear, key = KEY, time = heldTime(), reached }: NodeOptions = {},
+      { hear, key = KEY, time = heldTime(), reached, beats, warned }: NodeOptions = {},
     ): Promise<Node> {
+      let beaten = 0;
       const heard: string[] = [];
       let [lost, connected] = [0, 0];
       const opened = await openMesh({
@@ -62,6 +67,7 @@ export function useMesh() {
           looks.push(looked);
           return {
             address: (of) => addresses.get(of),
+            beats: beats ?? (() => ++beaten),
             alive: () => new Set(addresses.keys()),
             look: async () => looked(),
             async leave() {
@@ -76,7 +82,7 @@ export function useMesh() {
           said() {},
           lost: () => void lost++,
         },
-        logger: quiet,
+        logger: { ...quiet, warn: (_: object, message: string) => warned?.(message) },
         after: time.after,
       });
       const mesh = opened.channel('toy');

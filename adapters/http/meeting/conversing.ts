@@ -90,6 +90,8 @@ export const createConversing =
     const { speaker, caller, opening, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
+    /** Where they may sit as well: the log was told so, and did not answer. */
+    let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
     const pace = createPace(deps.monotonic);
@@ -138,7 +140,13 @@ export const createConversing =
         place?.participantId === wish.participantId &&
         entering.isKnown(arrival);
       if (!isSame) await goAway();
-      const entered = await entering.enter(arrival, sit, context());
+      const take = (participantId: string, isReturning: boolean) => {
+        const seat = sit(participantId, isReturning);
+        doubtful = { roomId: roomIdOf(wish.roomId) ?? '', participantId, seat };
+        return seat;
+      };
+      const entered = await entering.enter(arrival, take, context());
+      doubtful = undefined;
       if (isRejection(entered)) {
         if (isSame) place = undefined;
         refuse(refusalOf(entered));
@@ -263,7 +271,8 @@ export const createConversing =
     /** However the connection ended, and wherever they sit once what they said before is decided. */
     async function depart() {
       await Promise.allSettled([deciding, ...talking]);
-      if (place && !isClosing()) await inside.depart(place, context);
-      place = undefined;
+      const all = [place, doubtful].filter((each) => each !== undefined);
+      [place, doubtful] = [undefined, undefined];
+      if (!isClosing()) await Promise.all(all.map((each) => inside.depart(each, context)));
     }
   };

@@ -1,7 +1,7 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
 
-import type { RevealedEvent } from '../../../application/ports.js';
-import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
+import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import type { CallerOf } from './caller.js';
@@ -13,9 +13,20 @@ import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
 export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing'> {
   readonly door: SocketDoor;
   readonly callerOf: CallerOf;
+  /** The name of this process among all of the installation. */
+  readonly run: string;
+  readonly systemContext: (actor: string) => CommandContext;
   /** Of rooms that are made. */
   readonly limitCreates: Limit;
 }
+
+/** That somebody sits at a place of a node now. */
+type Seated = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned'>;
+const SEATED: ReadonlySet<string> = new Set<Seated['type']>([
+  'ParticipantJoined',
+  'EntryRequested',
+  'ParticipantReturned',
+]);
 
 export interface Signaling {
   readonly route: Route;
@@ -26,7 +37,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, limitCreates } = deps;
+  const { door, callerOf, limitCreates, inside, run, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   let isClosing = false;
 
@@ -45,10 +56,15 @@ export function createSignaling(deps: SignalingDeps): Signaling {
 
   return {
     hear({ type, data }) {
+      if (!SEATED.has(type)) return;
+      const { roomId, participantId, node, seat: id } = data as Seated['data'];
+      const all = [...(seats.get(participantId) ?? [])];
+      // The log took it when their connection had long ended, and nobody knew whether it would.
+      if (node === run && !isClosing && !all.some((each) => each.id === id))
+        void inside.depart({ roomId, participantId, seat: { id } }, () => systemContext('meeting.late'));
       if (type !== 'ParticipantReturned') return;
-      const { participantId, seat } = data as MeetingEvent<'ParticipantReturned'>['data'];
-      for (const each of [...(seats.get(participantId) ?? [])])
-        if (each.id === seat) each.welcome();
+      for (const each of all)
+        if (each.id === id) each.welcome();
         else each.yield();
     },
     close() {

@@ -78,5 +78,7 @@ export function connectSignaling(context: SignalingContext) {
     callerOf,
     limitCreates,
     clock,
+    run,
+    systemContext: kernel.systemContext,
   });
 }

@@ -15,6 +15,7 @@ async function addressOf(host: string, wanted?: string): Promise<string> {
     join: async () => ({
       address: () => undefined,
       alive: () => new Set<string>(),
+      beats: () => undefined,
       look: async () => {},
       leave: async () => {},
     }),

@@ -1,5 +1,7 @@
 /** What nodes tell each other over real sockets: in order, whole, at the pace of who hears it, and of nobody else. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
 import { heldTime } from '../../support/held-time.js';
@@ -131,6 +133,34 @@ describe('the mesh', () => {
       expect(bob.heard).to.deep.equal(['before', 'after']);
     } finally {
       await Promise.all(valves.map(({ close }) => close()));
+    }
+  });
+
+  it('warns of a node that lives where nobody reaches it, and not of one that was killed', async function () {
+    this.timeout(30_000);
+    const attempts = { lives: 0, killed: 0 };
+    const doors = (['lives', 'killed'] as const).map((name) =>
+      createServer((socket) => {
+        attempts[name]++;
+        socket.destroy();
+      }).listen(0, '127.0.0.1'),
+    );
+    const warnings: string[] = [];
+    let beats = 0;
+    try {
+      for (const [index, name] of (['lives', 'killed'] as const).entries()) {
+        await once(doors[index]!, 'listening');
+        nodes.addresses.set(name, `127.0.0.1:${(doors[index]!.address() as AddressInfo).port}`);
+      }
+      await nodes.node('ann', {
+        beats: (of) => (of === 'lives' ? ++beats : 7),
+        warned: (message) => warnings.push(message),
+      });
+      await eventually(() => attempts.lives > 6 && attempts.killed > 6);
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.include('can not be reached');
+    } finally {
+      for (const door of doors) door.close();
     }
   });
 
