@@ -4,6 +4,7 @@ import { createAnalyticsAdmission } from '../../adapters/http/analytics/admissio
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { createLive } from '../../adapters/relay/analytics.js';
 import { isTrustedBy } from '../../adapters/system/client-address.js';
 import { createAttempts } from '../../application/analytics/attempts.js';
 import { CLEANUP_EVERY_MS, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
@@ -21,8 +22,10 @@ import {
 } from '../../application/analytics/visitor-days.js';
 import { createAppender } from '../../application/command/appender.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
+import { toEach } from '../../application/follow/to-each.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
+import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
 import { createDayReader } from '../../projections/analytics/reader.js';
@@ -33,7 +36,7 @@ export const analytics: Service<typeof catalog> = {
   catalog,
   projections: [daysModel],
   port: (values) => values['analytics.port'],
-  connect({ kernel, values, release, metrics, logger, url }) {
+  connect({ kernel, values, release, metrics, logger, url, horizon }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
     const { settled, served, mongo } = kernel;
     const build = () => served.collection(daysModel.name);
@@ -72,6 +75,14 @@ export const analytics: Service<typeof catalog> = {
       filterBots,
     });
     const cleanup = createCleanup({ handle, clock, settled, days, retentionDays });
+    const live = createLive({
+      hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
+      from: horizon,
+      head: kernel.head,
+      clock,
+      observe: metrics.relay('analytics'),
+      failed: (err) => logger.error({ err }, 'the live view waits for hits'),
+    });
     const given = values['analytics.adminToken'];
     // The same at every start, and on every node.
     const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
@@ -87,6 +98,8 @@ export const analytics: Service<typeof catalog> = {
       attempts,
       privacy: { honorDoNotTrack, filterBots, countries: countryHeader !== undefined, retentionDays },
       cleanup,
+      live,
+      directory,
       reports: createReports({ directory, days, settled, clock }),
     });
     return {
@@ -95,13 +108,13 @@ export const analytics: Service<typeof catalog> = {
         ? 'anybody may send hits; for the rest analytics.adminToken as a bearer token'
         : `anybody may send hits; for the rest this bearer token, as analytics.adminToken is not set: ${adminToken}`,
       routes: [...routes, openapiRoute(policy, routes)],
-      publish(event: LiveEvent<typeof catalog>) {
+      publish: toEach<LiveEvent<typeof catalog>>((event) => {
         heard = event.position;
         if (event.type === 'SiteDeleted') days.forget(event.data.instance);
         if (event.type !== 'VisitorDayEnded') return;
         visitorDays.forget(event.data.day);
         collecting.forget(event.data.day);
-      },
+      }, live.publish),
       reactions: [eraseReaction({ log, vault }), endDayReaction(vault), expireReaction({ log, directory })],
       periodic: [
         {
@@ -120,8 +133,8 @@ export const analytics: Service<typeof catalog> = {
           mayRun: clock.agrees,
         },
       ],
-      kept: () => 0,
-      close() {},
+      kept: live.kept,
+      close: live.close,
     };
   },
 };

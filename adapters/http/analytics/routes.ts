@@ -2,6 +2,7 @@
 import type { Route } from '../kernel/route.js';
 import { type CleanupRouteDeps, cleanupRoute } from './cleanup.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
+import { type LiveRouteDeps, liveRoute } from './live.js';
 import { type PublicRouteDeps, publicRoutes } from './public.js';
 import { type ReportRouteDeps, reportRoute } from './report.js';
 import { type SiteRouteDeps, siteRoutes } from './sites.js';
@@ -10,6 +11,7 @@ import { trackerRoute } from './tracker.js';
 export type AnalyticsDeps = CollectRouteDeps &
   SiteRouteDeps &
   ReportRouteDeps &
+  LiveRouteDeps &
   CleanupRouteDeps &
   PublicRouteDeps;
 
@@ -19,5 +21,6 @@ export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   collectRoute(deps),
   ...siteRoutes(deps),
   reportRoute(deps),
+  liveRoute(deps),
   cleanupRoute(deps),
 ];

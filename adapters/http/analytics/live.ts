@@ -1,0 +1,44 @@
+/** The route on which hits are seen as they come. */
+import type { Directory } from '../../../application/analytics/directory.js';
+import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { siteNotFound } from '../../../domain/analytics/sites.js';
+import type { Live } from '../../relay/analytics.js';
+import { type Admit, type Route, route } from '../kernel/route.js';
+import type { Admin } from './admission.js';
+
+export interface LiveRouteDeps {
+  readonly live: Pick<Live, 'connect'>;
+  readonly directory: Directory;
+  readonly admit: Admit<Admin>;
+}
+
+export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
+  route({
+    method: 'GET',
+    path: '/api/live',
+    tags: ['Reports'],
+    summary: 'The hits of the last five minutes, then as they come, as server-sent events',
+    description:
+      'Each is `{type: "HIT", timestamp, kind, path}`, with `event`, `referrer`, `campaign`, `browser`, `os`, `device`, ' +
+      '`country` and `properties` where they are known, and nothing of who it is of. The last five minutes are as far as ' +
+      'this node remembers them, which of a busy site is less after a restart. Resume with `Last-Event-ID`; hits that were ' +
+      'taken in together come again together. Who reads too slowly is told `{type: "RESET"}`, and misses some. The stream ends ' +
+      'with `{type: "SITE_DELETED"}` when the site is deleted.',
+    security: 'admin',
+    query: {
+      type: 'object',
+      required: ['site'],
+      properties: { site: { type: 'string', minLength: 1 }, lastEventId: { type: 'string' } },
+    },
+    answers: {
+      200: { description: 'The stream', type: 'text/event-stream' },
+      404: { description: 'There is no such site' },
+    },
+    admit,
+    async handle({ query, cursor, ifPosition }) {
+      const siteId = siteIdOf(query.site);
+      const site = siteId && (await directory.find([siteId], ifPosition))(siteId);
+      if (!site) return siteNotFound;
+      return { stream: (sink) => live.connect(site.instance, cursor, sink) };
+    },
+  });

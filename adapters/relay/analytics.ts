@@ -1,0 +1,125 @@
+/** Hits of a site as they come, those of the last minutes first: for who looks on. */
+import { LRUCache } from 'lru-cache';
+import type { LiveEvent } from '../../application/follow/live-event.js';
+import { heldBytes } from '../../application/held-bytes.js';
+import type { Clock, Position, RecordedEvent } from '../../application/ports.js';
+import { later } from '../../application/reflecting.js';
+import type { catalog, Hit } from '../../domain/analytics/catalog.js';
+import type { HitsCollected } from '../../domain/analytics/traffic.js';
+import { createConnections, type RelayObserver } from './connections.js';
+import { createRing, RING_BYTES, type RingItem } from './ring.js';
+import { type Frame, frame, type Sink } from './sink.js';
+
+export interface Live {
+  /** Takes the events of the service in log order; does not wait. */
+  publish(event: LiveEvent<typeof catalog>): void;
+  /** Streams the hits of one life of a site: of the last minutes, or those of them that came after `after`. */
+  connect(instance: string, after: Position | undefined, sink: Sink): void;
+  /** What is kept, in bytes. */
+  kept(): number;
+  close(): void;
+}
+
+export interface LiveOptions {
+  /** The hits of an event, in its order; none once they are erased. Rejects when it can't be known now. */
+  readonly hitsOf: (event: RecordedEvent<HitsCollected>) => Promise<readonly Hit[]>;
+  /** Every event after this position will be published. */
+  readonly from: Position;
+  /** The position of the log's last event. */
+  readonly head: () => Promise<Position>;
+  readonly clock: Clock;
+  /** An event could not be opened just now. */
+  readonly failed: (error: unknown) => void;
+  readonly observe?: RelayObserver;
+}
+
+interface Kept extends RingItem {
+  /** Still sealed. */
+  readonly event: RecordedEvent<HitsCollected>;
+}
+
+/** Of which the hits are told to who begins to look on. */
+export const LIVE_MS = 5 * 60_000;
+
+const KEPT = { items: 60_000, bytes: RING_BYTES };
+/** Events kept open, for the several who are at the same place. */
+const KEPT_OPEN = 4;
+/** Sites that were deleted a moment ago, while somebody was let in. */
+const KEPT_ENDED = 1000;
+
+export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): Live {
+  const ring = createRing<Kept>({ ...KEPT, from });
+  const connections = createConnections({ ring, head, failed, observe });
+  const opened = new LRUCache<Kept, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
+  const ended = new LRUCache<string, true>({ max: KEPT_ENDED });
+
+  function open(kept: Kept): Promise<readonly Frame[]> {
+    const known = opened.get(kept);
+    if (known) return known;
+    const opening = hitsOf(kept.event).then((hits) =>
+      hits.map((hit, index) =>
+        // Who breaks off within an event gets all of it again.
+        frame(
+          messageOf(hit, kept.event.data.collectedAt),
+          index < hits.length - 1 ? undefined : kept.position,
+        ),
+      ),
+    );
+    opened.set(kept, opening);
+    opening.catch(() => opened.delete(kept));
+    return opening;
+  }
+
+  /** Just before the first that is young enough. */
+  function begin(): Position | undefined {
+    const oldest = clock.now() - LIVE_MS;
+    const first = ring.since(ring.horizon).find(({ event }) => event.data.collectedAt >= oldest);
+    return first && first.position - 1n;
+  }
+
+  return {
+    publish(event) {
+      const { position } = event;
+      if (position <= connections.latest()) return;
+      if (event.type === 'HitsCollected') {
+        const bytes = heldBytes(event);
+        return connections.publish({ position, bytes, event }, [event.data.instance]);
+      }
+      connections.pass(position);
+      if (event.type !== 'SiteDeleted') return;
+      const { instance } = event.data;
+      ended.set(instance, true);
+      opened.clear();
+      ring.revise((item) => (item.event.data.instance === instance ? undefined : item));
+      connections.end(instance, OVER);
+    },
+
+    connect(instance, after, sink) {
+      if (ended.has(instance)) {
+        sink.send(OVER);
+        return sink.end('over');
+      }
+      const pick = (kept: Kept) => (kept.event.data.instance === instance ? open(kept) : []);
+      const first = begin();
+      // Beyond the last minutes nobody who comes back is missing anything.
+      const since = first === undefined || after === undefined ? first : later(first, after);
+      connections.connect({ keys: [instance], sink, pick }, { after: since });
+    },
+
+    kept: () => ring.bytes,
+    close: connections.close,
+  };
+}
+
+const OVER = frame({ type: 'SITE_DELETED' });
+
+const messageOf = ({ event, ...hit }: Hit, collectedAt: number) => ({
+  type: 'HIT',
+  timestamp: new Date(collectedAt).toISOString(),
+  kind: event === undefined ? 'pageview' : 'event',
+  ...(event !== undefined && { event }),
+  ...hit,
+  ...(hit.properties && {
+    properties: Object.fromEntries(hit.properties.map(({ name, value }) => [name, value])),
+  }),
+});
