@@ -137,7 +137,11 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   };
 
   function under(keys: readonly string[]): ReadonlySet<Stream> {
-    return new Set(keys.flatMap((key) => [...(byKey.get(key) ?? [])]));
+    const [only] = keys;
+    if (only !== undefined && keys.length === 1) return new Set(byKey.get(only));
+    const all = new Set<Stream>();
+    for (const key of keys) for (const stream of byKey.get(key) ?? []) all.add(stream);
+    return all;
   }
 
   /** Just before the first item that may be for the stream. */

@@ -81,7 +81,8 @@ export function createStream<Item extends RingItem>(
     // What it was full of may all be gone.
     const isBehind = state === 'full';
     for (state = 'reading'; state === 'reading'; ) {
-      const item = ring.after(since);
+      // Most of the time there is but one.
+      const item = since === latest() ? undefined : ring.after(since);
       if (since < ring.horizon && (item || isBehind)) reset();
       else if (!item) state = 'live';
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';

@@ -4,11 +4,33 @@ import type { WebSocket } from 'ws';
 import type { Frame, Sink } from '../relay/sink.js';
 import { CLOSE } from './conversation.js';
 
-/** `network` is what the WebSocket writes to. */
+/** More is not held back: what a client leaves unread must be told from what was not yet sent. */
+const MOST_HELD_BYTES = 16 * 1024;
+
+/** `network` is what the WebSocket writes to: what is sent in one turn goes there in one write, since each costs much. */
 export function socketSink(socket: WebSocket, network: Duplex): Sink {
+  let isHeld = false;
+
+  function hold() {
+    if (isHeld) return;
+    isHeld = true;
+    network.cork();
+    process.nextTick(letGo);
+  }
+
+  function letGo() {
+    if (!isHeld) return;
+    isHeld = false;
+    network.uncork();
+  }
+
   return {
-    // What can't be sent any more is nobody's.
-    send: (frame) => socket.send(encode(frame), { binary: false }, () => {}),
+    send(frame) {
+      hold();
+      // What can't be sent any more is nobody's.
+      socket.send(encode(frame), { binary: false }, () => {});
+      if (network.writableLength >= MOST_HELD_BYTES) letGo();
+    },
     // The conversation pings by itself.
     beat() {},
     buffered: () => socket.bufferedAmount,

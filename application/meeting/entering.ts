@@ -2,7 +2,7 @@
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import type { JoinRoom } from '../../domain/meeting/entering.js';
 import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
-import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
 import { prepaid } from '../command/charging.js';
@@ -56,10 +56,12 @@ export interface Entered<Taken extends Seat> {
 export interface EnteringPorts {
   readonly handle: Handle;
   readonly streams: Streams;
-  readonly vault: Pick<Vault, 'create'>;
+  readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
   readonly clock: Clock;
+  /** As it is known to be, of those that are open: the log has the last word. */
+  readonly room: (roomId: string) => RoomState | undefined;
   /** The name of this process among all of the installation. */
   readonly run: string;
 }
@@ -78,6 +80,9 @@ const invalidPassword: Rejection = {
   detail: `password must be at most ${PASSWORD_LENGTH} characters`,
 };
 
+/** Of who would open a room that others have just opened. */
+const openedMeanwhile: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
+
 /** Others open, end and lock up rooms meanwhile: so often it is looked again. */
 const ATTEMPTS = 4;
 
@@ -85,7 +90,7 @@ export const resumeTokenOf = (derivation: Derivation, participantId: string): st
   derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createEntering(ports: EnteringPorts) {
-  const { handle, streams, vault, derivation, passwords, clock, run } = ports;
+  const { handle, streams, vault, derivation, passwords, clock, room, run } = ports;
 
   /** Whether they can prove who they were. */
   const isKnown = ({ participantId, resumeToken }: Arrival): boolean =>
@@ -136,19 +141,20 @@ export function createEntering(ports: EnteringPorts) {
       paying ??= paid?.pay();
       return paying;
     };
-    const entered = seated(take(participantId, false), async (seat) => {
+    const meeting = meetingKey(stream);
+    const entered = await seated(take(participantId, false), async (seat) => {
       const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
-      let { state } = await streams.load(roomKind, stream);
+      // Nothing is read for it: where it was wrong, the refusal is of another state than this.
+      let state = known(stream) ?? room(roomId) ?? initialState;
       for (let tried = 1; ; tried++) {
         const key = await keyTo(state, wish, context, pay);
         if (isRejection(key)) return key;
         const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...key, now: clock.now() };
         const { opening } = key;
-        // Without the key of its meeting nothing can be sealed.
-        const prepare = opening && (() => vault.create(meetingSubject(opening)).then(() => undefined));
         const charged = opening && paid ? { ...by, quota: paid.quota } : by;
-        const outcome = await handle(roomKind, stream, command, charged, prepare);
+        const make = opening && (() => meeting.make(opening));
+        const outcome = await handle(roomKind, stream, command, charged, make);
         if (!isRejection(outcome)) {
           const hasOpened = outcome.events.some(({ type }) => type === 'RoomOpened');
           return { roomId, participantId, seat, hasOpened, position: outcome.position };
@@ -157,12 +163,36 @@ export function createEntering(ports: EnteringPorts) {
         ({ state } = await streams.load(roomKind, stream));
         if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
       }
-    });
-    return entered.finally(() => paid?.settle());
+    }).finally(() => paid?.settle());
+    if (isRejection(entered) || !entered.hasOpened) await meeting.drop();
+    return entered;
   }
 
+  /** Of a meeting that is to be opened: without it nothing can be sealed, and it is for nothing where others open it. */
+  function meetingKey(stream: string) {
+    let subject: string | undefined;
+    return {
+      /** Refused where the room is open by now. */
+      async make(opening: { readonly meetingId: string }): Promise<Rejection | undefined> {
+        // The command has just looked at it.
+        if (isThere(known(stream) ?? initialState)) return openedMeanwhile;
+        subject = meetingSubject(opening);
+        await vault.create(subject);
+        return undefined;
+      },
+      /** Another node was faster. Where that fails, it is a key to nothing that stays. */
+      async drop(): Promise<void> {
+        if (subject !== undefined) await vault.destroy(subject).catch(() => {});
+      },
+    };
+  }
+
+  const known = (stream: string) => streams.known(roomKind, stream)?.state;
+
+  const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
+
   const isAsExpected = (before: RoomState, now: RoomState) =>
-    before.isOpen === now.isOpen && before.passwordHash === now.passwordHash;
+    isThere(before) === isThere(now) && before.passwordHash === now.passwordHash;
 
   /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
   async function keyTo(
@@ -173,7 +203,7 @@ export function createEntering(ports: EnteringPorts) {
   ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
     const password = given.trim();
     const isTooLong = [...password].length > PASSWORD_LENGTH;
-    if (state.isOpen && !isOver(state, clock.now())) {
+    if (isThere(state)) {
       const { passwordHash: kept } = state;
       if (kept === undefined || password === '' || isTooLong) return {};
       return (await passwords.matches(password, kept, caller)) ? { proven: kept } : {};

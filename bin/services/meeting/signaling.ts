@@ -55,7 +55,7 @@ export function connectSignaling(context: SignalingContext) {
   const { log, clock } = kernel;
   const room = (roomId: string) => relay.state().get(roomId);
   return createSignaling({
-    entering: createEntering({ ...kernel, passwords, run }),
+    entering: createEntering({ ...kernel, passwords, room, run }),
     inside: createInside({ ...kernel, logger, signal }),
     talk: createTalk({
       log,

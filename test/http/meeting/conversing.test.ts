@@ -48,6 +48,7 @@ function node(monotonic?: Clock) {
     entering: createEntering({
       ...kernel,
       clock: Date,
+      room,
       run: 'here',
       passwords: { hash: refuse, matches: refuse },
     }),
