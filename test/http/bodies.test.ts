@@ -82,6 +82,12 @@ describe('bodies', () => {
   });
   after(() => toys.close());
 
+  it('holds texts as long as they are in characters, each of which may be two units of JavaScript', async () => {
+    const status = async (name: string) => (await toys.post('/toys', { ...good, name })).status;
+    const long = ['\u{1F600}'.repeat(5), '\u{1F600}'.repeat(6), `\u{1F600}${'n'.repeat(4)}`, 'n'.repeat(6)];
+    expect(await Promise.all([...long, 'n'.repeat(11)].map(status))).to.deep.equal([200, 400, 200, 400, 400]);
+  });
+
   it('reads JSON whatever the charset says', async () => {
     for (const type of [
       'application/json',
