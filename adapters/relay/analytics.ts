@@ -13,11 +13,19 @@ import { type Frame, frame, type Sink } from './sink.js';
 export interface Live {
   /** Takes the events of the service in log order; does not wait. */
   publish(event: LiveEvent<typeof catalog>): void;
-  /** Streams the hits of one life of a site: of the last minutes, or those of them that came after `after`. */
-  connect(instance: string, after: Position | undefined, sink: Sink): void;
+  connect(looking: Looking, sink: Sink): void;
   /** What is kept, in bytes. */
   kept(): number;
   close(): void;
+}
+
+export interface Looking {
+  /** One life of a site. */
+  readonly instance: string;
+  /** The cursor of who comes back: of the last minutes, what came after it. */
+  readonly after?: Position | undefined;
+  /** With which the stream ends. */
+  readonly session?: { readonly sessionId: string; readonly expiresAt: number } | undefined;
 }
 
 export interface LiveOptions {
@@ -44,14 +52,14 @@ export const LIVE_MS = 5 * 60_000;
 const KEPT = { items: 60_000, bytes: RING_BYTES };
 /** Events kept open, for the several who are at the same place. */
 const KEPT_OPEN = 4;
-/** Sites that were deleted a moment ago, while somebody was let in. */
+/** What ended a moment ago, while somebody was let in. */
 const KEPT_ENDED = 1000;
 
 export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): Live {
   const ring = createRing<Kept>({ ...KEPT, from });
-  const connections = createConnections({ ring, head, failed, observe });
+  const connections = createConnections({ ring, head, clock, failed, observe });
   const opened = new LRUCache<Kept, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
-  const ended = new LRUCache<string, true>({ max: KEPT_ENDED });
+  const ended = new LRUCache<string, Frame>({ max: KEPT_ENDED });
 
   function open(kept: Kept): Promise<readonly Frame[]> {
     const known = opened.get(kept);
@@ -77,6 +85,11 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
     return first && first.position - 1n;
   }
 
+  function end(key: string, last: Frame) {
+    ended.set(key, last);
+    connections.end(key, last);
+  }
+
   return {
     publish(event) {
       const { position } = event;
@@ -86,24 +99,28 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }
       connections.pass(position);
+      if (event.type === 'SessionEnded') end(keyOf(event.data), SIGNED_OUT);
+      if (event.type === 'SessionRenewed') connections.until(keyOf(event.data), event.data.expiresAt);
       if (event.type !== 'SiteDeleted') return;
       const { instance } = event.data;
-      ended.set(instance, true);
       opened.clear();
       ring.revise((item) => (item.event.data.instance === instance ? undefined : item));
-      connections.end(instance, OVER);
+      end(instance, OVER);
     },
 
-    connect(instance, after, sink) {
-      if (ended.has(instance)) {
-        sink.send(OVER);
+    connect({ instance, after, session }, sink) {
+      const keys = [instance, ...(session ? [keyOf(session)] : [])];
+      const over = keys.map((key) => ended.get(key)).find((last) => last);
+      if (over) {
+        sink.send(over);
         return sink.end('over');
       }
       const pick = (kept: Kept) => (kept.event.data.instance === instance ? open(kept) : []);
       const first = begin();
       // Beyond the last minutes nobody who comes back is missing anything.
       const since = first === undefined || after === undefined ? first : later(first, after);
-      connections.connect({ keys: [instance], sink, pick }, { after: since });
+      const until = session && { at: session.expiresAt, message: { type: 'SIGNED_OUT' } };
+      connections.connect({ keys, sink, pick }, { after: since, until });
     },
 
     kept: () => ring.bytes,
@@ -112,6 +129,9 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
 }
 
 const OVER = frame({ type: 'SITE_DELETED' });
+const SIGNED_OUT = frame({ type: 'SIGNED_OUT' });
+
+const keyOf = ({ sessionId }: { readonly sessionId: string }) => `session:${sessionId}`;
 
 const messageOf = ({ event, ...hit }: Hit, collectedAt: number) => ({
   type: 'HIT',

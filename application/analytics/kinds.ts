@@ -1,5 +1,6 @@
 /** The kinds of streams of the analytics service, as the kernel takes them. */
 import { catalog } from '../../domain/analytics/catalog.js';
+import { type LoginCommand, type LoginEvent, type LoginState, login } from '../../domain/analytics/login.js';
 import {
   type DaysExpired,
   type ExpireDays,
@@ -23,3 +24,10 @@ export const visitorsKind: Aggregate<VisitorDays, VisitorsCommand, VisitorsEvent
 };
 
 export const retentionKind: Aggregate<Retention, ExpireDays, DaysExpired> = { catalog, decider: retention };
+
+/** An address that nobody signs in with any more is forgotten. */
+export const loginKind: Aggregate<LoginState, LoginCommand, LoginEvent> = {
+  catalog,
+  decider: login,
+  expires: true,
+};

@@ -18,6 +18,18 @@ export const analyticsSettings = {
     secret: true,
     description: 'Bearer token that may do everything; on this machine one is made where none is given',
   },
+  'analytics.allowedEmails': {
+    type: 'array',
+    items: { type: 'string' },
+    default: [],
+    description: 'Who may sign in to the dashboard by a link that is mailed',
+  },
+  'analytics.allowedDomains': {
+    type: 'array',
+    items: { type: 'string' },
+    default: [],
+    description: 'Domains of whose addresses everybody may',
+  },
   'analytics.honorDoNotTrack': {
     type: 'boolean',
     default: true,

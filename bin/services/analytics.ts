@@ -3,7 +3,9 @@ import { createAgents } from '../../adapters/agents/agents.js';
 import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
+import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
+import { createMailer } from '../../adapters/mail/smtp.js';
 import { createLive } from '../../adapters/relay/analytics.js';
 import { isTrustedBy } from '../../adapters/system/client-address.js';
 import { createAttempts } from '../../application/analytics/attempts.js';
@@ -12,6 +14,8 @@ import { createCollect } from '../../application/analytics/collect.js';
 import { createCollecting } from '../../application/analytics/collecting.js';
 import { createDirectory } from '../../application/analytics/directory.js';
 import { eraseReaction } from '../../application/analytics/erasing.js';
+import { loginMailReaction } from '../../application/analytics/login-mail.js';
+import { createLogins } from '../../application/analytics/logins.js';
 import { createReports } from '../../application/analytics/report.js';
 import { createRequests } from '../../application/analytics/requests.js';
 import { createSites } from '../../application/analytics/sites.js';
@@ -21,22 +25,27 @@ import {
   endDayReaction,
 } from '../../application/analytics/visitor-days.js';
 import { createAppender } from '../../application/command/appender.js';
+import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../application/day-keys.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
+import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
 import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { isRejection } from '../../domain/shared/decider.js';
+import { tidyEmail } from '../../domain/shared/email.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
 import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
+import { smtpOf } from '../node/smtp.js';
+import type { AnnalsValues } from '../settings.js';
 
 export const analytics: Service<typeof catalog> = {
   name: 'analytics',
   catalog,
   projections: [daysModel],
   port: (values) => values['analytics.port'],
-  connect({ kernel, values, release, metrics, logger, url, horizon }) {
+  connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
     const { settled, served, mongo } = kernel;
     const build = () => served.collection(daysModel.name);
@@ -86,10 +95,20 @@ export const analytics: Service<typeof catalog> = {
     const given = values['analytics.adminToken'];
     // The same at every start, and on every node.
     const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
+    const appUrl = values['analytics.appUrl'];
+    const logins = createLogins({ ...kernel, isAllowed: isAllowedBy(values) });
+    const hasEmail = values['email.host'] !== undefined;
+    const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
+    if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
+    const dashboardUrl = () => appUrl ?? url();
+    const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
     const routes = analyticsRoutes({
       version: release,
-      admit: createAnalyticsAdmission(adminToken),
+      admit: createAnalyticsAdmission({ adminToken, logins, appUrl }),
+      logins,
+      linksPerNetwork: createLimit(LINKS_PER_NETWORK, LINKS_MS),
+      appUrl,
       collect,
       honorDoNotTrack,
       countryHeader,
@@ -115,8 +134,19 @@ export const analytics: Service<typeof catalog> = {
         visitorDays.forget(event.data.day);
         collecting.forget(event.data.day);
       }, live.publish),
-      reactions: [eraseReaction({ log, vault }), endDayReaction(vault), expireReaction({ log, directory })],
+      reactions: [
+        eraseReaction({ log, vault }),
+        endDayReaction(vault),
+        expireReaction({ log, directory }),
+        ...(hasEmail || values['auth.authMode'] === 'dev' ? [loginMailReaction(mail)] : []),
+      ],
       periodic: [
+        {
+          name: 'analytics.login-keys',
+          everyMs: DAY_KEYS_EVERY_MS,
+          run: createEndDayKeys({ vault, clock, subjectOf: loginsSubjectOf }),
+          mayRun: clock.agrees,
+        },
         {
           name: 'analytics.visitor-days',
           everyMs: END_DAYS_EVERY_MS,
@@ -138,3 +168,13 @@ export const analytics: Service<typeof catalog> = {
     };
   },
 };
+
+/** What one network may ask for: any address can be named, and each that is gets a stream. */
+const LINKS_PER_NETWORK = 300;
+const LINKS_MS = 15 * 60_000;
+
+function isAllowedBy(values: AnnalsValues) {
+  const emails = new Set(values['analytics.allowedEmails'].map(tidyEmail));
+  const domains = new Set(values['analytics.allowedDomains'].map(tidyEmail));
+  return (email: string) => emails.has(email) || domains.has(email.slice(email.lastIndexOf('@') + 1));
+}

@@ -1,6 +1,7 @@
 /** Every event of the analytics service: its versions, schemas, and what of it is sealed under the site's key. */
 import { type Catalog, type EventOf, event } from '../shared/catalog.js';
 import { type DataOf, object, oneOf } from '../shared/schema.js';
+import { loginEvents } from './login-events.js';
 import { visitorSubject } from './visitors-subject.js';
 
 /**
@@ -99,6 +100,7 @@ export const catalog = {
     VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
     /** What was counted of days before this one is no longer kept. `since`: it was so already before that one; `rows`: that went. */
     DaysExpired: event(object({ before: day, since: { type: 'string' }, rows: count, expiredAt: time })),
+    ...loginEvents,
   },
 } as const satisfies Catalog;
 

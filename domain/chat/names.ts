@@ -1,14 +1,8 @@
 /** Emails and names of people: what is one, and when two are the same. */
 
-const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
-const EMAIL_LENGTH = 254;
+export { isEmail, tidyEmail } from '../shared/email.js';
+
 export const NAME_LENGTH = 64;
-
-/** As it is compared and stored. */
-export const tidyEmail = (email: string): string => email.trim().toLowerCase();
-
-/** Whether mail could go there: of a tidy one. */
-export const isEmail = (email: string): boolean => email.length <= EMAIL_LENGTH && EMAIL.test(email);
 
 /** The name as it is shown; undefined for one that is blank or too long. */
 export function tidyName(name: string): string | undefined {

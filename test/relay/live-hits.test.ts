@@ -46,7 +46,7 @@ describe('the live view of hits', () => {
 
   async function seen(after: bigint | undefined, ...paths: readonly string[]) {
     const { told, sink } = client();
-    live.connect('one', after, sink);
+    live.connect({ instance: 'one', after }, sink);
     await eventually(() => told.length >= paths.length);
     live.publish(hits(100n, 0, 'one'));
     await eventually(() => told.at(-1)?.path === '/100');
@@ -79,7 +79,7 @@ describe('the live view of hits', () => {
         failed: () => {},
       });
       publishAll();
-      live.connect('one', after, sink);
+      live.connect({ instance: 'one', after }, sink);
       await eventually(() => told.length >= 2);
       expect(told.map(({ path }) => path)).to.deep.equal(['/2', '/4']);
     }
@@ -91,7 +91,7 @@ describe('the live view of hits', () => {
     live.publish(event(5n, 'SiteDeleted', { siteId: 'a', instance: 'one', registeredAt: 1, deletedAt: 2 }));
     expect(live.kept()).to.be.lessThan(before / 2);
     const { told, ended, sink } = client();
-    live.connect('one', undefined, sink);
+    live.connect({ instance: 'one' }, sink);
     expect(told).to.deep.equal([{ type: 'SITE_DELETED' }]);
     expect(ended).to.deep.equal(['over']);
   });

@@ -1,5 +1,7 @@
-/** Who may see and change what is counted: whoever has the admin token. */
+/** Who may see and change what is counted: whoever has the admin token, or a session of the dashboard. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Logins, Visitor } from '../../../application/analytics/logins.js';
+import { cookieOf, isSameOrigin } from '../kernel/cookies.js';
 import { type Problem, problem } from '../kernel/problem.js';
 import type { Request } from '../kernel/route.js';
 
@@ -7,22 +9,44 @@ import type { Request } from '../kernel/route.js';
 export interface Admin {
   /** Goes into the log. */
   readonly actor: string;
+  /** Who came with the cookie. */
+  readonly visitor?: Visitor;
 }
+
+export const SESSION_COOKIE = 'annals_analytics_session';
+
+/** Either will do. */
+export const SECURITY = ['admin', 'session'] as const;
 
 /** As `/api/auth/me` promises it; elsewhere it does no harm. */
 const UNAUTHORIZED = problem(401, 'Sign in first', {
   headers: { 'WWW-Authenticate': 'Bearer realm="analytics"' },
   extra: { authEnabled: true, authenticated: false },
 });
+const FORGED = problem(403, 'What changes something must come from a page of this service');
 const ADMIN: Admin = { actor: 'admin' };
+const READING = ['GET', 'HEAD'];
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Compares in constant time, whatever comes. */
-export function createAnalyticsAdmission(adminToken: string) {
-  const wanted = digest(adminToken);
-  return ({ bearer }: Pick<Request, 'bearer'>): Admin | Problem =>
-    bearer !== undefined && timingSafeEqual(digest(bearer), wanted) ? ADMIN : UNAUTHORIZED;
+export interface AdmissionDeps {
+  readonly adminToken: string;
+  readonly logins: Pick<Logins, 'find'>;
+  readonly appUrl: string | undefined;
 }
 
-export type AnalyticsAdmission = ReturnType<typeof createAnalyticsAdmission>;
+/** Compares in constant time, whatever comes. */
+export function createAnalyticsAdmission({ adminToken, logins, appUrl }: AdmissionDeps) {
+  const wanted = digest(adminToken);
+  return async ({ bearer, headers, method }: Pick<Request, 'bearer' | 'headers' | 'method'>) => {
+    if (bearer !== undefined) return timingSafeEqual(digest(bearer), wanted) ? ADMIN : UNAUTHORIZED;
+    const visitor = await logins.find(cookieOf(headers, SESSION_COOKIE));
+    if (!visitor) return UNAUTHORIZED;
+    if (!READING.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;
+    return { actor: `dashboard:${visitor.addressId}`, visitor } satisfies Admin;
+  };
+}
+
+export type AnalyticsAdmission = (
+  request: Pick<Request, 'bearer' | 'headers' | 'method'>,
+) => Promise<Admin | Problem>;

@@ -3,7 +3,7 @@ import type { Cleanup } from '../../../application/analytics/cleanup.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import type { Admin } from './admission.js';
+import { type Admin, SECURITY } from './admission.js';
 
 export interface CleanupRouteDeps {
   readonly cleanup: Cleanup;
@@ -26,7 +26,7 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
     description:
       'What has gone stays gone, also after a rebuild, and when the retention is made longer. Raw records are never ' +
       'kept: there is no time before which they go, and none is deleted.',
-    security: 'admin',
+    security: SECURITY,
     // Nothing is asked for; what is sent must be JSON all the same.
     body: { type: 'object', properties: {} },
     answers: { 200: { description: 'What was deleted', schema: answer } },

@@ -4,7 +4,7 @@ import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
 import type { Live } from '../../relay/analytics.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import type { Admin } from './admission.js';
+import { type Admin, SECURITY } from './admission.js';
 
 export interface LiveRouteDeps {
   readonly live: Pick<Live, 'connect'>;
@@ -23,8 +23,8 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
       '`country` and `properties` where they are known, and nothing of who it is of. The last five minutes are as far as ' +
       'this node remembers them, which of a busy site is less after a restart. Resume with `Last-Event-ID`; hits that were ' +
       'taken in together come again together. Who reads too slowly is told `{type: "RESET"}`, and misses some. The stream ends ' +
-      'with `{type: "SITE_DELETED"}` when the site is deleted.',
-    security: 'admin',
+      'with `{type: "SITE_DELETED"}` when the site is deleted, and with its session.',
+    security: SECURITY,
     query: {
       type: 'object',
       required: ['site'],
@@ -35,10 +35,12 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
       404: { description: 'There is no such site' },
     },
     admit,
-    async handle({ query, cursor, ifPosition }) {
+    async handle({ query, cursor, ifPosition }, { visitor }) {
       const siteId = siteIdOf(query.site);
       const site = siteId && (await directory.find([siteId], ifPosition))(siteId);
       if (!site) return siteNotFound;
-      return { stream: (sink) => live.connect(site.instance, cursor, sink) };
+      return {
+        stream: (sink) => live.connect({ instance: site.instance, after: cursor, session: visitor }, sink),
+      };
     },
   });

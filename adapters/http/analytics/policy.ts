@@ -1,6 +1,7 @@
 /** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
 import type { Cors } from '../kernel/cors.js';
 import type { ServicePolicy } from '../kernel/policy.js';
+import { SESSION_COOKIE } from './admission.js';
 
 /** What trackers on other people's pages ask for. */
 const PUBLIC = new Set(['/api/collect', '/m.js']);
@@ -30,7 +31,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   title: 'Analytics',
   description:
     'Counts page views and events of sites without cookies, and without keeping who came: an address is digested under a ' +
-    'key of the day, which is destroyed when the day is over. Everything but collecting needs the admin token.',
+    'key of the day, which is destroyed when the day is over. Everything but collecting needs the admin token, or a session of the dashboard.',
   version,
   cors,
   headers: {
@@ -38,5 +39,14 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
   },
-  securitySchemes: { admin: { type: 'http', scheme: 'bearer', description: 'The admin token' } },
+  securitySchemes: {
+    admin: { type: 'http', scheme: 'bearer', description: 'The admin token' },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description:
+        'A session of the dashboard. What changes something must come from its own pages, else it is 403',
+    },
+  },
 });

@@ -1,16 +1,13 @@
-/** What the analytics service tells of itself: its health, how to sign in, and who is signed in. */
-import { type Admit, type Route, route } from '../kernel/route.js';
-import type { Admin } from './admission.js';
+/** What the analytics service tells of itself: its health, and how to sign in. */
+import { type Route, route } from '../kernel/route.js';
+import { AUTH } from './auth.js';
 import * as schemas from './schemas.js';
 
 export interface PublicRouteDeps {
   readonly version: string;
-  readonly admit: Admit<Admin>;
 }
 
-const ME = '/api/auth/me';
-
-export function publicRoutes({ version, admit }: PublicRouteDeps): readonly Route[] {
+export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
   const tags = ['Service'];
 
   const health = route({
@@ -33,23 +30,9 @@ export function publicRoutes({ version, admit }: PublicRouteDeps): readonly Rout
     answers: { 200: { description: 'The mode, and its routes', schema: schemas.configAnswer } },
     handle: () => ({
       status: 200,
-      body: { mode: 'api', auth: { enabled: true, mode: 'token', routes: { me: ME } } },
+      body: { mode: 'api', auth: { enabled: true, mode: 'magic-link', routes: AUTH } },
     }),
   });
 
-  const me = route({
-    method: 'GET',
-    path: ME,
-    tags,
-    summary: 'Who is signed in',
-    security: 'admin',
-    answers: { 200: { description: 'The caller', schema: schemas.meAnswer } },
-    admit,
-    handle: () => ({
-      status: 200,
-      body: { authEnabled: true, authenticated: true, user: { email: null, role: 'admin' } },
-    }),
-  });
-
-  return [health, config, me];
+  return [health, config];
 }

@@ -2,7 +2,7 @@
 import type { Reports } from '../../../application/analytics/report.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import type { Admin } from './admission.js';
+import { type Admin, SECURITY } from './admission.js';
 import { reportAnswer } from './report-schema.js';
 
 export interface ReportRouteDeps {
@@ -22,7 +22,7 @@ export const reportRoute = ({ reports, admit }: ReportRouteDeps): Route =>
       'The last `days` days in UTC, today included, or those from `start` to `end`. Uniques of a period are the sum of ' +
       'those of its days. Pages are counted by their views, events by their names, everything else by both. A list of a ' +
       'day has up to 1000 values; what is beyond is counted as `(other)`.',
-    security: 'admin',
+    security: SECURITY,
     query: {
       type: 'object',
       required: ['site'],

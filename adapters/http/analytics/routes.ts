@@ -1,5 +1,6 @@
 /** The routes of the analytics service. */
 import type { Route } from '../kernel/route.js';
+import { type AuthRouteDeps, authRoutes } from './auth.js';
 import { type CleanupRouteDeps, cleanupRoute } from './cleanup.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
 import { type LiveRouteDeps, liveRoute } from './live.js';
@@ -12,11 +13,13 @@ export type AnalyticsDeps = CollectRouteDeps &
   SiteRouteDeps &
   ReportRouteDeps &
   LiveRouteDeps &
+  AuthRouteDeps &
   CleanupRouteDeps &
   PublicRouteDeps;
 
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   ...publicRoutes(deps),
+  ...authRoutes(deps),
   trackerRoute(),
   collectRoute(deps),
   ...siteRoutes(deps),

@@ -112,3 +112,12 @@ export const meAnswer = object({
   authenticated: flag,
   user: object({ email: orNull, role: text }),
 });
+
+export const magicLinkBody = object({ email: { type: 'string', minLength: 1, pattern: '\\S' } });
+export const magicLinkAnswer = object({ message: text });
+export const verifyBody = object({ token: { type: 'string', minLength: 1 } }, { email: text });
+export const verifyAnswer = object({
+  authenticated: flag,
+  user: object({ email: text, role: text }),
+  expiresIn: { type: 'integer', description: 'Seconds' },
+});

@@ -4,7 +4,7 @@ import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import type { Admin } from './admission.js';
+import { type Admin, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 
 /** The settings by which privacy is kept, as people are shown them. */
@@ -27,7 +27,7 @@ const NOT_FOUND = { description: 'There is no such site' };
 const BODY_BYTES = 128 * 1024;
 
 export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): readonly Route[] {
-  const common = { security: 'admin', tags: ['Sites'], admit } as const;
+  const common = { security: SECURITY, tags: ['Sites'], admit } as const;
 
   const list = route({
     ...common,

@@ -2,8 +2,8 @@
 import type { Links } from '../../../application/chat/links.js';
 import type { Purpose } from '../../../domain/chat/address.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type After, afterAll } from '../../system/after.js';
 import type { Answer } from '../kernel/answer.js';
+import { inStep, type StepTime } from '../kernel/in-step.js';
 import type { Limit } from '../kernel/limit.js';
 import type { Request } from '../kernel/route.js';
 import { guest } from './admit.js';
@@ -18,23 +18,12 @@ export const SENT = {
 
 type Asked = Pick<Request<{ readonly email: string }>, 'address' | 'body' | 'bearer' | 'context' | 'logger'>;
 
-interface Time {
-  /** In ms, from whenever. */
-  now(): number;
-  readonly after: After;
-}
-
-const REAL: Time = { now: () => performance.now(), after: afterAll };
-
-/** Answers come at whole numbers of these after the asking: some addresses take longer to look up than others. */
-const STEP_MS = 250;
-
 /** Beyond the limit nothing is done, and nobody who asks is told: what is promised is one answer for all, in one time. */
 export function askForLink(
   { request }: Pick<Links, 'request'>,
   purpose: Purpose,
   perNetwork: Pick<Limit, 'spend'>,
-  { now, after }: Time = REAL,
+  time?: StepTime,
 ) {
   async function ask(asked: Asked): Promise<Answer> {
     if ((await perNetwork.spend(asked.address)) !== undefined) {
@@ -45,12 +34,5 @@ export function askForLink(
     return isRejection(done) ? done : { status: 200, body: SENT };
   }
 
-  return async (asked: Asked): Promise<Answer> => {
-    const began = now();
-    try {
-      return await ask(asked);
-    } finally {
-      await new Promise<void>((resolve) => void after(STEP_MS - ((now() - began) % STEP_MS), resolve));
-    }
-  };
+  return (asked: Asked): Promise<Answer> => inStep(() => ask(asked), time);
 }

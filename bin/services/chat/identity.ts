@@ -14,7 +14,6 @@ import { type Expected, meantFor } from '../../../adapters/http/kernel/meant-for
 import type { Route } from '../../../adapters/http/kernel/route.js';
 import { createMailer } from '../../../adapters/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/oauth/client.js';
-import { isLoopback } from '../../../adapters/system/client-address.js';
 import { createFailures } from '../../../adapters/system/failures.js';
 import { createBudget } from '../../../application/budget.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
@@ -23,7 +22,6 @@ import { departureReaction } from '../../../application/chat/departures.js';
 import { erasureReaction } from '../../../application/chat/erasing.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/inviting.js';
-import { createEndLinkKeys, LINK_KEYS_EVERY_MS } from '../../../application/chat/link-keys.js';
 import { createLinks } from '../../../application/chat/links.js';
 import { mailReaction } from '../../../application/chat/mail.js';
 import { createOAuth } from '../../../application/chat/oauth.js';
@@ -34,9 +32,12 @@ import { createSessions } from '../../../application/chat/sessions.js';
 import { createSignIn } from '../../../application/chat/sign-in.js';
 import { createTokens } from '../../../application/chat/tokens.js';
 import { createUsers } from '../../../application/chat/users.js';
+import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../../application/day-keys.js';
 import type { AnyReaction } from '../../../application/follow/reactions.js';
 import type { Position } from '../../../application/ports.js';
+import { linksSubjectOf } from '../../../domain/chat/events/address.js';
 import type { ServiceContext } from '../../node/service.js';
+import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';
 import { providersOf } from './providers.js';
 
@@ -137,8 +138,8 @@ export function connectIdentity(context: IdentityContext) {
     periodic: [
       {
         name: 'chat.link-keys',
-        everyMs: LINK_KEYS_EVERY_MS,
-        run: createEndLinkKeys(ports),
+        everyMs: DAY_KEYS_EVERY_MS,
+        run: createEndDayKeys({ ...ports, subjectOf: linksSubjectOf }),
         mayRun: clock.agrees,
       },
     ],
@@ -166,22 +167,6 @@ function ownPages(values: AnnalsValues): Expected {
   const listed = values['server.allowedOrigins'].filter((origin) => origin !== '*');
   const origins = appUrl === undefined ? listed : [...listed, new URL(appUrl).origin];
   return { host: values.host, appUrl, origins };
-}
-
-function smtpOf(values: AnnalsValues, logger: ServiceContext['logger']) {
-  const host = values['email.host'] ?? '';
-  const user = values['email.user'];
-  return {
-    host,
-    port: values['email.port'],
-    secure: values['email.secure'],
-    user,
-    password: values['email.password'],
-    from: values['email.from'] ?? (user?.includes('@') ? user : `annals@${host}`),
-    maxRetries: values['email.maxRetries'],
-    isLocal: host === 'localhost' || isLoopback(host),
-    logger,
-  };
 }
 
 type Template = (link: string, expiryMinutes: number) => string;

@@ -4,10 +4,11 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
-import { createEndLinkKeys } from '../../../application/chat/link-keys.js';
 import { createLinks } from '../../../application/chat/links.js';
+import { createEndDayKeys } from '../../../application/day-keys.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import { linksSubjectOf } from '../../../domain/chat/events/address.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { NOON } from '../../support/chat.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -42,8 +43,8 @@ function fixture() {
       await kernel.vault.destroy(subject);
     },
   };
-  const clock = { certain: async () => time.now } as Parameters<typeof createEndLinkKeys>[0]['clock'];
-  const end = createEndLinkKeys({ vault, clock });
+  const clock = { certain: async () => time.now } as Parameters<typeof createEndDayKeys>[0]['clock'];
+  const end = createEndDayKeys({ vault, clock, subjectOf: linksSubjectOf });
   return {
     time,
     ended,

@@ -1,6 +1,8 @@
 /** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
+import { loginsSubject } from '../../../domain/analytics/login-events.js';
 import { type Payload, visitOf } from '../../../domain/analytics/payload.js';
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
@@ -11,6 +13,7 @@ import { changeSite, deleteSite, registerSite } from '../../support/analytics.js
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 
+const ADA = { addressId: 'ada' };
 const NOON = Date.UTC(2026, 10, 22, 12);
 const allowed = ['plan', 'seats', 'trial'];
 const payload: Payload = {
@@ -39,10 +42,26 @@ describe('the catalog of analytics', () => {
         { type: 'OpenVisitorDay', day: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
       ]).events,
+      ...specOf(login).run([
+        { type: 'RequestLogin', linkId: 'l', email: 'ada@example.com', ...ADA, now: NOON },
+        { type: 'RecordLoginMail', linkId: 'l', isSent: true, ...ADA, now: NOON },
+        { type: 'OpenSession', linkId: 'l', sessionId: 's', ...ADA, now: NOON },
+        { type: 'RenewSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS - 1 },
+        { type: 'EndSession', sessionId: 's', ...ADA, now: NOON + SESSION_MS },
+      ]).events,
     ],
-    subjectOf: () => siteSubject({ instance: 'one' }),
+    subjectOf: ({ expiresAt }) =>
+      expiresAt === undefined
+        ? siteSubject({ instance: 'one' })
+        : `analytics.logins-${Math.floor((expiresAt as number) / 86_400_000)}`,
     ending: ['SiteDeleted', 'VisitorDayEnded'],
     optional: { SiteDeleted: ['days'] },
+  });
+
+  it('seals an email for the day on which what it is needed for is over', () => {
+    expect(loginsSubject({ expiresAt: NOON + LINK_MS })).to.equal(
+      `analytics.logins-${NOON / 86_400_000 - 0.5}`,
+    );
   });
 
   it('ends with a site its key, and with a day that of its visitors', () => {

@@ -1,18 +1,19 @@
-/** Ends the keys of links whose time is over: with each goes who had asked for one, and never became a user. */
-import { linksSubjectOf } from '../../domain/chat/events/address.js';
-import type { CertainClock, Vault } from '../ports.js';
+/** Ends keys that are each of a day, once it is over: with them goes what was sealed to be known no longer than that. */
+import type { CertainClock, Vault } from './ports.js';
 
-export interface LinkKeyPorts {
+export interface DayKeyPorts {
   readonly vault: Pick<Vault, 'destroy'>;
   readonly clock: CertainClock;
+  /** Whose key is that of a day, counted from 1970. */
+  readonly subjectOf: (day: number) => string;
 }
 
 const DAY_MS = 86_400_000;
-export const LINK_KEYS_EVERY_MS = 3_600_000;
+export const DAY_KEYS_EVERY_MS = 3_600_000;
 /** Days that are looked back on: for so long no node may have run. */
 const DAYS = 30;
 
-export function createEndLinkKeys({ vault, clock }: LinkKeyPorts) {
+export function createEndDayKeys({ vault, clock, subjectOf }: DayKeyPorts) {
   /** Of these days it was done already by this process. */
   let done = Number.NEGATIVE_INFINITY;
   return async (stop: AbortSignal): Promise<void> => {
@@ -20,7 +21,7 @@ export function createEndLinkKeys({ vault, clock }: LinkKeyPorts) {
     if (now === undefined) return;
     const yesterday = Math.floor(now / DAY_MS) - 1;
     for (let day = Math.max(done + 1, yesterday - DAYS); day <= yesterday && !stop.aborted; day++) {
-      await vault.destroy(linksSubjectOf(day));
+      await vault.destroy(subjectOf(day));
       done = day;
     }
   };

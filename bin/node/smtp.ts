@@ -1,0 +1,21 @@
+/** The mail server as it is configured, for every service that sends mail. */
+import type { SmtpOptions } from '../../adapters/mail/smtp.js';
+import { isLoopback } from '../../adapters/system/client-address.js';
+import type { Logger } from '../../application/ports.js';
+import type { AnnalsValues } from '../settings.js';
+
+export function smtpOf(values: AnnalsValues, logger: Logger): SmtpOptions {
+  const host = values['email.host'] ?? '';
+  const user = values['email.user'];
+  return {
+    host,
+    port: values['email.port'],
+    secure: values['email.secure'],
+    user,
+    password: values['email.password'],
+    from: values['email.from'] ?? (user?.includes('@') ? user : `annals@${host}`),
+    maxRetries: values['email.maxRetries'],
+    isLocal: host === 'localhost' || isLoopback(host),
+    logger,
+  };
+}
