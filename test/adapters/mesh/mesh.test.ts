@@ -148,8 +148,8 @@ describe('the mesh', () => {
     const warnings: string[] = [];
     let beats = 0;
     try {
+      await Promise.all(doors.map((door) => once(door, 'listening')));
       for (const [index, name] of (['lives', 'killed'] as const).entries()) {
-        await once(doors[index]!, 'listening');
         nodes.addresses.set(name, `127.0.0.1:${(doors[index]!.address() as AddressInfo).port}`);
       }
       await nodes.node('ann', {
