@@ -1,7 +1,15 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { whileHeld } from '../application/follow/leading.js';
-import type { Checkpoints, Follow, Lease, Leases, Position } from '../application/ports.js';
+import { pause } from '../application/pause.js';
+import {
+  type Checkpoints,
+  type Follow,
+  type Lease,
+  type Leases,
+  type Position,
+  Unavailable,
+} from '../application/ports.js';
 import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
 
 export interface Progress {
@@ -33,6 +41,10 @@ export const projectorLease = (group: string): string => `projector:${group}`;
 /** For so long after a switch a build is kept that was served before: every node has gone over by then. */
 export const RETIRE_AFTER_MS = 20_000;
 
+/** A store that is away is asked again for so long. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = { first: 20, most: 2000 };
+
 /** In this order: a build without a checkpoint is nobody's, should this be broken off. */
 export async function discard(
   { builds, checkpoints }: Pick<CatchUpPorts, 'builds' | 'checkpoints'>,
@@ -42,7 +54,23 @@ export async function discard(
   await builds.drop(collection);
 }
 
-/** Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it. */
+/** Rows and checkpoints that can't be written now are written again: what took long is not given up for a moment. */
+async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const until = performance.now() + PATIENCE_MS;
+  for (let wait = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof Unavailable) || signal.aborted || performance.now() > until) throw error;
+    }
+    await pause(wait, signal);
+  }
+}
+
+/**
+ * Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it, and with
+ * `Unavailable` where a store does not answer for a minute.
+ */
 export async function catchUp(
   { follow, builds, checkpoints }: CatchUpPorts,
   { projection, collection, until, lease, signal, onProgress }: CatchUpOptions,
@@ -59,13 +87,13 @@ export async function catchUp(
   })) {
     // No further: a build that this one is compared with may have come no further either.
     const some = batch.events.filter(({ position }) => position <= until);
-    await apply(some);
+    await patiently(() => apply(some), signal);
     events += some.length;
     // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
     const isThere = batch.caughtUp || (batch.position ?? 0n) >= until;
     const position = isThere ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await checkpoints.advance({ [collection]: position }, lease)))
+    if (!(await patiently(() => checkpoints.advance({ [collection]: position }, lease), signal)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;

@@ -1,6 +1,6 @@
 /** How a build catches up with the log, and how one that another makes is waited for. */
 import { expect } from 'chai';
-import type { Follow, Position } from '../../application/ports.js';
+import { type Follow, type Position, Unavailable } from '../../application/ports.js';
 import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/catch-up.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
 import { eventually } from '../support/condition.js';
@@ -55,6 +55,31 @@ describe('a build', () => {
       await to(77n);
       expect([world.saved('c'), world.written('c')]).to.deep.equal([77n, [10n]]);
       await to(90n, { collection: 'empty' });
+    });
+
+    it('goes on where its rows or its checkpoint could not be written for a moment', async () => {
+      world.put(10n, 20n);
+      world.atOnce = 1;
+      const { builds, checkpoints, ...ports } = world.ports();
+      let refused = 0;
+      const awayOnce = <Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) => {
+        let isAway = true;
+        return async (...asked: Asked): Promise<Answer> => {
+          if (!isAway) return ask(...asked);
+          isAway = false;
+          refused++;
+          throw new Unavailable('MongoDB did not answer');
+        };
+      };
+      const open: typeof builds.open = async (...which) => awayOnce(await builds.open(...which));
+      const away = {
+        ...ports,
+        builds: { ...builds, open },
+        checkpoints: { ...checkpoints, advance: awayOnce(checkpoints.advance) },
+      };
+      const options = { projection: contents, collection: 'c', until: 20n, lease: held };
+      await catchUp(away, { ...options, signal: world.stop.signal });
+      expect([refused, world.saved('c'), world.written('c')]).to.deep.equal([2, 20n, [10n, 20n]]);
     });
 
     it('waits on where the log says neither an event nor how far it was looked through', async () => {
