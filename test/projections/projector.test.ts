@@ -169,7 +169,7 @@ describe('a projection', () => {
       expect((await rowOf('1'))?.count).to.equal(builds);
       expect(kernel.served.collection('toys.contents')).to.equal(collection);
       // Its checkpoint goes on under the projector's fence, lower than those of the builders.
-      const latest = kernel.settled.latest(['toys.box-1']);
+      const latest = kernel.settled.latestOf('toys');
       await eventually(async () =>
         expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true),
       );
@@ -185,7 +185,7 @@ describe('a projection', () => {
     await rowOf(two);
     const collection = kernel.served.collection('toys.contents') ?? '';
     // Nothing is compared beyond what the checkpoint says is there, which is saved a moment later.
-    const latest = kernel.settled.latest([`toys.box-${one}`, `toys.box-${two}`]);
+    const latest = kernel.settled.latestOf('toys');
     await eventually(async () => ((await kernel.checkpoints.read(collection)) ?? 0n) >= latest, stop.signal);
     const rows = kernel.mongo.models.collection<{ _id: string }>(collection);
     await rows.updateOne({ _id: one }, { $set: { count: 7 } });
