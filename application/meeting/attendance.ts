@@ -1,5 +1,6 @@
 /** Who was in a meeting, from when to when: read from the log for whoever holds its creator token. */
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
+import { roomNotFound } from '../../domain/meeting/entering.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
@@ -35,7 +36,6 @@ export interface Attended {
   readonly position: Position;
 }
 
-export const notFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
 /** The token is missing, or of no meeting in this room that can still be read. */
 const unauthorized: Rejection = { rejected: 'meeting/unauthorized', kind: 'unauthenticated' };
 
@@ -56,7 +56,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     const stream = roomStream(roomId);
     const { state, revision, position } = await streams.refresh(roomKind, stream);
     const known = state.isOpen ? [...state.readable, state] : state.readable;
-    if (revision < 0 || known.length === 0) return notFound;
+    if (revision < 0 || known.length === 0) return roomNotFound;
     // Before anything is read: whoever guesses has nothing done for them.
     const its = token === undefined ? undefined : creatorHash(token);
     const mine = known.find((each) => each.creatorHash && its && sameText(each.creatorHash, its));

@@ -1,6 +1,6 @@
 /** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
-import type { JoinRoom } from '../../domain/meeting/entering.js';
+import { type JoinRoom, roomNotFound } from '../../domain/meeting/entering.js';
 import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
 import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
@@ -68,7 +68,6 @@ export interface EnteringPorts {
 
 export type Entering = ReturnType<typeof createEntering>;
 
-const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
 const invalidRoomId: Rejection = {
   rejected: 'meeting/invalid-room-id',
   kind: 'invalid',

@@ -47,7 +47,7 @@ export interface ReturnToRoom extends Connected {
 
 type Decision = readonly RoomEvent[] | Rejection;
 
-const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
+export const roomNotFound: Rejection = { rejected: 'meeting/room-not-found', kind: 'not-found' };
 export const roomFull: Rejection = { rejected: 'meeting/room-full', kind: 'limit' };
 export const notJoined: Rejection = { rejected: 'meeting/not-joined', kind: 'unauthenticated' };
 export const roomExists: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };

@@ -1,9 +1,8 @@
 /** What whoever copies the data directory learns of visitors: of who wants no trace, nothing; of others, nothing in clear. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { ask } from '../support/chat-client.js';
 import { temporaryDirectory } from '../support/engines.js';
+import { bytesIn } from '../support/on-disk.js';
 import { startServer } from '../support/server.js';
 
 const ADMIN = 'an-admin-token-for-tests';
@@ -68,10 +67,7 @@ describe('analytics at rest', function () {
       } finally {
         await server.stop();
       }
-      const files = readdirSync(directory.path, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name));
-      const everything = Buffer.concat(files.map((file) => readFileSync(file)));
+      const everything = bytesIn(directory.path);
       // Stored as it is, unpacked: or looking for texts would prove nothing.
       expect(everything.includes('analytics.traffic-')).to.equal(true);
       expect(everything.includes('analytics.HitsCollected.v1')).to.equal(true);

@@ -1,6 +1,6 @@
 /** Files of the chat with real processes: nothing of them in clear on the disk, and nothing half left by a crash. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,6 +9,7 @@ import { SAMPLES } from '../support/chat-files.js';
 import { pdf, read, uploaded, uploadFile } from '../support/chat-uploads.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
+import { bytesIn, filesIn, shownIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 
 const EMAIL = 'admin@localhost';
@@ -25,11 +26,6 @@ const worldOf = (server: Server) => {
   ): Promise<Answered> => ask(base, method, path, { token: who?.token, body, ...more });
   return { base, as };
 };
-
-const filesIn = (directory: string): string[] =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
 
 /** Without the locks of processes. */
 const storedIn = (directory: string, part: 'kept' | 'new'): string[] =>
@@ -66,11 +62,10 @@ describe('the files of the chat on the disk', function () {
     const said = await world.as(admin, 'POST', at, { attachments: [file], images: [put.body.filename] });
     expect(said.status).to.equal(200);
     await server.stop();
-    const everything = Buffer.concat(filesIn(directory.path).map((each) => readFileSync(each)));
+    const everything = bytesIn(directory.path);
     // Looked for in what is there: or finding nothing would prove nothing.
     expect(everything.includes('chat.file-')).to.equal(true);
     expect(storedIn(directory.path, 'kept').length).to.equal(3);
-    // Long ones: a few letters turn up by chance in a megabyte of ciphertext.
     const texts = [
       'xylophone is in quarantine',
       'velociraptor.txt',
@@ -78,16 +73,7 @@ describe('the files of the chat on the disk', function () {
       'narwhal narwhal',
       'wombat in a wardrobe',
     ];
-    const shown = texts.filter((text) => {
-      // In clear, or in base64, wherever it begins.
-      const forms = [0, 1, 2].map((shift) =>
-        Buffer.from(' '.repeat(shift) + text)
-          .toString('base64')
-          .slice(shift + 1, -4),
-      );
-      return [text, ...forms].some((each) => everything.includes(each));
-    });
-    expect(shown).to.deep.equal([]);
+    expect(shownIn(everything, texts)).to.deep.equal([]);
   });
 
   it('are whole or not there after a crash: what was acknowledged is read, what was half is gone', async () => {

@@ -1,24 +1,15 @@
 /** People of the chat as an operator meets them: erased beside a server and without one, unreadable on the disk, mailed after a crash. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { ask, devLogin, Listening } from '../support/chat-client.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
+import { bytesIn } from '../support/on-disk.js';
 import { run } from '../support/program.js';
 import { type Server, startServer } from '../support/server.js';
 import { startPostOffice } from '../support/smtp.js';
 
 const OPEN = ['chat', '--auth-is-invite-required', 'false'];
 const SECRET = ['--auth-jwt-secret', 'f3b1c0de-5eed-4b1d-8f00-0123456789ab'];
-
-/** All bytes of a directory. */
-function bytesIn(directory: string): Buffer {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((each) =>
-    each.isFile(),
-  );
-  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
-}
 
 describe('the people of the chat, for an operator', function () {
   this.timeout(180_000);

@@ -1,11 +1,10 @@
 /** The chat as its users run it: killed while they talk, started again, and its data directory read by its bytes. */
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Answered, ask, devLogin, Listening, type Member } from '../support/chat-client.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
+import { bytesIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 
 const FLAGS = ['chat', '--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
@@ -139,10 +138,7 @@ describe('people who talk while the server is killed', function () {
     const { messages } = await done('GET', `/channels/${channel.id}/messages`);
     expect(messages[0]).to.deep.include({ content: edited, reactions: { [reaction!]: [ada.id] } });
     await server.stop();
-    const files = readdirSync(directory.path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-    const everything = Buffer.concat(files.map((file) => readFileSync(file)));
+    const everything = bytesIn(directory.path);
     // Stored as it is, unpacked: or looking for texts would prove nothing.
     expect(everything.includes('chat.message-')).to.equal(true);
     expect(everything.includes('chat_messages_v')).to.equal(true);

@@ -1,11 +1,10 @@
 /** What whoever copies the data directory can read of log records without a key: nothing. Judged by its bytes. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { serialize } from 'bson';
 import { expect } from 'chai';
 import type { Page } from '../../application/logs/queries.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
+import { bytesIn, filesIn } from '../support/on-disk.js';
 import { startServer } from '../support/server.js';
 
 /** Fields, values and words that occur nowhere but in these records; the messages become event names. */
@@ -51,11 +50,8 @@ describe('the log index at rest', () => {
       } finally {
         await server.stop();
       }
-      const files = readdirSync(directory.path, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name));
-      expect(files.length).to.be.greaterThan(1);
-      const everything = Buffer.concat(files.map((file) => readFileSync(file)));
+      expect(filesIn(directory.path).length).to.be.greaterThan(1);
+      const everything = bytesIn(directory.path);
       // Stored as it is, unpacked: or looking for texts would prove nothing.
       expect(everything.includes('logs_records_v')).to.equal(true);
       expect(everything.includes('logs.batch-default')).to.equal(true);

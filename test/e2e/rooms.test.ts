@@ -1,8 +1,8 @@
 /** Rooms from outside, with real encryption: all of it is asked of one program, which takes seconds to start. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../support/engines.js';
+import { filesIn } from '../support/on-disk.js';
 import { createRoom, joinRoom, type StoredMessage } from '../support/room-client.js';
 import { random, text } from '../support/room-crypto.js';
 import { type Server, startServer } from '../support/server.js';
@@ -153,9 +153,7 @@ describe('an encrypted room', () => {
     const { ciphertext } = await ada.post('hello');
     expect((await ada.state()).participants[0]?.name).to.equal(name);
     const secrets = [name, ada.sessionToken, invitation.inviteToken, ciphertext];
-    const files = readdirSync(directory.path, { recursive: true, encoding: 'utf8' })
-      .map((file) => join(directory.path, file))
-      .filter((file) => statSync(file).isFile());
+    const files = filesIn(directory.path);
     const inClear = files.filter((file) => readFileSync(file).includes(ada.roomId));
     expect(inClear, 'what is no secret is found').not.to.be.empty;
     for (const secret of secrets) {

@@ -1,6 +1,6 @@
 /** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
 import { expect } from 'chai';
-import { createWebPage, wantsPage } from '../../adapters/http/kernel/web-page.js';
+import { createWebPage, readOnce, wantsPage } from '../../adapters/http/kernel/web-page.js';
 import { serveToys, type Toys } from './toy.js';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
@@ -76,5 +76,15 @@ describe('a page of web/', () => {
     }
     for (const name of ['index.html', 'page.js', '..%2f..%2fpackage.json', 'constructor', ''])
       expect((await toys.ask(`/assets/${name}`)).status, name).to.equal(404);
+  });
+
+  it('is read once, and again where that has failed', async () => {
+    let tried = 0;
+    const read = readOnce(async () => {
+      if (++tried === 1) throw new Error('too many files are open');
+      return 'it';
+    });
+    expect(await read().catch((error: Error) => error.message)).to.equal('too many files are open');
+    expect([await read(), await read(), tried]).to.deep.equal(['it', 'it', 2]);
   });
 });

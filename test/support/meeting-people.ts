@@ -29,6 +29,17 @@ export interface Person {
 const MARK = 'mark';
 const BARRIER = '-- the next --';
 
+/** What is told of somebody who has come in. */
+export const joinedIn = (roomId: string, of: Person, name: string, isModerator: boolean): Heard => ({
+  type: 'participant-joined',
+  roomId,
+  participantId: of.id,
+  name,
+  isModerator,
+  isMuted: false,
+  isVideoOff: false,
+});
+
 /** A socket of nobody yet; `from`: the address they come from. */
 export async function open(base: string, from = '203.0.113.1'): Promise<Person> {
   const socket = new WebSocket(`${base.replace('http', 'ws')}/ws`, {

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { isKnown } from '../kernel/range.js';
 import { type Route, route } from '../kernel/route.js';
-import { BUILT, etagOf } from '../kernel/web-page.js';
+import { BUILT, etagOf, readOnce } from '../kernel/web-page.js';
 
 export function trackerRoute(): Route {
-  let reading: ReturnType<typeof read> | undefined;
+  const script = readOnce(read);
   return route({
     method: 'GET',
     path: '/m.js',
@@ -21,8 +21,7 @@ export function trackerRoute(): Route {
       304: { description: 'It is the same still' },
     },
     async handle({ headers }) {
-      reading ??= read();
-      const { bytes, etag } = await reading;
+      const { bytes, etag } = await script();
       const same = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
       if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: same };
       return {

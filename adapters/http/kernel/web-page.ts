@@ -40,13 +40,21 @@ export interface WebPage {
 export const wantsPage = ({ headers }: Pick<Request, 'headers'>): boolean =>
   /\btext\/html\b/.test(headers.accept ?? '');
 
-/** `name` is a folder of `web/`. */
-export function createWebPage(name: string): WebPage {
-  let reading: ReturnType<typeof readPage> | undefined;
-  const files = () => {
-    reading ??= readPage(new URL(`${name}/`, BUILT));
+/** What is read at the first need and kept; where that fails, the next who needs it has it read anew. */
+export function readOnce<Read>(read: () => Promise<Read>): () => Promise<Read> {
+  let reading: Promise<Read> | undefined;
+  return () => {
+    reading ??= read().catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
     return reading;
   };
+}
+
+/** `name` is a folder of `web/`. */
+export function createWebPage(name: string): WebPage {
+  const files = readOnce(() => readPage(new URL(`${name}/`, BUILT)));
   return {
     async document({ headers }) {
       const { bytes, etag } = (await files()).get(DOCUMENT)!;

@@ -1,6 +1,7 @@
 /** The route of who was in a meeting. */
 import { jsonList } from '../../../application/json-list.js';
-import { type Attendance, notFound } from '../../../application/meeting/attendance.js';
+import type { Attendance } from '../../../application/meeting/attendance.js';
+import { roomNotFound } from '../../../domain/meeting/entering.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { encoded, inPieces } from '../kernel/answer.js';
@@ -25,7 +26,7 @@ export const attendanceRoute = (attendance: Attendance): Route =>
     },
     async handle({ params, bearer }) {
       const roomId = roomIdOf(params.roomId);
-      const found = roomId ? await attendance(roomId, bearer) : notFound;
+      const found = roomId ? await attendance(roomId, bearer) : roomNotFound;
       if (isRejection(found)) return found;
       const { visits, position, ...meeting } = found;
       return { ...inPieces(() => encoded(inJson(meeting, visits())), FRESH), position };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
-import { come, type Heard, open, type Person, told } from '../../support/meeting-people.js';
+import { come, joinedIn, open, type Person, told } from '../../support/meeting-people.js';
 
 describe('who comes to a meeting', function () {
   this.timeout(60_000);
@@ -27,15 +27,7 @@ describe('who comes to a meeting', function () {
     (await when('POST', '/api/rooms', { body: { roomId, ...more } }).thenAnswered(201)).body as {
       creatorToken: string;
     };
-  const joined = (of: Person, name: string, isModerator = false): Heard => ({
-    type: 'participant-joined',
-    roomId,
-    participantId: of.id,
-    name,
-    isModerator,
-    isMuted: false,
-    isVideoOff: false,
-  });
+  const joined = (of: Person, name: string, isModerator = false) => joinedIn(roomId, of, name, isModerator);
   const refused = async (name: string, more: object, code: string, room = roomId) => {
     const person = await comes(name, more, room);
     const news = person.news();

@@ -1,7 +1,7 @@
 /** The waiting room over sockets: who is told of whom, who is let in or sent away, and what ends it. */
 import { expect } from 'chai';
 import { useMeeting } from '../../support/meeting-node.js';
-import { come, type Heard, type Person, told } from '../../support/meeting-people.js';
+import { come, type Heard, joinedIn, type Person, told } from '../../support/meeting-people.js';
 
 describe('at the door of a meeting', function () {
   this.timeout(60_000);
@@ -38,15 +38,7 @@ describe('at the door of a meeting', function () {
     participantId: who.id,
     name,
   });
-  const joined = (of: Person, name: string, isModerator = false): Heard => ({
-    type: 'participant-joined',
-    roomId,
-    participantId: of.id,
-    name,
-    isModerator,
-    isMuted: false,
-    isVideoOff: false,
-  });
+  const joined = (of: Person, name: string, isModerator = false) => joinedIn(roomId, of, name, isModerator);
   const left = (participantId: string): Heard => ({ type: 'participant-left', roomId, participantId });
   const locked = () => ({ type: 'room-locked', roomId, participantId: ada!.id, lockedBy: ada!.id });
 
