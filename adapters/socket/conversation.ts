@@ -58,8 +58,8 @@ const SILENT_MS = 60_000;
 const WAITING = 16;
 const WAITING_BYTES = 64 * 1024;
 
-/** Who says something and leaves so many bytes of what he is told unread is cut. */
-const MOST_UNREAD = 1024 * 1024;
+/** Who says something and leaves so many bytes of what he is told unread is cut: one message of 1 MiB, and as much of others. */
+const MOST_UNREAD = 2 * 1024 * 1024;
 
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
 export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;

@@ -2,6 +2,7 @@
 import type { Arrival, Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
+import { CHANGES, createPace } from '../../../application/meeting/pace.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
@@ -28,7 +29,6 @@ import type { Relay } from '../../relay/relay.js';
 import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
-import { createPace } from './pace.js';
 import { createChair, type TakenSeat } from './seats.js';
 import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
 
@@ -94,7 +94,7 @@ export const createConversing =
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
-    const pace = createPace(deps.monotonic);
+    const pace = createPace(CHANGES, deps.monotonic);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<unknown>>();
@@ -155,7 +155,7 @@ export const createConversing =
           speaker.close(CLOSE.policy, 'Too many wrong passwords');
         return;
       }
-      pace.changed();
+      pace.spend();
       hasOpened ||= entered.hasOpened;
       place = { ...entered, say: talk.speaker(entered) };
       // What they say next is judged by what the relay knows, and the others must know of them first.
@@ -163,7 +163,7 @@ export const createConversing =
     }
 
     async function leave() {
-      if (await goAway()) pace.changed();
+      if (await goAway()) pace.spend();
       else refuse(refusalOf(notJoined));
     }
 
@@ -174,7 +174,7 @@ export const createConversing =
       const command = { ...wish, roomId, by };
       const outcome = await inside.act(command, context());
       if (isRejection(outcome)) return refuse(refusalOf(outcome));
-      if (outcome.changed) return pace.changed();
+      if (outcome.changed) return pace.spend();
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
