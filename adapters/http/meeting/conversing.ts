@@ -2,7 +2,7 @@
 import type { Arrival, Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES, createPace } from '../../../application/meeting/pace.js';
+import { CHANGES, createPace, type Pace } from '../../../application/meeting/pace.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
@@ -57,6 +57,8 @@ export interface Client {
   readonly caller: string;
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
   readonly opening: Quota;
+  /** How fast its network says things to all, by their bytes in the log. */
+  readonly saying: Pace;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;
@@ -82,12 +84,14 @@ type Wish<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | '
 const WRONG_PASSWORDS = 5;
 /** Said and not flushed yet: who says more waits for some of it. */
 const TALKING = 32;
+/** What it takes in the log to say something, besides its text. */
+const SAYING_BYTES = 1024;
 
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
     const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
-    const { speaker, caller, opening, logger, context } = client;
+    const { speaker, caller, opening, saying: volume, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
@@ -199,6 +203,15 @@ export const createConversing =
       await decided;
     }
 
+    /** No faster than there is to be room for it in the log. */
+    function sayAll(text: string, make: Parameters<Say>[0]): Promise<void> | void {
+      const bytes = SAYING_BYTES + Buffer.byteLength(text);
+      const ms = volume.wait(bytes);
+      volume.spend(bytes);
+      if (ms === 0) return say(make);
+      return pause(ms, gone.signal).then(() => (gone.signal.aborted ? undefined : say(make)));
+    }
+
     function say(make: Parameters<Say>[0]): Promise<void> | void {
       const said = place ? place.say(make, context()) : notJoined;
       if (isRejection(said)) return refuse(refusalOf(said));
@@ -239,8 +252,8 @@ export const createConversing =
       'file-offer': signal('passed'),
       'file-answer': signal('passed'),
       'file-chunk': signal('passed'),
-      chat: ({ text, replyTo }) => say((saying) => chatSent(saying, text, replyTo)),
-      reaction: ({ reaction }) => say((saying) => reactionSent(saying, reaction)),
+      chat: ({ text, replyTo }) => sayAll(text, (saying) => chatSent(saying, text, replyTo)),
+      reaction: ({ reaction }) => sayAll(reaction, (saying) => reactionSent(saying, reaction)),
       'participant-updated': ({ isMuted, isVideoOff, isHandRaised }) =>
         decide(() => act({ type: 'UpdateOneself', isMuted, isVideoOff, isHandRaised })),
       'raise-hand': does('RaiseHand'),
