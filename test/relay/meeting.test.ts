@@ -197,6 +197,15 @@ describe('the people of a meeting', () => {
     });
   });
 
+  it('hear that a recording is over when who records has gone, however they went', () => {
+    const recording = happened('RecordingStarted', { startedAt: NOON, by: 'bob' });
+    const during = [...three, promoted('bob', 'ada'), recording];
+    const over = [leftAs('bob'), message('recording-stopped', 'bob', { stoppedBy: 'bob' })];
+    for (const gone of [left('bob'), lost('bob'), kicked('bob', 'ada')])
+      expect(told(...during, gone)).to.deep.include({ ada: over, cleo: over });
+    expect(told(...during, left('cleo'))).to.deep.equal({ ada: [leftAs('cleo')], bob: [leftAs('cleo')] });
+  });
+
   it('all hear of locks and recordings, and who did it', () => {
     const heard: readonly (readonly [MeetingEvent, Message])[] = [
       [locked('ada'), message('room-locked', 'ada', { lockedBy: 'ada' })],
