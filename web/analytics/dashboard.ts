@@ -12,7 +12,7 @@ import { createSiteDialogs } from './sites.js';
 import { counted } from './words.js';
 
 /** While hits come, reports are asked for no more often. */
-const REFRESH_MS = 4000;
+const REFRESH_MS = 2000;
 
 /** `over`: the session has ended. */
 export function createDashboard(api: Api, over: () => void) {
