@@ -13,7 +13,10 @@ import {
 /** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
 const APPEND_BYTES = 640 * 1024;
 const APPEND_EVENTS = 1000;
+/** So often the log may not answer. */
 const ATTEMPTS = 10;
+/** At random, where several nodes write to one stream. */
+const CONFLICT_MS = 5;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
@@ -113,31 +116,38 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
     if (line.revision !== undefined) revisions.set(stream, line.revision);
   }
 
-  /** A conflict, or no answer, may mean that it was taken all the same: what is there already is left out. */
+  /** No answer may mean that it was taken all the same: from then on, what is there already is left out. */
   async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
     let rest = items.map(({ event }) => event);
     const until = performance.now() + DEADLINE_MS;
-    for (let tried = 0; tried < ATTEMPTS && performance.now() < until; tried++) {
+    let isToLook = line.revision === undefined;
+    for (let failed = 0; failed < ATTEMPTS && performance.now() < until; ) {
       try {
-        if (line.revision === undefined || tried > 0) {
+        if (isToLook) {
           const there = await newsOf(stream, line.revision);
           line.revision = there.at(-1)?.revision ?? line.revision ?? -1;
           const ids = new Set(there.map(({ id }) => id));
           rest = rest.filter(({ id }) => !ids.has(id));
           if (rest.length === 0) return there.at(-1)?.position ?? 0n;
+          isToLook = failed > 0;
         }
-        const expected = line.revision < 0 ? 'none' : line.revision;
-        const outcome = await log.append(stream, expected, rest);
+        const revision = line.revision ?? -1;
+        const outcome = await log.append(stream, revision < 0 ? 'none' : revision, rest);
         if (outcome.outcome === 'appended') {
           line.revision = outcome.revision;
           return outcome.position;
         }
         if (outcome.outcome === 'deleted') throw new Ended(stream);
+        // Other nodes were faster. One of all comes through each time, so that nobody need wait for longer and longer.
+        isToLook = failed > 0 || outcome.revision === undefined;
+        if (!isToLook) line.revision = outcome.revision;
+        await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
         if (!(error instanceof Unavailable) || error instanceof Ended) throw error;
-        logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
+        isToLook = true;
+        logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
+        await delay(Math.random() * 5 * 2 ** failed++);
       }
-      await delay(Math.random() * 5 * 2 ** tried);
     }
     throw new Unavailable(`${stream} can't be written to now`);
   }
