@@ -52,7 +52,7 @@ export function createDashboard(api: Api, over: () => void) {
   // A browser opens few connections to one place: pages that nobody sees leave them to the others.
   document.addEventListener('visibilitychange', () => {
     if (!site) return;
-    if (document.hidden) return following.abort();
+    if (document.hidden) return unfollow();
     follow(site);
     void load();
   });
@@ -91,15 +91,19 @@ export function createDashboard(api: Api, over: () => void) {
 
   function stop() {
     site = undefined;
-    following.abort();
+    unfollow();
     asking.abort();
+  }
+
+  function unfollow() {
+    following.abort();
     clearTimeout(refreshing);
     refreshing = undefined;
   }
 
   /** What is seen begins five minutes back. */
   function follow({ id }: Site) {
-    following.abort();
+    unfollow();
     following = new AbortController();
     live.clear();
     const hearing = {
