@@ -56,7 +56,8 @@ interface Item extends Waiting {
 }
 
 interface Line {
-  readonly items: Item[];
+  /** What was not sent yet, in order. */
+  readonly items: Set<Item>;
   /** The last revision, once it is known. */
   revision: number | undefined;
 }
@@ -67,24 +68,34 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   let waitingBytes = 0;
 
   const append: Appender['append'] = async (stream, events) => {
+    const { items } = lineOf(stream);
+    const mine: Item[] = [];
     const positions = events.map(
       (waiting) =>
         new Promise<Position>((done, failed) => {
           waitingBytes += waiting.bytes;
-          lineOf(stream).items.push({ ...waiting, done, failed });
+          const item = { ...waiting, done, failed };
+          mine.push(item);
+          items.add(item);
         }),
     );
-    const late = setTimeout(() => giveUp(stream, new Set(events.map(({ event }) => event))), DEADLINE_MS);
+    const late = setTimeout(() => giveUp(stream, items, mine), DEADLINE_MS);
     return Promise.all(positions)
       .then((all) => all.at(-1) ?? 0n)
-      .finally(() => clearTimeout(late));
+      .finally(() => {
+        clearTimeout(late);
+        // Of what has failed in part the rest is not sent either.
+        giveUp(stream, items, mine);
+      });
   };
 
-  /** What is under way goes on: only what was never sent is known not to be there. */
-  function giveUp(stream: string, events: ReadonlySet<NewEvent>) {
-    const items = lines.get(stream)?.items ?? [];
-    for (const item of items.filter(({ event }) => events.has(event))) {
-      items.splice(items.indexOf(item), 1);
+  /**
+   * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
+   * wait, who give up one after the other: none may look through all the others.
+   */
+  function giveUp(stream: string, items: Line['items'], mine: readonly Item[]) {
+    for (const item of mine) {
+      if (!items.delete(item)) continue;
       waitingBytes -= item.bytes;
       item.failed(new Unavailable(`${stream} is not written to now`));
     }
@@ -93,7 +104,7 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: [], revision: revisions.get(stream) };
+    const line: Line = { items: new Set(), revision: revisions.get(stream) };
     lines.set(stream, line);
     void run(stream, line);
     return line;
@@ -104,13 +115,16 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
     await new Promise(setImmediate);
     for (let items = take(line); items.length > 0; items = take(line)) {
       try {
-        const position = await appendAll(stream, line, items);
+        const position = await appendAll(stream, line, items).finally(() => {
+          for (const { bytes } of items) waitingBytes -= bytes;
+        });
         appended(stream, position, items.length);
         for (const { done } of items) done(position);
       } catch (error) {
         for (const { failed } of items) failed(error);
+        // They take back what else they wait for.
+        await new Promise(setImmediate);
       }
-      for (const { bytes } of items) waitingBytes -= bytes;
     }
     lines.delete(stream);
     if (line.revision !== undefined) revisions.set(stream, line.revision);
@@ -169,11 +183,13 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
 }
 
 function take({ items }: Line): Item[] {
-  let [count, bytes] = [0, 0];
+  const taken: Item[] = [];
+  let bytes = 0;
   for (const item of items) {
-    if (count === APPEND_EVENTS || (count > 0 && bytes + item.bytes > APPEND_BYTES)) break;
-    count++;
+    if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+    items.delete(item);
+    taken.push(item);
     bytes += item.bytes;
   }
-  return items.splice(0, count);
+  return taken;
 }

@@ -218,4 +218,42 @@ describe('in memory, an appender', () => {
       release();
     }
   });
+
+  it('sends nothing more of what has failed in part', async () => {
+    let [refuse, sent] = [() => {}, 0];
+    const { append, waitingBytes } = over(async (...given) => {
+      if (++sent > 1) return kernel.log.append(...given);
+      await new Promise<void>((resolve) => (refuse = resolve));
+      throw new Error('broken');
+    });
+    const failed = failure(append(stream, [batch('a', 400_000), batch('b', 400_000), batch('c', 400_000)]));
+    const other = append(stream, [batch('other')]);
+    while (sent === 0) await new Promise(setImmediate);
+    refuse();
+    expect(String(await failed)).to.include('broken');
+    await other;
+    expect(await stored([stream])).to.deep.equal(['other']);
+    expect(waitingBytes()).to.equal(0);
+  });
+
+  it('gives up tens of thousands that wait for a silent log, each without a look at all the others', async () => {
+    const due: (() => void)[] = [];
+    const release = holdTimers({
+      after(_, work) {
+        due.push(work);
+        return () => {};
+      },
+    });
+    let sent = 0;
+    const { append, waitingBytes } = over(async () => new Promise(() => void sent++));
+    const { event } = batch('late');
+    const all = Array.from({ length: 20_000 }, () => append(stream, [{ event: { ...event }, bytes: 1 }]));
+    while (sent === 0) await new Promise(setImmediate);
+    release();
+    expect(waitingBytes()).to.equal(20_000);
+    for (const work of due) work();
+    expect(waitingBytes()).to.equal(1000);
+    const givenUp = all.slice(1000).map(failure);
+    for (const each of await Promise.all(givenUp)) expect(each).to.be.instanceOf(Unavailable);
+  }).timeout(20_000);
 });
