@@ -13,7 +13,10 @@ import {
 /** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
 const APPEND_BYTES = 640 * 1024;
 const APPEND_EVENTS = 1000;
+/** So often the log may not answer. */
 const ATTEMPTS = 10;
+/** At random, where several nodes write to one stream. */
+const CONFLICT_MS = 5;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
@@ -53,7 +56,8 @@ interface Item extends Waiting {
 }
 
 interface Line {
-  readonly items: Item[];
+  /** What was not sent yet, in order. */
+  readonly items: Set<Item>;
   /** The last revision, once it is known. */
   revision: number | undefined;
 }
@@ -64,24 +68,34 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   let waitingBytes = 0;
 
   const append: Appender['append'] = async (stream, events) => {
+    const { items } = lineOf(stream);
+    const mine: Item[] = [];
     const positions = events.map(
       (waiting) =>
         new Promise<Position>((done, failed) => {
           waitingBytes += waiting.bytes;
-          lineOf(stream).items.push({ ...waiting, done, failed });
+          const item = { ...waiting, done, failed };
+          mine.push(item);
+          items.add(item);
         }),
     );
-    const late = setTimeout(() => giveUp(stream, new Set(events.map(({ event }) => event))), DEADLINE_MS);
+    const late = setTimeout(() => giveUp(stream, items, mine), DEADLINE_MS);
     return Promise.all(positions)
       .then((all) => all.at(-1) ?? 0n)
-      .finally(() => clearTimeout(late));
+      .finally(() => {
+        clearTimeout(late);
+        // Of what has failed in part the rest is not sent either.
+        giveUp(stream, items, mine);
+      });
   };
 
-  /** What is under way goes on: only what was never sent is known not to be there. */
-  function giveUp(stream: string, events: ReadonlySet<NewEvent>) {
-    const items = lines.get(stream)?.items ?? [];
-    for (const item of items.filter(({ event }) => events.has(event))) {
-      items.splice(items.indexOf(item), 1);
+  /**
+   * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
+   * wait, who give up one after the other: none may look through all the others.
+   */
+  function giveUp(stream: string, items: Line['items'], mine: readonly Item[]) {
+    for (const item of mine) {
+      if (!items.delete(item)) continue;
       waitingBytes -= item.bytes;
       item.failed(new Unavailable(`${stream} is not written to now`));
     }
@@ -90,7 +104,7 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: [], revision: revisions.get(stream) };
+    const line: Line = { items: new Set(), revision: revisions.get(stream) };
     lines.set(stream, line);
     void run(stream, line);
     return line;
@@ -101,43 +115,53 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
     await new Promise(setImmediate);
     for (let items = take(line); items.length > 0; items = take(line)) {
       try {
-        const position = await appendAll(stream, line, items);
+        const position = await appendAll(stream, line, items).finally(() => {
+          for (const { bytes } of items) waitingBytes -= bytes;
+        });
         appended(stream, position, items.length);
         for (const { done } of items) done(position);
       } catch (error) {
         for (const { failed } of items) failed(error);
+        // They take back what else they wait for.
+        await new Promise(setImmediate);
       }
-      for (const { bytes } of items) waitingBytes -= bytes;
     }
     lines.delete(stream);
     if (line.revision !== undefined) revisions.set(stream, line.revision);
   }
 
-  /** A conflict, or no answer, may mean that it was taken all the same: what is there already is left out. */
+  /** No answer may mean that it was taken all the same: from then on, what is there already is left out. */
   async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
     let rest = items.map(({ event }) => event);
     const until = performance.now() + DEADLINE_MS;
-    for (let tried = 0; tried < ATTEMPTS && performance.now() < until; tried++) {
+    let isToLook = line.revision === undefined;
+    for (let failed = 0; failed < ATTEMPTS && performance.now() < until; ) {
       try {
-        if (line.revision === undefined || tried > 0) {
+        if (isToLook) {
           const there = await newsOf(stream, line.revision);
           line.revision = there.at(-1)?.revision ?? line.revision ?? -1;
           const ids = new Set(there.map(({ id }) => id));
           rest = rest.filter(({ id }) => !ids.has(id));
           if (rest.length === 0) return there.at(-1)?.position ?? 0n;
+          isToLook = failed > 0;
         }
-        const expected = line.revision < 0 ? 'none' : line.revision;
-        const outcome = await log.append(stream, expected, rest);
+        const revision = line.revision ?? -1;
+        const outcome = await log.append(stream, revision < 0 ? 'none' : revision, rest);
         if (outcome.outcome === 'appended') {
           line.revision = outcome.revision;
           return outcome.position;
         }
         if (outcome.outcome === 'deleted') throw new Ended(stream);
+        // Other nodes were faster. One of all comes through each time, so that nobody need wait for longer and longer.
+        isToLook = failed > 0 || outcome.revision === undefined;
+        if (!isToLook) line.revision = outcome.revision;
+        await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
         if (!(error instanceof Unavailable) || error instanceof Ended) throw error;
-        logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
+        isToLook = true;
+        logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
+        await delay(Math.random() * 5 * 2 ** failed++);
       }
-      await delay(Math.random() * 5 * 2 ** tried);
     }
     throw new Unavailable(`${stream} can't be written to now`);
   }
@@ -159,11 +183,13 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
 }
 
 function take({ items }: Line): Item[] {
-  let [count, bytes] = [0, 0];
+  const taken: Item[] = [];
+  let bytes = 0;
   for (const item of items) {
-    if (count === APPEND_EVENTS || (count > 0 && bytes + item.bytes > APPEND_BYTES)) break;
-    count++;
+    if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+    items.delete(item);
+    taken.push(item);
     bytes += item.bytes;
   }
-  return items.splice(0, count);
+  return taken;
 }
