@@ -10,9 +10,12 @@ import {
   Unavailable,
 } from '../ports.js';
 
-/** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
+/**
+ * What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger; and no more
+ * events than are written down in a turn of the event loop.
+ */
 const APPEND_BYTES = 640 * 1024;
-const APPEND_EVENTS = 1000;
+const APPEND_EVENTS = 250;
 const ATTEMPTS = 10;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
@@ -45,9 +48,19 @@ export interface AppenderOptions {
   readonly logger: Logger;
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
+  /** Nothing is given up while the log goes on taking what came before it: whoever appends is slowed instead. */
+  readonly patient?: true;
 }
 
 interface Item extends Waiting {
+  readonly by: Asked;
+  isTaken: boolean;
+}
+
+/** One call, which may be of several events. */
+interface Asked {
+  left: number;
+  readonly late: NodeJS.Timeout;
   readonly done: (position: Position) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -56,41 +69,52 @@ interface Line {
   readonly items: Item[];
   /** The last revision, once it is known. */
   revision: number | undefined;
+  /** How many appends the log has taken. */
+  taken: number;
 }
 
-export function createAppender({ log, logger, appended }: AppenderOptions): Appender {
+export function createAppender({ log, logger, appended, patient }: AppenderOptions): Appender {
   const lines = new Map<string, Line>();
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
-  const append: Appender['append'] = async (stream, events) => {
-    const positions = events.map(
-      (waiting) =>
-        new Promise<Position>((done, failed) => {
-          waitingBytes += waiting.bytes;
-          lineOf(stream).items.push({ ...waiting, done, failed });
-        }),
-    );
-    const late = setTimeout(() => giveUp(stream, new Set(events.map(({ event }) => event))), DEADLINE_MS);
-    return Promise.all(positions)
-      .then((all) => all.at(-1) ?? 0n)
-      .finally(() => clearTimeout(late));
+  const append: Appender['append'] = (stream, events) => {
+    if (events.length === 0) return Promise.resolve(0n);
+    return new Promise((done, failed) => {
+      const line = lineOf(stream);
+      const mine: Item[] = [];
+      let { taken } = line;
+      const late = setTimeout(() => {
+        if (patient && line.taken > taken) {
+          taken = line.taken;
+          late.refresh();
+        } else giveUp(stream, mine);
+      }, DEADLINE_MS);
+      const by = { left: events.length, late, done, failed };
+      for (const { event, bytes } of events) {
+        waitingBytes += bytes;
+        mine.push({ event, bytes, by, isTaken: false });
+      }
+      line.items.push(...mine);
+    });
   };
 
   /** What is under way goes on: only what was never sent is known not to be there. */
-  function giveUp(stream: string, events: ReadonlySet<NewEvent>) {
-    const items = lines.get(stream)?.items ?? [];
-    for (const item of items.filter(({ event }) => events.has(event))) {
-      items.splice(items.indexOf(item), 1);
+  function giveUp(stream: string, items: readonly Item[]) {
+    const error = new Unavailable(`${stream} is not written to now`);
+    for (const item of items) {
+      if (item.isTaken) continue;
+      // Whoever takes the next passes over it.
+      item.isTaken = true;
       waitingBytes -= item.bytes;
-      item.failed(new Unavailable(`${stream} is not written to now`));
+      fail(item, error);
     }
   }
 
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: [], revision: revisions.get(stream) };
+    const line: Line = { items: [], revision: revisions.get(stream), taken: 0 };
     lines.set(stream, line);
     void run(stream, line);
     return line;
@@ -102,10 +126,11 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
     for (let items = take(line); items.length > 0; items = take(line)) {
       try {
         const position = await appendAll(stream, line, items);
+        line.taken++;
         appended(stream, position, items.length);
-        for (const { done } of items) done(position);
+        for (const item of items) succeed(item, position);
       } catch (error) {
-        for (const { failed } of items) failed(error);
+        for (const item of items) fail(item, error);
       }
       for (const { bytes } of items) waitingBytes -= bytes;
     }
@@ -158,12 +183,29 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
   };
 }
 
+function succeed({ by }: Item, position: Position): void {
+  if (--by.left > 0) return;
+  clearTimeout(by.late);
+  by.done(position);
+}
+
+function fail({ by }: Item, error: unknown): void {
+  clearTimeout(by.late);
+  by.failed(error);
+}
+
 function take({ items }: Line): Item[] {
-  let [count, bytes] = [0, 0];
+  const taken: Item[] = [];
+  let [passed, bytes] = [0, 0];
   for (const item of items) {
-    if (count === APPEND_EVENTS || (count > 0 && bytes + item.bytes > APPEND_BYTES)) break;
-    count++;
-    bytes += item.bytes;
+    if (!item.isTaken) {
+      if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+      taken.push(item);
+      item.isTaken = true;
+      bytes += item.bytes;
+    }
+    passed++;
   }
-  return items.splice(0, count);
+  items.splice(0, passed);
+  return taken;
 }

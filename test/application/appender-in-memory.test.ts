@@ -33,12 +33,13 @@ describe('in memory, an appender', () => {
     };
     return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
   };
-  const over = (append = kernel.log.append, read = kernel.log.read) => {
+  const over = (append = kernel.log.append, read = kernel.log.read, patient?: true) => {
     const told: number[] = [];
     const appender: Appender = createAppender({
       log: { ...kernel.log, append, read },
       logger: quiet,
       appended: (_, __, events) => void told.push(events),
+      ...(patient && { patient }),
     });
     return { ...appender, told };
   };
@@ -62,7 +63,7 @@ describe('in memory, an appender', () => {
       stream,
       Array.from({ length: 1001 }, (_, nth) => batch(`h${nth}`, 1)),
     );
-    expect(told.slice(4)).to.deep.equal([1000, 1]);
+    expect(told.slice(4)).to.deep.equal([250, 250, 250, 250, 1]);
     expect((await stored([stream])).slice(0, 7)).to.deep.equal([...'abcdefg']);
     expect(waitingBytes()).to.equal(0);
   });
@@ -193,4 +194,48 @@ describe('in memory, an appender', () => {
       release();
     }
   });
+
+  it('gives up nothing while the log takes what came before, where it is patient, and all once it is silent', async () => {
+    const time = heldTime();
+    const release = holdTimers(time);
+    try {
+      let answer = () => {};
+      let sent = 0;
+      const slow: EventLog['append'] = async (...given) => {
+        sent++;
+        await new Promise<void>((resolve) => (answer = resolve));
+        return kernel.log.append(...given);
+      };
+      const { append, waitingBytes } = over(slow, kernel.log.read, true);
+      const [first, second, third, fourth] = ['first', 'second', 'third', 'fourth'].map((message) =>
+        append(stream, [batch(message, 400_000)]),
+      );
+      for (const [nth, each] of [first, second].entries()) {
+        await until(() => sent === nth + 1);
+        time.pass(5000);
+        answer();
+        await each;
+      }
+      await until(() => sent === 3);
+      const left = failure(fourth!);
+      time.pass(5999);
+      expect(waitingBytes()).to.equal(800_000);
+      time.pass(6001);
+      expect(await left).to.be.instanceOf(Unavailable);
+      answer();
+      await third;
+      expect(await stored([stream])).to.deep.equal(['first', 'second', 'third']);
+      expect(waitingBytes()).to.equal(0);
+    } finally {
+      release();
+    }
+  });
 });
+
+/** By turns of the event loop: timers stand still. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; !isSo(); turn++) {
+    if (turn === 10_000) throw new Error('it never came to that');
+    await new Promise(setImmediate);
+  }
+}
