@@ -147,6 +147,8 @@ export interface OwnProjection {
   readonly version: number;
   /** How many events it takes at once, where they are too large for the usual thousand. */
   readonly atOnce?: number;
+  /** Events gather for so long, ms, unless somebody waits for them: where a write costs the same however many they are. */
+  readonly gatherMs?: number;
   /** See `Projection`. */
   readonly apart?: true;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
@@ -186,6 +188,10 @@ export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: numb
   const limits = models.flatMap((model) => ('open' in model ? (model.atOnce ?? []) : []));
   return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
 }
+
+/** How long events gather for all of these, while nobody waits; `least` of those that do not say. */
+export const gatherMsOf = (models: readonly ReadModel[], least: number): number =>
+  Math.min(...models.map((model) => ('open' in model ? (model.gatherMs ?? least) : least)));
 
 /** The collections that builds of read models stand in. */
 export interface Builds {

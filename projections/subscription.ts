@@ -19,6 +19,7 @@ import {
   atOnceOf,
   type Builds,
   buildsPrefix,
+  gatherMsOf,
   type ProjectorGroup,
   type ReadModel,
   runOf,
@@ -102,13 +103,14 @@ export function runProjector(options: ProjectorOptions): Projector {
       const prefixes = [`${service}.`];
       // What the checkpoints say is there: nobody need wait for the next event to know.
       for (const each of targets) if (each.position > 0n) reached(each.projection.name, each.position);
+      const gatherMs = gatherMsOf(projections, GATHER_MS);
       const start = from === 0n ? 'start' : from;
       for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
         await apply(batch, targets, stop);
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;
         position = batch.position;
-        if (status === 'live') await untilWanted(names, GATHER_MS);
+        if (status === 'live') await untilWanted(names, gatherMs);
       }
     } finally {
       await saver.end();

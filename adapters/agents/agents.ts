@@ -20,21 +20,24 @@ export function createAgents(limitBytes = AGENTS_BYTES): Agents & { readonly cac
     sizeCalculation: (_, userAgent) => heldBytes(userAgent),
   });
   return {
-    read(userAgent) {
-      const found = known.get(userAgent) ?? parsed(userAgent);
-      known.set(userAgent, found);
-      return found;
-    },
-    isBot(userAgent) {
-      const found = bots.get(userAgent) ?? isbot(userAgent);
-      bots.set(userAgent, found);
-      return found;
-    },
+    read: remembered(known, parsed),
+    isBot: remembered(bots, isbot),
     cache: {
       name: 'analytics.agents',
       limitBytes: limitBytes * 1.5,
       bytes: () => known.calculatedSize + bots.calculatedSize,
     },
+  };
+}
+
+/** What is known is not stored again: its size would be worked out with every hit. */
+function remembered<Found extends {}>(cache: LRUCache<string, Found>, find: (userAgent: string) => Found) {
+  return (userAgent: string): Found => {
+    const known = cache.get(userAgent);
+    if (known !== undefined) return known;
+    const found = find(userAgent);
+    cache.set(userAgent, found);
+    return found;
   };
 }
 

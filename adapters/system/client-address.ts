@@ -1,6 +1,7 @@
 /** The address of the client: the socket's, or what proxies we trust say about it. */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
@@ -29,13 +30,23 @@ export function createClientAddress(trusted: readonly string[], doubted = () => 
   };
 }
 
+const KNOWN = 500;
+/** With a port; what is longer is no address. */
+const LONGEST = 60;
+
 /** Tells whether an address is of a trusted proxy: what comes from there is of many callers. */
 export function isTrustedBy(trusted: readonly string[]): (address: string) => boolean {
   const list = trustedList(trusted);
+  /** Proxies are few, and what comes through them is much. */
+  const known = new LRUCache<string, boolean>({ max: KNOWN });
   return (address) => {
+    const found = known.get(address);
+    if (found !== undefined) return found;
     const bare = plain(address);
     const version = isIP(bare);
-    return version !== 0 && list.check(bare, version === 6 ? 'ipv6' : 'ipv4');
+    const isTrusted = version !== 0 && list.check(bare, version === 6 ? 'ipv6' : 'ipv4');
+    if (address.length <= LONGEST) known.set(address, isTrusted);
+    return isTrusted;
   };
 }
 

@@ -25,17 +25,24 @@ export interface Attempts {
 
 const KEPT = 50;
 const ATTEMPTS_BYTES = 2 * 1024 * 1024;
+const SITE_BYTES = 150;
 
 /** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
 export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
-  const sites = new LRUCache<string, readonly Attempt[]>({
+  /** `bytes`: of all of them, counted as they come and go. */
+  const sites = new LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>({
     maxSize: limitBytes,
-    sizeCalculation: (attempts, siteId) => heldBytes(siteId) + heldBytes(attempts),
+    sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + heldBytes(siteId) + bytes,
   });
   return {
-    note: (attempt) =>
-      void sites.set(attempt.siteId, [attempt, ...(sites.peek(attempt.siteId) ?? []).slice(0, KEPT - 1)]),
-    of: (siteId) => sites.get(siteId) ?? [],
+    note(attempt) {
+      const { oldestFirst, bytes } = sites.peek(attempt.siteId) ?? { oldestFirst: [], bytes: 0 };
+      const dropped = oldestFirst.length === KEPT ? oldestFirst.shift() : undefined;
+      oldestFirst.push(attempt);
+      const grown = heldBytes(attempt) - (dropped ? heldBytes(dropped) : 0);
+      sites.set(attempt.siteId, { oldestFirst, bytes: bytes + grown });
+    },
+    of: (siteId) => sites.get(siteId)?.oldestFirst.toReversed() ?? [],
     cache: { name: 'analytics.attempts', limitBytes, bytes: () => sites.calculatedSize },
   };
 }

@@ -82,7 +82,8 @@ export function createCollect(ports: CollectPorts) {
     const now = clock.now();
     const position = judged.some(isAccepted) ? await store(judged, sender, userAgent, now) : undefined;
     if (isRejection(position)) return position;
-    for (const each of judged) attempts.note(attemptOf(each, sender, now));
+    const timestamp = new Date(now).toISOString();
+    for (const each of judged) attempts.note(attemptOf(each, sender, timestamp));
     const verdicts = judged.map(
       ({ reason }): Verdict => (reason ? { accepted: false, reason } : { accepted: true }),
     );
@@ -99,6 +100,7 @@ export function createCollect(ports: CollectPorts) {
       ids.filter((id) => id !== undefined),
       seen,
     );
+    const from = origin === undefined ? undefined : { host: hostOfUrl(origin) };
     const judged: Judgement[] = [];
     for (const [index, payload] of payloads.entries()) {
       const site = find(ids[index] ?? '');
@@ -107,7 +109,7 @@ export function createCollect(ports: CollectPorts) {
       const reason = reasonFor(site, {
         privacySignal,
         host: visit.host,
-        origin: origin === undefined ? undefined : { host: hostOfUrl(origin) },
+        origin: from,
         bringsToken: () => site !== undefined && isTokenOf(site, token),
         isBot: () => ports.filterBots && agents.isBot(userAgent),
       });
@@ -129,8 +131,11 @@ export function createCollect(ports: CollectPorts) {
     for (const { site, visit, reason } of judged) {
       if (!site || reason) continue;
       const hit: Hit = { ...visit.hit, ...about };
-      const visitor = visitorOf(digest, site.instance, address, userAgent);
-      bySite.set(site, [...(bySite.get(site) ?? []), { hit, visitor }]);
+      const counted = bySite.get(site);
+      // One request is of one visitor.
+      const visitor = counted ? counted[0]!.visitor : visitorOf(digest, site.instance, address, userAgent);
+      if (counted) counted.push({ hit, visitor });
+      else bySite.set(site, [{ hit, visitor }]);
     }
     if (sender.isKeyed) {
       // The address goes no further than the day's key: nobody can be found by it once the day is over.
@@ -175,7 +180,7 @@ const visitorOf = (digest: Digester | undefined, instance: string, address: stri
 function attemptOf(
   { siteId, visit, reason }: { siteId: string; visit: Visit; reason: Reason | undefined },
   { privacySignal }: Sender,
-  now: number,
+  timestamp: string,
 ) {
   const { kind, host, hit } = visit;
   const place = { host: host ?? null, path: hit.path, eventName: hit.event ?? null };
@@ -186,6 +191,6 @@ function attemptOf(
     siteId,
     ...(privacySignal ? nowhere : place),
     kind,
-    timestamp: new Date(now).toISOString(),
+    timestamp,
   };
 }

@@ -17,9 +17,13 @@ import type { Cache, Position } from '../ports.js';
 
 /** Hits wait for each other no longer; an append that is under way may take longer. */
 export const GATHER_MS = 5;
-/** A group goes at once when it has come to this: an append holds several. */
-const GROUP_BYTES = 128 * 1024;
+/** A group goes at once when it has come to this. In characters of its texts, of which none takes more than three bytes. */
+const GROUP_CHARACTERS = 128 * 1024;
+const CHARACTER_BYTES = 3;
+/** Of a hit, besides its texts. */
+const HIT_CHARACTERS = 120;
 const GROUP_HITS = 2000;
+const PROPERTY_CHARACTERS = 24;
 const SKETCHES_BYTES = 8 * 1024 * 1024;
 const SKETCH_BYTES = 200;
 const VISITOR_BYTES = 80;
@@ -37,7 +41,7 @@ interface Group {
   readonly correlationId: string;
   readonly hits: Hit[];
   readonly visitors: Set<Visitor>;
-  bytes: number;
+  characters: number;
   close(): void;
   readonly flushed: Promise<Position>;
 }
@@ -69,10 +73,10 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
     const group = groups.get(stream) ?? opened(stream, site, now, correlationId);
     for (const { hit, visitor } of counted) {
       group.hits.push(hit);
-      group.bytes += sizeOf(hit);
+      group.characters += charactersOf(hit);
       if (visitor !== undefined) group.visitors.add(visitor);
     }
-    if (group.bytes >= GROUP_BYTES || group.hits.length >= GROUP_HITS) group.close();
+    if (group.characters >= GROUP_CHARACTERS || group.hits.length >= GROUP_HITS) group.close();
     return group.flushed;
   }
 
@@ -88,7 +92,7 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
       correlationId,
       hits: [],
       visitors: new Set(),
-      bytes: 0,
+      characters: 0,
       // At once: the next hit begins another one.
       close() {
         clearTimeout(timer);
@@ -103,15 +107,15 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
 
   async function flush(
     stream: string,
-    { site, at, correlationId, hits, visitors, bytes }: Group,
+    { site, at, correlationId, hits, visitors, characters }: Group,
   ): Promise<Position> {
     const told = sketches.get(stream) ?? emptySketch;
     const fresh = [...visitors].filter((visitor) => !isCounted(told, visitor));
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
     const context = { commandId: randomUUID(), actor: 'analytics.collect', correlationId };
     const event = newEvent(origin, stream, collected(site, at, hits, fresh), 0, context);
-    const size = bytes + fresh.length * VISITOR_BYTES;
-    const position = await appender.append(stream, [{ event, bytes: size }]);
+    const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
+    const position = await appender.append(stream, [{ event, bytes }]);
     // Only now: of an event that never came to be nobody was told anything.
     if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
     return position;
@@ -131,4 +135,11 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
   };
 }
 
-const sizeOf = (hit: Hit): number => Buffer.byteLength(JSON.stringify(hit));
+/** About, and no less: to write a hit only to measure it costs as much as to seal it. */
+function charactersOf({ path, event, referrer, campaign, properties }: Hit): number {
+  let sum = HIT_CHARACTERS + path.length + (event?.length ?? 0) + (referrer?.length ?? 0);
+  if (campaign) sum += campaign.source.length + campaign.medium.length + campaign.campaign.length;
+  for (const { name, value } of properties ?? [])
+    sum += PROPERTY_CHARACTERS + name.length + String(value).length;
+  return sum;
+}

@@ -16,7 +16,10 @@ import {
  */
 const APPEND_BYTES = 640 * 1024;
 const APPEND_EVENTS = 250;
+/** So often the log may not answer. */
 const ATTEMPTS = 10;
+/** At random, where several nodes write to one stream. */
+const CONFLICT_MS = 5;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
@@ -53,20 +56,13 @@ export interface AppenderOptions {
 }
 
 interface Item extends Waiting {
-  readonly by: Asked;
-  isTaken: boolean;
-}
-
-/** One call, which may be of several events. */
-interface Asked {
-  left: number;
-  readonly late: NodeJS.Timeout;
   readonly done: (position: Position) => void;
   readonly failed: (error: unknown) => void;
 }
 
 interface Line {
-  readonly items: Item[];
+  /** What was not sent yet, in order. */
+  readonly items: Set<Item>;
   /** The last revision, once it is known. */
   revision: number | undefined;
   /** How many appends the log has taken. */
@@ -78,43 +74,51 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
-  const append: Appender['append'] = (stream, events) => {
-    if (events.length === 0) return Promise.resolve(0n);
-    return new Promise((done, failed) => {
-      const line = lineOf(stream);
-      const mine: Item[] = [];
-      let { taken } = line;
-      const late = setTimeout(() => {
-        if (patient && line.taken > taken) {
-          taken = line.taken;
-          late.refresh();
-        } else giveUp(stream, mine);
-      }, DEADLINE_MS);
-      const by = { left: events.length, late, done, failed };
-      for (const { event, bytes } of events) {
-        waitingBytes += bytes;
-        mine.push({ event, bytes, by, isTaken: false });
-      }
-      line.items.push(...mine);
-    });
-  };
+  const append: Appender['append'] = (stream, events) =>
+    events.length === 0
+      ? Promise.resolve(0n)
+      : new Promise((resolve, reject) => {
+          const line = lineOf(stream);
+          const mine: Item[] = [];
+          let { taken } = line;
+          let left = events.length;
+          const late = setTimeout(() => {
+            if (patient && line.taken > taken) {
+              taken = line.taken;
+              late.refresh();
+            } else if (mine.some((item) => line.items.has(item)))
+              failed(new Unavailable(`${stream} is not written to now`));
+          }, DEADLINE_MS);
+          const done = (position: Position) => {
+            if (--left > 0) return;
+            clearTimeout(late);
+            resolve(position);
+          };
+          const failed = (error: unknown) => {
+            clearTimeout(late);
+            takeBack(line, mine);
+            reject(error);
+          };
+          for (const { event, bytes } of events) {
+            waitingBytes += bytes;
+            const item = { event, bytes, done, failed };
+            mine.push(item);
+            line.items.add(item);
+          }
+        });
 
-  /** What is under way goes on: only what was never sent is known not to be there. */
-  function giveUp(stream: string, items: readonly Item[]) {
-    const error = new Unavailable(`${stream} is not written to now`);
-    for (const item of items) {
-      if (item.isTaken) continue;
-      // Whoever takes the next passes over it.
-      item.isTaken = true;
-      waitingBytes -= item.bytes;
-      fail(item, error);
-    }
+  /**
+   * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
+   * wait, who give up one after the other: none may look through all the others.
+   */
+  function takeBack({ items }: Line, mine: readonly Item[]) {
+    for (const item of mine) if (items.delete(item)) waitingBytes -= item.bytes;
   }
 
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: [], revision: revisions.get(stream), taken: 0 };
+    const line: Line = { items: new Set(), revision: revisions.get(stream), taken: 0 };
     lines.set(stream, line);
     void run(stream, line);
     return line;
@@ -125,44 +129,52 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
     await new Promise(setImmediate);
     for (let items = take(line); items.length > 0; items = take(line)) {
       try {
-        const position = await appendAll(stream, line, items);
+        const position = await appendAll(stream, line, items).finally(() => {
+          for (const { bytes } of items) waitingBytes -= bytes;
+        });
         line.taken++;
         appended(stream, position, items.length);
-        for (const item of items) succeed(item, position);
+        for (const { done } of items) done(position);
       } catch (error) {
-        for (const item of items) fail(item, error);
+        for (const { failed } of items) failed(error);
       }
-      for (const { bytes } of items) waitingBytes -= bytes;
     }
     lines.delete(stream);
     if (line.revision !== undefined) revisions.set(stream, line.revision);
   }
 
-  /** A conflict, or no answer, may mean that it was taken all the same: what is there already is left out. */
+  /** No answer may mean that it was taken all the same: from then on, what is there already is left out. */
   async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
     let rest = items.map(({ event }) => event);
     const until = performance.now() + DEADLINE_MS;
-    for (let tried = 0; tried < ATTEMPTS && performance.now() < until; tried++) {
+    let isToLook = line.revision === undefined;
+    for (let failed = 0; failed < ATTEMPTS && performance.now() < until; ) {
       try {
-        if (line.revision === undefined || tried > 0) {
+        if (isToLook) {
           const there = await newsOf(stream, line.revision);
           line.revision = there.at(-1)?.revision ?? line.revision ?? -1;
           const ids = new Set(there.map(({ id }) => id));
           rest = rest.filter(({ id }) => !ids.has(id));
           if (rest.length === 0) return there.at(-1)?.position ?? 0n;
+          isToLook = failed > 0;
         }
-        const expected = line.revision < 0 ? 'none' : line.revision;
-        const outcome = await log.append(stream, expected, rest);
+        const revision = line.revision ?? -1;
+        const outcome = await log.append(stream, revision < 0 ? 'none' : revision, rest);
         if (outcome.outcome === 'appended') {
           line.revision = outcome.revision;
           return outcome.position;
         }
         if (outcome.outcome === 'deleted') throw new Ended(stream);
+        // Other nodes were faster. One of all comes through each time, so that nobody need wait for longer and longer.
+        isToLook = failed > 0 || outcome.revision === undefined;
+        if (!isToLook) line.revision = outcome.revision;
+        await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
         if (!(error instanceof Unavailable) || error instanceof Ended) throw error;
-        logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
+        isToLook = true;
+        logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
+        await delay(Math.random() * 5 * 2 ** failed++);
       }
-      await delay(Math.random() * 5 * 2 ** tried);
     }
     throw new Unavailable(`${stream} can't be written to now`);
   }
@@ -183,29 +195,14 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
   };
 }
 
-function succeed({ by }: Item, position: Position): void {
-  if (--by.left > 0) return;
-  clearTimeout(by.late);
-  by.done(position);
-}
-
-function fail({ by }: Item, error: unknown): void {
-  clearTimeout(by.late);
-  by.failed(error);
-}
-
 function take({ items }: Line): Item[] {
   const taken: Item[] = [];
-  let [passed, bytes] = [0, 0];
+  let bytes = 0;
   for (const item of items) {
-    if (!item.isTaken) {
-      if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
-      taken.push(item);
-      item.isTaken = true;
-      bytes += item.bytes;
-    }
-    passed++;
+    if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+    items.delete(item);
+    taken.push(item);
+    bytes += item.bytes;
   }
-  items.splice(0, passed);
   return taken;
 }

@@ -16,7 +16,7 @@ import { createDirectory } from '../../application/analytics/directory.js';
 import { eraseReaction } from '../../application/analytics/erasing.js';
 import { loginMailReaction } from '../../application/analytics/login-mail.js';
 import { createLogins } from '../../application/analytics/logins.js';
-import { createReports } from '../../application/analytics/report.js';
+import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
 import { createRequests } from '../../application/analytics/requests.js';
 import { createSites } from '../../application/analytics/sites.js';
 import {
@@ -59,7 +59,11 @@ export const analytics: Service<typeof catalog> = {
       vault,
       derivation,
       clock,
-      countDays: days.countDays,
+      // What was counted a moment ago counts.
+      countDays: async (instance) => {
+        await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
+        return days.countDays(instance);
+      },
       origin: () => new URL(values['analytics.appUrl'] ?? url()).origin,
     });
     const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });

@@ -4,6 +4,9 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 /** A URL is as long at most; a host of DNS has 253 characters. */
 const MOST = 2048;
 
+/** What a URL would make nothing else of: small letters, no port, no number that may be an address, no punycode. */
+const PLAIN = /^(?!.*xn--)(?:[a-z0-9][a-z0-9-]*\.)*[a-z][a-z0-9-]*(?=$|[/?#])/;
+
 const WWW = 'www.';
 /** Who stands on `www.` stands on the domain. */
 const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : host);
@@ -12,6 +15,8 @@ const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : 
 export function hostOf(text: string): string | undefined {
   const rest = text.slice(0, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
   if (rest === '' || rest.startsWith('/')) return undefined;
+  const [plain] = PLAIN.exec(rest) ?? [];
+  if (plain !== undefined && plain.length <= 253) return plain;
   const url = `http://${rest}`;
   if (!URL.canParse(url)) return undefined;
   const host = new URL(url).hostname.replace(/\.$/, '');
@@ -37,9 +42,13 @@ export function referrerOf(text: string, ownHost: string | undefined): string | 
   return `${scheme.toLowerCase()}://${bare(host)}${port}`;
 }
 
+/** In what stands between the scheme and the path. */
+const COLON = /^[^:]*:\/\/[^/?#\\]*:/;
+
 /** Of the web's own ports nobody is told. */
 function portOf(text: string): string {
   const url = text.slice(0, MOST).trim();
+  if (!COLON.test(url)) return '';
   const { port } = URL.canParse(url) ? new URL(url) : { port: '' };
   return port === '' ? '' : `:${port}`;
 }

@@ -3,8 +3,11 @@
 const LONE = /\p{Surrogate}/gu;
 const UNSEEN = /\p{Cc}+/gu;
 
+const TIDY = /^[!-~]*$/;
+
 /** Trimmed, without control characters and halves of characters, cut to `most` whole code points. */
 export function clean(text: string, most: number): string {
+  if (text.length <= most && TIDY.test(text)) return text;
   // Nobody is made to tidy more than can come of it.
   const tidied = text
     .slice(0, 4 * most)

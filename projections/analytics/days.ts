@@ -19,7 +19,10 @@ import { DAYS, DAYS_INDEXES, type DayRow, dayId, dayIn, openCounts, openSummary 
 /** Days that are remembered open; what comes to another is read again. */
 const MOST_OPEN = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 1, open, scan };
+/** A day is written as a whole, however few hits have come to it. */
+const GATHER_MS = 200;
+
+export const days: OwnProjection = { name: 'analytics.days', version: 1, gatherMs: GATHER_MS, open, scan };
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;

@@ -1,12 +1,13 @@
-/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [name=directory[,flag of node] ...]`. */
+/** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [hit] [hits] [name=directory[,flag of node] ...]`. */
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
+import { HIT_FLAGS, hits, makeSite } from './hits.js';
 import { load, makeRooms, type Person, posts, type Request, reads, roomWithMessages } from './load.js';
 import { body } from './logs.js';
 import { processorMs } from './process.js';
 
-const FLAGS = ['--rooms-create-per-hour', '1000000', '--log-level', 'info'];
+const FLAGS = ['--rooms-create-per-hour', '1000000', ...HIT_FLAGS];
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 /** So many rounds are of code that is not compiled yet, and do not count. */
 const WARM = Number(process.env.WARM ?? 6);
@@ -24,6 +25,12 @@ const ingest = (size: number) => async (): Promise<() => Request> => () => ({
   path: '/api/ingest',
   body: body(made++ * size, size, Date.now() - DAY),
 });
+const collect =
+  (size: number) =>
+  async ({ urls }: Server): Promise<() => Request> => {
+    await makeSite(urls.analytics ?? '');
+    return hits(size);
+  };
 const rooms = new WeakMap<Server, Promise<Person>>();
 
 const works: { readonly [name: string]: Work & { readonly service: string } } = {
@@ -42,6 +49,8 @@ const works: { readonly [name: string]: Work & { readonly service: string } } = 
   },
   single: { service: 'logs', amount: 1500, prepare: ingest(1) },
   batch: { service: 'logs', amount: 100, prepare: ingest(100) },
+  hit: { service: 'analytics', amount: 1000, prepare: collect(1) },
+  hits: { service: 'analytics', amount: 100, prepare: collect(100) },
 };
 
 const PROCESSES = ['server', 'eventstore', 'mongo'] as const;

@@ -86,8 +86,12 @@ export const reads = (person: Person) => (): Request => ({
   headers: bearer(person),
 });
 
-/** From 32 connections, for so many seconds or requests. */
-export async function load(url: string, amount: { duration?: number; amount?: number }, next: () => Request) {
+/** From 32 connections, or as many as are said, for so many seconds or requests. */
+export async function load(
+  url: string,
+  amount: { duration?: number; amount?: number; connections?: number },
+  next: () => Request,
+) {
   const result = await autocannon({
     url,
     connections: 32,
@@ -100,6 +104,7 @@ export async function load(url: string, amount: { duration?: number; amount?: nu
     done: result['2xx'],
     bad,
     per,
+    p99: result.latency.p99,
     text: `${per}/s, p50 ${result.latency.p50} ms, p99 ${result.latency.p99} ms${bad ? `, ${bad} NOT 2xx` : ''}`,
   };
 }

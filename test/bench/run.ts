@@ -1,14 +1,15 @@
-/** `npm run bench -- [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [--quick] [--rooms=N]`: measures, beside ceilings of the same machine in the same run. */
+/** `npm run bench -- [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N]`: measures, beside ceilings of the same machine in the same run. */
 import { bench as chat } from './chat.js';
 import { bench as eventstore } from './eventstore.js';
 import { bench as files } from './files.js';
 import { bench as logs } from './logs.js';
 import { bench as meeting } from './meeting.js';
 import { bench as mongo } from './mongo.js';
+import { bench as replay } from './replay.js';
 import { bench as encrypted } from './rooms.js';
 import { bench as streams } from './streams.js';
 
-const benches = { eventstore, mongo, logs, rooms: encrypted, chat, meeting, files, streams };
+const benches = { eventstore, mongo, logs, rooms: encrypted, chat, meeting, files, streams, replay };
 
 const given = process.argv.slice(2);
 const quick = given.includes('--quick');

@@ -9,7 +9,7 @@ interface HeldTimer {
 }
 
 /** From now on `setTimeout` and `clearTimeout` go by `time`; returns what puts the real ones back. */
-export function holdTimers(time: HeldTime): () => void {
+export function holdTimers(time: Pick<HeldTime, 'after'>): () => void {
   const { setTimeout, clearTimeout } = globalThis;
   const begin = (work: () => void, ms: number): HeldTimer => {
     let callOff = time.after(ms, work);

@@ -91,7 +91,9 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
       const last = same.at(-1);
       if (last && same.length === encoded.length && same.every(({ id }, at) => id === encoded[at]!.id))
         return { outcome: 'appended', revision: last.revision, position: last.commit };
-      if (after !== there.length - 1) return { outcome: 'conflict' };
+      // As a server does, which has no number for a stream that is not there.
+      if (after !== there.length - 1)
+        return { outcome: 'conflict', ...(there.length > 0 && { revision: there.length - 1 }) };
       let [revision, commit] = [after, world.all.at(-1)?.commit ?? 0n];
       for (const one of encoded) {
         commit += 100n;

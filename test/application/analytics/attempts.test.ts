@@ -22,6 +22,17 @@ describe('attempts', () => {
     expect(attempts.of('nobody')).to.deep.equal([]);
   });
 
+  it('are the newest 50 of a site, whose room is theirs alone', () => {
+    const attempts = createAttempts();
+    for (let n = 0; n < 500; n++) attempts.note(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`));
+    expect(attempts.of('demo').map(({ path }) => path)).to.deep.equal(
+      Array.from({ length: 50 }, (_, n) => `/${499 - n}`),
+    );
+    const anew = createAttempts();
+    for (const { path } of attempts.of('demo').toReversed()) anew.note(attempt('demo', path ?? ''));
+    expect(attempts.cache.bytes()).to.equal(anew.cache.bytes());
+  });
+
   it('take no more memory than they may, of however many sites that there are not', () => {
     const attempts = createAttempts(100_000);
     attempts.note(attempt('first'));

@@ -85,6 +85,19 @@ describe('the host of a visit', () => {
     it(`of ${JSON.stringify(given)} is ${host}`, () => expect(hostOf(given)).to.equal(host));
   }
 
+  it('is what a URL makes of it, however plain it looks', () => {
+    const letters = fc.constantFrom(...'abx019n-.'.split(''), 'xn--', '0x', '.1');
+    const written = fc.array(letters, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(written, fc.constantFrom('', '/a', ':80', '?q', '#f'), (name, rest) => {
+        fc.pre(name !== '' && !name.startsWith('.') && !name.endsWith('.') && !name.includes('..'));
+        const url = `http://${name}${rest}`;
+        expect(hostOf(name + rest)).to.equal(URL.canParse(url) ? new URL(url).hostname : undefined);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('is that of the payload, else of its path, of the Origin, of the Referer', () => {
     const whence = { origin: 'https://o.example', referer: 'https://r.example/x' };
     expect(visit({ host: 'H.example:1', path: 'https://p.example/' }, [], whence)?.host).to.equal(

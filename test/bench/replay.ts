@@ -1,0 +1,88 @@
+/** `annals replay` as an auditor runs it, beside the driver alone on the same events: processor an event, and events a second. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
+import { temporaryDirectory } from '../support/engines.js';
+import { ANNALS, startServer } from '../support/server.js';
+import { load, makeRooms, posts } from './load.js';
+
+/** `quick` replays 5,000 messages instead of 50,000. */
+export async function bench(
+  print: (line: string) => void,
+  { quick = false }: { quick?: boolean },
+): Promise<void> {
+  const amount = quick ? 5000 : 50_000;
+  const directory = temporaryDirectory();
+  const server = await startServer(directory.path, ['--rooms-create-per-hour', '1000000']);
+  try {
+    const base = server.urls.rooms ?? '';
+    await load(base, { amount }, posts(await makeRooms(base, Math.ceil(amount / 39))));
+    const alone = await driverAlone(directory.path);
+    print(`ceiling: the driver alone, one subscription that looks at nothing: ${told(alone)}`);
+    const nothing = await replayed(directory.path, 'logs');
+    const all = await replayed(directory.path, 'rooms');
+    // Without what the command's start costs.
+    const net = { events: all.events, ms: all.ms - nothing.ms, seconds: all.seconds - nothing.seconds };
+    print(`annals replay, opened, as NDJSON: ${told(net)}`);
+  } finally {
+    await server.stop();
+    directory.remove();
+  }
+}
+
+interface Cost {
+  readonly events: number;
+  /** Of processor. */
+  readonly ms: number;
+  readonly seconds: number;
+}
+
+const told = ({ events, ms, seconds }: Cost) =>
+  `${Math.round(events / seconds).toLocaleString('en')} events/s, ${((1000 * ms) / events).toFixed(0)} us of processor an event`;
+
+async function driverAlone(dataDir: string): Promise<Cost> {
+  const { eventStoreUrl } = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8'));
+  const client = EventStoreDBClient.connectionString(eventStoreUrl);
+  const started = performance.now();
+  const before = process.cpuUsage();
+  let events = 0;
+  const filter = streamNameFilter({ prefixes: ['rooms.'], checkpointInterval: 32 });
+  const subscription = client.subscribeToAll({ filter }, { highWaterMark: 1000 });
+  subscription.on('data', () => events++);
+  await once(subscription, 'caughtUp');
+  const { user, system } = process.cpuUsage(before);
+  const seconds = (performance.now() - started) / 1000;
+  await client.dispose();
+  return { events, ms: (user + system) / 1000, seconds };
+}
+
+/** What is printed is counted in lines and thrown away. */
+async function replayed(dataDir: string, service: string): Promise<Cost> {
+  const args = [ANNALS, 'replay', '--data-dir', dataDir, '--service', service, '--format', 'ndjson'];
+  const started = performance.now();
+  const child = spawn('sh', ['-c', '"$0" "$@" | wc -l; times', process.execPath, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  await once(child, 'close');
+  const [lines = '', , children = ''] = output.trim().split('\n');
+  return { events: Number(lines), ms: processorOf(children), seconds: (performance.now() - started) / 1000 };
+}
+
+/** Milliseconds of a line of the shell's `times`: "0m1.25s 0m0.10s", the user's and the system's. */
+const processorOf = (times: string): number =>
+  times
+    .split(' ')
+    .map((each) => /^(\d+)m([\d.]+)s$/.exec(each) ?? [])
+    .reduce(
+      (sum, [, minutes = 0, seconds = 0]) => sum + 60_000 * Number(minutes) + 1000 * Number(seconds),
+      0,
+    );
+
+if (process.argv[1]?.endsWith('replay.js'))
+  await bench(console.log, { quick: process.argv.includes('--quick') });
