@@ -10,7 +10,7 @@ import {
   type Position,
   Unavailable,
 } from '../application/ports.js';
-import { atOnceOf, type Builds, type ReadModel, serviceOf } from './projection.js';
+import { atOnceOf, type Builds, type ReadModel, selectionOf } from './projection.js';
 
 export interface Progress {
   readonly events: number;
@@ -80,7 +80,7 @@ export async function catchUp(
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
   for await (const batch of follow({
-    prefixes: [`${serviceOf(projection)}.`],
+    ...selectionOf(projection),
     from,
     signal,
     ...atOnceOf([projection]),

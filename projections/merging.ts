@@ -20,10 +20,9 @@ export function mergeWrites(writes: readonly RowWrite[]): Merged[] {
   const open = new Map<string, Run>();
   for (const write of writes) {
     const id = idOf(write);
-    const update = id === undefined ? undefined : guardedUpdate(write);
-    if (id !== undefined && update) {
-      if (open.get(id)?.take(write, update)) continue;
-      const run = new Run(write, update);
+    if (id !== undefined && mayBegin(write)) {
+      if (open.get(id)?.take(write)) continue;
+      const run = new Run(write);
       open.set(id, run);
       merged.push(run);
       continue;
@@ -38,7 +37,7 @@ export function mergeWrites(writes: readonly RowWrite[]): Merged[] {
 
 /** The one row that a write touches; undefined for what may touch many. */
 export function idOf(write: RowWrite): string | undefined {
-  const { _id } = filterOf(write) ?? {};
+  const { _id } = 'insertOne' in write ? write.insertOne.document : (filterOf(write) ?? {});
   return typeof _id === 'string' ? _id : undefined;
 }
 
@@ -63,11 +62,20 @@ function filterOf(write: RowWrite): { readonly [field: string]: unknown } | unde
   return operation?.filter;
 }
 
-/** Only of a row by its name and nothing else than the guard. */
+/** A row that is made, or an update of a row by its name and nothing else than the guard. */
+const mayBegin = (write: RowWrite): boolean => 'insertOne' in write || guardedUpdate(write) !== undefined;
+
 const guardedUpdate = (write: RowWrite): Update | undefined =>
   'updateOne' in write && guardOf(write) && Object.keys(write.updateOne.filter).length === 2
     ? write.updateOne
     : undefined;
+
+/** The same as an update: of a row that is made, one that makes it. */
+function asUpdate(write: RowWrite): Update {
+  if (!('insertOne' in write)) return guardedUpdate(write)!;
+  const { _id, ...row } = write.insertOne.document as Row;
+  return { filter: { _id, _at: { $lt: row._at } }, update: { $set: row }, upsert: true };
+}
 
 /** False only where all rows that it touches have another value in a field that the run has just set. */
 function mayTouch(write: RowWrite, run: Run): boolean {
@@ -81,39 +89,54 @@ const isScalar = (value: unknown) => typeof value === 'string' || typeof value =
 
 /** Updates of one row, joined operator by operator. */
 class Run {
-  readonly operations = new Map<string, Operation>();
-  readonly #parts: RowWrite[] = [];
+  readonly #parts: RowWrite[];
+  #first: Update | undefined;
+  #operations: Map<string, Operation> | undefined;
   /** What paths of operations lie below. */
   readonly #above = new Set<string>();
-  readonly #first: Update;
 
-  constructor(write: RowWrite, update: Update) {
-    this.#first = update;
-    this.#add(write, operationsOf(update));
+  constructor(write: RowWrite) {
+    this.#parts = [write];
   }
 
-  /** False when the next update can't be joined to those before it; then it is not. */
-  take(write: RowWrite, update: Update): boolean {
+  get #begin(): Update {
+    this.#first ??= asUpdate(this.#parts[0]!);
+    return this.#first;
+  }
+
+  /** Of all parts together; not asked for where nothing else is done to the row, as of most that are made. */
+  get operations(): ReadonlyMap<string, Operation> {
+    if (!this.#operations) {
+      this.#operations = new Map();
+      this.#join(operationsOf(this.#begin));
+    }
+    return this.#operations;
+  }
+
+  /** False when the next write can't be joined to those before it; then it is not. */
+  take(write: RowWrite): boolean {
+    if (this.#parts.length >= MOST_PARTS || 'insertOne' in write) return false;
+    const update = asUpdate(write);
     // The row may be missing for what only changes it, and is made by this one.
-    if (update.upsert && !this.#first.upsert) return false;
-    if (this.#parts.length >= MOST_PARTS) return false;
+    if (update.upsert && !this.#begin.upsert) return false;
+    const operations = this.operations;
     const joined: [string, Operation][] = [];
     for (const [path, operation] of operationsOf(update)) {
       // The row is there by now, or was not made by a patch before and is not by this one.
       if (operation[0] === '$setOnInsert') continue;
-      const known = this.operations.get(path);
+      const known = operations.get(path);
       const both = known ? join(path, known, operation) : this.#overlaps(path) ? undefined : operation;
       if (!both) return false;
       joined.push([path, both]);
     }
-    this.#add(write, joined);
+    this.#parts.push(write);
+    this.#join(joined);
     return true;
   }
 
-  #add(write: RowWrite, operations: readonly (readonly [string, Operation])[]) {
-    this.#parts.push(write);
+  #join(operations: readonly (readonly [string, Operation])[]) {
     for (const [path, operation] of operations) {
-      this.operations.set(path, operation);
+      this.#operations!.set(path, operation);
       for (const prefix of prefixesOf(path)) this.#above.add(prefix);
     }
   }
@@ -131,7 +154,7 @@ class Run {
       update[operator] ??= {};
       update[operator][path] = value;
     }
-    return { write: { updateOne: { ...this.#first, update } }, parts: this.#parts };
+    return { write: { updateOne: { ...this.#begin, update } }, parts: this.#parts };
   }
 }
 

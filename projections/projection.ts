@@ -7,7 +7,7 @@ import {
   Long,
   type UpdateFilter,
 } from 'mongodb';
-import type { Lease, Position, RecordedEvent, Vault } from '../application/ports.js';
+import type { Lease, Position, RecordedEvent, Selection, Vault } from '../application/ports.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
 import { handlerOf, type On } from '../domain/shared/on.js';
 
@@ -39,6 +39,8 @@ export interface RowUpdate {
 export type RowChange =
   /** Updates the row, making it if need be, also where one was removed. */
   | { readonly put: string; readonly update: RowUpdate }
+  /** Makes the row, which no event before this one can have made: cheaper than `put`. One that is there is as new. */
+  | { readonly make: string; readonly row: Fields }
   /** Updates the row if it is there. */
   | { readonly patch: string; readonly update: RowUpdate }
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
@@ -109,6 +111,7 @@ export function guarded(change: RowChange, { position, recordedAt }: RecordedEve
     const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
     return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
   }
+  if ('make' in change) return { insertOne: { document: { _id: change.make, _at: at, ...change.row } } };
   const $set = { ...change.update.$set, _at: at };
   if ('patch' in change) {
     const update = { ...change.update, $set } as UpdateFilter<Row>;
@@ -182,6 +185,12 @@ export function groupsOf(service: string, projections: readonly ReadModel[]): re
     projections: projections.filter((each) => groupOf(each) === name),
   }));
 }
+
+/** The events that a read model is made of: where it says which, the store leaves out all others. */
+export const selectionOf = (model: ReadModel): Selection =>
+  'open' in model
+    ? { prefixes: [`${serviceOf(model)}.`] }
+    : { service: serviceOf(model), types: Object.keys(model.on) };
 
 /** How many events all of these can take at once. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {

@@ -1,9 +1,9 @@
 /** What goes over a connection between two nodes: what is said, and one way back that it was heard. */
 import type { Said } from '../../application/mesh.js';
 
-/** A message at most; what is said about it comes on top. */
-const BODY_BYTES = 1024 * 1024;
-const HEADER_BYTES = 64 * 1024;
+/** What is said, at most; what is said about it comes on top. */
+export const BODY_BYTES = 1024 * 1024 + 32 * 1024;
+const HEADER_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
 export const FRAME_BYTES = LENGTH_BYTES + HEADER_BYTES + BODY_BYTES;
 

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { Said } from '../../application/mesh.js';
 import type { After } from '../system/after.js';
 import { FROM, TO } from './door.js';
-import { decodeHeard, encodeFrame } from './frames.js';
+import { BODY_BYTES, decodeHeard, encodeFrame } from './frames.js';
 import { watchLiving } from './living.js';
 import { secured } from './secured.js';
 import { createWindow } from './window.js';
@@ -41,6 +41,9 @@ const MOST_FAILURES = 5;
 const MOST_UNREAD = 8 * 1024 * 1024;
 /** All that comes back is that something was heard. */
 const HEARD_BYTES = 1024;
+
+/** The other one would end the connection by it, for all that is said over it. */
+const isTooLarge = ({ body }: Said) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
 
 export function createLink(options: LinkOptions): Link {
   const { run, to, key, address, beats, changed, lost, unreached, after } = options;
@@ -126,11 +129,13 @@ export function createLink(options: LinkOptions): Link {
   return {
     tell(channel, said) {
       const unread = open ? open.bufferedAmount : earlyBytes;
-      if (signal.aborted || unread > MOST_UNREAD) return lost?.();
+      if (signal.aborted || unread > MOST_UNREAD || isTooLarge(said)) return lost?.();
       send(encodeFrame({ channel, said }));
     },
     ask(channel, target, said) {
-      if (signal.aborted) return Promise.resolve(false);
+      const isLost = isTooLarge(said);
+      if (isLost) lost?.();
+      if (signal.aborted || isLost) return Promise.resolve(false);
       const number = ++numbers;
       return new Promise((settle) => {
         const go = () => send(encodeFrame({ channel, said, number }));

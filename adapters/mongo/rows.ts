@@ -154,7 +154,10 @@ const partsOf = (merged: readonly Merged[]): RowWrite[] => merged.flatMap(({ par
 
 const isOfOne = ({ write }: Merged) => 'updateOne' in write || 'replaceOne' in write;
 
-/** From there on, until something may touch again what is not certain to be done by then. At least one. */
+/**
+ * From there on, until something may touch again what is not certain to be done by then. At least one. Rows that are made
+ * come first, as no other write before theirs can be meant for them: a driver sends those of a kind in one message.
+ */
 function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
   const uncertain = new Set<string | undefined>();
   let to = from;
@@ -165,8 +168,13 @@ function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
     if (uncertain.size > 0 && (id === undefined || uncertain.has(id))) break;
     if (isUncertain(each)) uncertain.add(id);
   }
-  return merged.slice(from, to);
+  const some = merged.slice(from, to);
+  if (some.some(({ write }) => 'deleteMany' in write)) return some;
+  const [made, others] = [some.filter(isMade), some.filter((each) => !isMade(each))];
+  return [...made, ...others];
 }
+
+const isMade = ({ write }: Merged) => 'insertOne' in write;
 
 /** One by one, those that were not done before: it may be a part of what was meant to be one. */
 async function complete(
@@ -198,7 +206,8 @@ async function notDone(rows: Collection<Row>, writes: readonly RowWrite[]): Prom
   const at = new Map(found.map((row) => [row._id, row._at]));
   return writes.filter((each) => {
     const known = at.get(idOf(each) ?? '');
-    return !known || !guardOf(each)?.lessThanOrEqual(known);
+    // What makes a row has been done where there is one.
+    return !known || !('insertOne' in each || guardOf(each)?.lessThanOrEqual(known));
   });
 }
 

@@ -43,8 +43,11 @@ export interface ConnectionsOptions<Item extends RingItem> {
   readonly beatMs?: number | undefined;
 }
 
-/** What is told outside the log can't wait: a client that leaves this many bytes unread is cut. */
-const MAX_BUFFERED = 1024 * 1024;
+/**
+ * What is told outside the log can't wait: a client that leaves this many bytes unread is cut. Twice as much as one
+ * message that is passed on, which was not sent before there was room.
+ */
+const MAX_BUFFERED = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/relay.md). */
 const MOST_IN_VAIN = 4;

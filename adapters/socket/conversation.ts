@@ -9,6 +9,7 @@ import { createRate } from './rate.js';
 import { turnFor } from './turn.js';
 import { watchUnfinished } from './unfinished.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
+import { weightOf } from './weight.js';
 
 /** What a service makes of a client's messages. */
 export interface Conversation {
@@ -58,8 +59,8 @@ const SILENT_MS = 60_000;
 const WAITING = 16;
 const WAITING_BYTES = 64 * 1024;
 
-/** Who says something and leaves so many bytes of what he is told unread is cut. */
-const MOST_UNREAD = 1024 * 1024;
+/** Who says something and leaves so many bytes of what he is told unread is cut: one message of 1 MiB, and as much of others. */
+const MOST_UNREAD = 2 * 1024 * 1024;
 
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
 export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
@@ -67,6 +68,8 @@ export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, la
 /** A message as it came. */
 interface Came {
   readonly data: Buffer;
+  /** What it costs to read it. */
+  readonly weight: number;
   /** There was no room for it, and it is not kept. */
   readonly lacking: boolean;
 }
@@ -105,7 +108,7 @@ export function hold(
     try {
       while (waiting[0]) {
         // Meanwhile more comes and waits, and no more than may is read.
-        const turn = turnFor(waiting[0].data.length);
+        const turn = turnFor(waiting[0].weight);
         if (turn) await turn;
         const came = waiting.shift();
         if (!came) break;
@@ -158,10 +161,11 @@ export function hold(
   });
   socket.on('message', (data, isBinary) => {
     hear();
-    // Bytes are no message of ours: they are read as what they are not.
-    const said = isBinary ? NOTHING : (data as Buffer);
+    // Bytes are no message of ours, nor is a heap of values: they are read as what they are not.
+    const weight = isBinary ? undefined : weightOf(data as Buffer);
+    const said = weight === undefined ? NOTHING : (data as Buffer);
     const lacking = bytes.take(said.length) !== undefined;
-    waiting.push({ data: lacking ? NOTHING : said, lacking });
+    waiting.push({ data: lacking ? NOTHING : said, weight: weight ?? 0, lacking });
     waitingBytes += waiting.at(-1)!.data.length;
     if (isFull()) socket.pause();
     if (!answering) void answerAll();

@@ -159,17 +159,19 @@ export function createFiles(ports: FilePorts) {
     return isCalled(state, name) && state.channelId === channelId ? state : fileNotFound;
   }
 
-  async function isSeen(by: Caller, { uploadedBy, holders }: FileState): Promise<boolean> {
+  async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    for (const holder of holders.toReversed()) if (await isShown(by, holder)) return true;
+    for (const holder of holders.toReversed()) if (await isShown(by, holder, name)) return true;
     return false;
   }
 
-  /** Whether the caller sees what holds it: that it is deleted tells the message at once. */
-  async function isShown(by: Caller, { messageId, holderId }: Holder): Promise<boolean> {
+  /** Whether the caller sees what holds it: that it is deleted, or edited away, the message tells at once. */
+  async function isShown(by: Caller, { messageId, holderId }: Holder, name: string): Promise<boolean> {
     const found = await places.message(by, messageId);
     if ('rejected' in found) return false;
-    return holderId === messageId || replyWith(found.state.replies, holderId) !== undefined;
+    const { said, replies } = found.state;
+    if (holderId !== messageId) return replyWith(replies, holderId) !== undefined;
+    return said.attachments.some(({ filename }) => filename === name);
   }
 
   /** Undefined once nobody can open it any more. */

@@ -2,7 +2,9 @@
 import { notJoined } from '../../domain/meeting/entering.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import type { Clock } from '../ports.js';
 import type { LiveRelay } from './live.js';
+import { createPaces, TOLD } from './pace.js';
 import type { Speaker } from './talk.js';
 
 export interface SignalPorts {
@@ -11,6 +13,8 @@ export interface SignalPorts {
   readonly room: (roomId: string) => RoomState | undefined;
   /** Told of each that went to somebody. */
   readonly relayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
+  /** Of what only ever goes on. */
+  readonly monotonic?: Clock | undefined;
 }
 
 export interface Signal {
@@ -21,8 +25,32 @@ export interface Signal {
 
 export type Signals = ReturnType<typeof createSignals>;
 
-export function createSignals({ live, room, relayed }: SignalPorts) {
-  /** `passed`: it is large, and waited for until there is room for it. */
+/** As much as may come, and who it is of. */
+const MOST_BYTES = 1024 * 1024 + 4 * 1024;
+
+const tooLarge: Rejection = {
+  rejected: 'meeting/too-large',
+  kind: 'invalid',
+  detail: 'What is passed on must be at most 1 MiB, written out',
+};
+
+/** Undefined where there is too much of it: `1e20` takes four times as much as it came with, and some is nested too deep. */
+function written(signal: Signal): string | undefined {
+  try {
+    const json = JSON.stringify(signal);
+    const fits = json.length * 3 <= MOST_BYTES || Buffer.byteLength(json) <= MOST_BYTES;
+    return fits ? json : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
+  /** By whom it is for: whatever others tell somebody, nobody is cut for not reading it at once. */
+  const told = createPaces(TOLD, monotonic);
+
+  /** `passed`: it is large, and waited for until there is room for it; so is what is `told` in masses. */
   function relay(
     { roomId, participantId }: Speaker,
     signal: Signal,
@@ -32,10 +60,15 @@ export function createSignals({ live, room, relayed }: SignalPorts) {
     if (!state || !personOf(state, participantId)) return notJoined;
     const target = personOf(state, signal.targetId);
     if (!target) return;
+    const json = written(signal);
+    if (json === undefined) return tooLarge;
     relayed({ roomId, meetingId: state.meetingId });
-    const json = JSON.stringify(signal);
     const between = { roomId, from: { id: participantId }, to: target };
-    return how === 'told' ? live.tell(between, json) : live.pass(between, json);
+    if (how === 'passed') return live.pass(between, json);
+    const pace = told(target.id);
+    if (pace.wait(json.length) > 0) return live.pass(between, json);
+    pace.spend(json.length);
+    live.tell(between, json);
   }
 
   return { relay };

@@ -17,6 +17,8 @@ export type ListName = (typeof LISTS)[number];
 
 /** Different values that a list of a day has at most; what is beyond is counted under one name. */
 export const MOST_VALUES = 1000;
+/** And characters of them together: what strangers invent is as long as it may be. */
+export const MOST_CHARACTERS = 96 * 1024;
 export const OTHER = '(other)';
 
 export interface DaySummary {
@@ -31,6 +33,10 @@ export interface DayCounts {
   events: number;
   visitors: Sketch;
   readonly lists: { readonly [list in ListName]: Map<string, number> };
+  /** Of the values of each list. */
+  readonly characters: { [list in ListName]: number };
+  /** Lists that something came to since it was emptied. */
+  readonly changed: Set<ListName>;
 }
 
 export const emptyDay = (): DayCounts => ({
@@ -38,6 +44,8 @@ export const emptyDay = (): DayCounts => ({
   events: 0,
   visitors: emptySketch,
   lists: Object.fromEntries(LISTS.map((list) => [list, new Map()])) as unknown as DayCounts['lists'],
+  characters: Object.fromEntries(LISTS.map((list) => [list, 0])) as DayCounts['characters'],
+  changed: new Set(),
 });
 
 /** Pages are counted where they were viewed, events by their names, everything else with every hit. */
@@ -46,26 +54,30 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
     const { event, path, referrer, campaign, browser, os, device, country, properties = [] } = hit;
     if (event === undefined) day.pageviews++;
     else day.events++;
-    note(day.lists.pages, event === undefined ? path : undefined);
-    note(day.lists.events, event);
-    note(day.lists.referrers, referrer);
-    note(day.lists.browsers, browser);
-    note(day.lists.os, os);
-    note(day.lists.devices, device);
-    note(day.lists.countries, country);
+    note(day, 'pages', event === undefined ? path : undefined);
+    note(day, 'events', event);
+    note(day, 'referrers', referrer);
+    note(day, 'browsers', browser);
+    note(day, 'os', os);
+    note(day, 'devices', device);
+    note(day, 'countries', country);
     if (campaign)
-      note(day.lists.campaigns, JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
-    for (const { name, value } of properties)
-      note(day.lists.properties, JSON.stringify([event, name, value]));
+      note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
+    for (const { name, value } of properties) note(day, 'properties', JSON.stringify([event, name, value]));
   }
   if (visitors.length > 0) day.visitors = withVisitors(day.visitors, visitors);
 }
 
-function note(list: Map<string, number>, value: string | undefined): void {
+function note({ lists, characters, changed }: DayCounts, list: ListName, value: string | undefined): void {
   if (value === undefined) return;
-  const known = list.get(value);
-  const name = known !== undefined || list.size < MOST_VALUES ? value : OTHER;
-  list.set(name, (known ?? list.get(name) ?? 0) + 1);
+  const counts = lists[list];
+  changed.add(list);
+  const known = counts.get(value);
+  const isTaken =
+    known !== undefined || (counts.size < MOST_VALUES && characters[list] + value.length <= MOST_CHARACTERS);
+  if (isTaken && known === undefined) characters[list] += value.length;
+  const name = isTaken ? value : OTHER;
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummary => ({
@@ -74,30 +86,45 @@ export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummar
   uniques: uniquesOf(visitors),
 });
 
-/** As JSON. */
-export interface WrittenDay {
+/** As JSON; lists apart, since most of them are as they were when something comes. */
+export interface WrittenDay extends WrittenHead {
+  readonly lists: { readonly [list in ListName]?: WrittenList };
+}
+
+export interface WrittenHead {
   readonly pageviews: number;
   readonly events: number;
   readonly visitors: { readonly exact: readonly Visitor[] } | { readonly ranks: string };
-  readonly lists: { readonly [list in ListName]?: readonly (readonly [value: string, count: number])[] };
 }
+
+export type WrittenList = readonly (readonly [value: string, count: number])[];
 
 /** Of a rank, which is 51 at most, a character. */
 const RANK_ZERO = 48;
 
-export const writtenDay = ({ pageviews, events, visitors, lists }: DayCounts): WrittenDay => ({
+export const writtenHead = ({ pageviews, events, visitors }: DayCounts): WrittenHead => ({
   pageviews,
   events,
   visitors:
     'exact' in visitors
       ? { exact: [...visitors.exact].sort() }
       : { ranks: Array.from(visitors.registers, (rank) => String.fromCharCode(RANK_ZERO + rank)).join('') },
-  lists: Object.fromEntries(LISTS.map((list) => [list, [...lists[list]]])),
+});
+
+export const writtenList = ({ lists }: DayCounts, list: ListName): WrittenList => [...lists[list]];
+
+export const writtenDay = (day: DayCounts): WrittenDay => ({
+  ...writtenHead(day),
+  lists: Object.fromEntries(LISTS.map((list) => [list, writtenList(day, list)])),
 });
 
 export function readDay({ pageviews, events, visitors, lists }: WrittenDay): DayCounts {
   const day = emptyDay();
-  for (const list of LISTS) for (const [value, times] of lists[list] ?? []) day.lists[list].set(value, times);
+  for (const list of LISTS)
+    for (const [value, times] of lists[list] ?? []) {
+      day.lists[list].set(value, times);
+      if (value !== OTHER) day.characters[list] += value.length;
+    }
   const sketch =
     'exact' in visitors
       ? { exact: new Set(visitors.exact) }

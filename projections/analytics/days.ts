@@ -3,7 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { Position, RecordedEvent } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
-import { count, type DayCounts, emptyDay, summaryOf, writtenDay } from '../../domain/analytics/day.js';
+import {
+  count,
+  type DayCounts,
+  emptyDay,
+  summaryOf,
+  writtenDay,
+  writtenHead,
+  writtenList,
+} from '../../domain/analytics/day.js';
 import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import {
@@ -14,15 +22,24 @@ import {
   type Row,
   type RowWrite,
 } from '../projection.js';
-import { DAYS, DAYS_INDEXES, type DayRow, dayId, dayIn, openCounts, openSummary } from './rows.js';
+import {
+  DAYS,
+  DAYS_INDEXES,
+  type DayRow,
+  dayId,
+  dayIn,
+  heldCounts,
+  openCounts,
+  openSummary,
+} from './rows.js';
 
-/** Days that are remembered open; what comes to another is read again. */
-const MOST_OPEN = 200;
+/** Of days that are remembered open; what comes to another is read again. */
+const OPEN_BYTES = 24 * 1024 * 1024;
 
-/** A day is written as a whole, however few hits have come to it. */
+/** A list of a day is written as a whole, however few hits have come to it. */
 const GATHER_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 1, gatherMs: GATHER_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 2, gatherMs: GATHER_MS, open, scan };
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
@@ -37,7 +54,10 @@ async function open(build: Build): Promise<Apply> {
   const { vault } = build;
   const rows = build.collection<DayRow>(DAYS);
   await rows.createIndexes(DAYS_INDEXES);
-  const books = new LRUCache<string, Book>({ max: MOST_OPEN });
+  const books = new LRUCache<string, Book>({
+    maxSize: OPEN_BYTES,
+    sizeCalculation: ({ counts }) => heldCounts(counts),
+  });
   /** To be written, by their ids, with the last event that came to each. */
   const dirty = new Map<string, { readonly book: Book; readonly event: Hits }>();
   const breathe = breather();
@@ -47,7 +67,7 @@ async function open(build: Build): Promise<Apply> {
     const known = dirty.get(id)?.book ?? books.get(id);
     if (known) return known;
     const row = await rows.findOne({ _id: id });
-    const counts = row ? await openCounts(vault, row) : undefined;
+    const counts = row ? await openCounts(vault, row, breathe) : undefined;
     const book = { counts: counts ?? emptyDay(), at: row?._at.toBigInt() ?? -1n };
     books.set(id, book);
     return book;
@@ -67,18 +87,33 @@ async function open(build: Build): Promise<Apply> {
     dirty.set(dayId(instance, day), { book, event });
   }
 
+  /** The row as far as it is another one; undefined where the site is deleted. */
+  async function written({ counts }: Book, { data: { instance, day } }: Hits) {
+    const subject = siteSubject({ instance });
+    const sealed: { [field: string]: string | undefined } = {
+      summary: await vault.seal(subject, summaryOf(counts)),
+      counts: await vault.seal(subject, writtenHead(counts)),
+    };
+    for (const list of counts.changed) {
+      sealed[`lists.${list}`] = await vault.seal(subject, writtenList(counts, list));
+      await breathe();
+    }
+    return Object.values(sealed).includes(undefined) ? undefined : { site: instance, day, ...sealed };
+  }
+
   async function flush() {
     const writes: RowWrite[] = [];
     for (const [id, { book, event }] of dirty) {
-      const { instance, day } = event.data;
-      const subject = siteSubject({ instance });
-      const summary = await vault.seal(subject, summaryOf(book.counts));
-      const counts = await vault.seal(subject, writtenDay(book.counts));
-      if (summary !== undefined && counts !== undefined)
-        writes.push(guarded({ put: id, update: { $set: { site: instance, day, summary, counts } } }, event));
-      await breathe();
+      const $set = await written(book, event);
+      if ($set) writes.push(guarded({ put: id, update: { $set } }, event));
     }
     if (writes.length > 0) await build.write(DAYS, writes);
+    for (const [id, { book }] of dirty) {
+      book.counts.changed.clear();
+      // It has grown, and is measured anew only as another one.
+      books.delete(id);
+      books.set(id, book);
+    }
     dirty.clear();
   }
 
@@ -116,8 +151,10 @@ async function open(build: Build): Promise<Apply> {
 
 /** With all opened: two builds seal the same differently. */
 async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  for await (const row of collection<DayRow>(DAYS).find({}, { sort: { _id: 1 } })) {
-    const [summary, counts] = [await openSummary(vault, row), await openCounts(vault, row)];
-    if (counts) yield { ...row, summary, counts: writtenDay(counts) };
+  const breathe = breather();
+  for await (const { lists, ...row } of collection<DayRow>(DAYS).find({}, { sort: { _id: 1 } })) {
+    const summary = await openSummary(vault, row as DayRow);
+    const counts = await openCounts(vault, { ...row, lists } as DayRow, breathe);
+    if (counts) yield { ...row, summary, counts: writtenDay(counts) } as Row;
   }
 }

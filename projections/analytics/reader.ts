@@ -5,14 +5,10 @@ import type { DayReader } from '../../application/analytics/report.js';
 import type { Cache, Vault } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import type { DayCounts, DaySummary } from '../../domain/analytics/day.js';
-import { REGISTERS } from '../../domain/analytics/uniques.js';
 import { assertStands } from '../standing.js';
-import { DAYS, type DayRow, dayId, openCounts, openSummary } from './rows.js';
+import { DAYS, type DayRow, dayId, heldCounts, openCounts, openSummary } from './rows.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
-/** Of an entry of a list, with its name. */
-const VALUE_BYTES = 140;
-const DAY_BYTES = 2000;
 
 export interface DayReaderPorts {
   readonly db: Db;
@@ -34,9 +30,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
 } {
   const opened = new LRUCache<string, Opened>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ counts: { lists, visitors } }) =>
-      Object.values(lists).reduce((sum, { size }) => sum + size * VALUE_BYTES, DAY_BYTES) +
-      ('exact' in visitors ? visitors.exact.size * VALUE_BYTES : REGISTERS),
+    sizeCalculation: ({ counts }) => heldCounts(counts),
   });
   const within = (instance: string, start: string, end: string) => ({
     site: instance,
@@ -83,7 +77,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         }
         const fresh = unknown.length > 0 ? await rows.find({ _id: { $in: unknown } }).toArray() : [];
         for (const row of fresh) {
-          const counts = await openCounts(vault, row);
+          const counts = await openCounts(vault, row, breathe);
           if (!counts) continue;
           opened.set(row._id, { at: String(row._at), counts });
           all.set(row.day, counts);

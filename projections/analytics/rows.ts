@@ -2,7 +2,15 @@
 import type { IndexDescription } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
 import { siteSubject } from '../../domain/analytics/catalog.js';
-import { type DayCounts, type DaySummary, readDay, type WrittenDay } from '../../domain/analytics/day.js';
+import {
+  type DayCounts,
+  type DaySummary,
+  type ListName,
+  readDay,
+  type WrittenHead,
+  type WrittenList,
+} from '../../domain/analytics/day.js';
+import { REGISTERS } from '../../domain/analytics/uniques.js';
 import type { Row } from '../projection.js';
 
 /** The part of a build that holds them. */
@@ -20,6 +28,8 @@ export interface DayRow extends Row {
   /** Sealed: totals apart, as most days are only looked at for them. */
   readonly summary: string;
   readonly counts: string;
+  /** Each sealed by itself: only those that something came to are written, and none takes long. */
+  readonly lists?: { readonly [list in ListName]?: string };
 }
 
 export const dayId = (instance: string, day: string): string => `${instance}:${day}`;
@@ -32,8 +42,27 @@ export const openSummary = (vault: Vault, { site, summary }: Pick<DayRow, 'site'
 
 export async function openCounts(
   vault: Vault,
-  { site, counts }: Pick<DayRow, 'site' | 'counts'>,
+  { site, counts, lists = {} }: Pick<DayRow, 'site' | 'counts' | 'lists'>,
+  breathe: () => Promise<void> | undefined,
 ): Promise<DayCounts | undefined> {
-  const written = (await vault.open(siteSubject({ instance: site }), counts)) as WrittenDay | undefined;
-  return written && readDay(written);
+  const subject = siteSubject({ instance: site });
+  const head = (await vault.open(subject, counts)) as WrittenHead | undefined;
+  const written: { [list in ListName]?: WrittenList } = {};
+  for (const [list, sealed] of Object.entries(lists)) {
+    written[list as ListName] = ((await vault.open(subject, sealed)) ?? []) as WrittenList;
+    await breathe();
+  }
+  return head && readDay({ ...head, lists: written });
+}
+
+/** Of an entry of a list, besides its characters; of a visitor who is told apart; of a day. */
+const VALUE_BYTES = 100;
+const VISITOR_BYTES = 140;
+const DAY_BYTES = 2000;
+
+/** What the counts of a day take in memory, about. */
+export function heldCounts({ lists, characters, visitors }: DayCounts): number {
+  const values = Object.values(lists).reduce((sum, { size }) => sum + size * VALUE_BYTES, DAY_BYTES);
+  const texts = Object.values(characters).reduce((sum, each) => sum + 2 * each, 0);
+  return values + texts + ('exact' in visitors ? visitors.exact.size * VISITOR_BYTES : REGISTERS);
 }

@@ -37,7 +37,7 @@ function row({ id, position, recordedAt }: RecordedEvent<Told>, act: Act): RowCh
   const { action, by, target, metadata = {}, sealed = {} } = act;
   const [targetType, targetId] = target;
   const about = { action, actorId: by, targetType, targetId, createdAt: recordedAt, metadata };
-  return [{ put: id, update: { $set: { at: longOf(position), ...about, ...sealed } } }];
+  return [{ make: id, row: { at: longOf(position), ...about, ...sealed } }];
 }
 
 /** Of a day's worth of strangers nobody is the actor. */

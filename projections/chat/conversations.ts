@@ -13,15 +13,13 @@ export const conversations: Projection<Told> = {
   on: {
     ConversationStarted: ({ data: { conversationId, startedAt }, position }) =>
       rowsOf(conversationId).map(({ user, row }) => ({
-        put: row,
-        update: {
-          $set: {
-            user,
-            conversation: conversationId,
-            createdAt: startedAt,
-            lastMessageAt: null,
-            active: longOf(position),
-          },
+        make: row,
+        row: {
+          user,
+          conversation: conversationId,
+          createdAt: startedAt,
+          lastMessageAt: null,
+          active: longOf(position),
         },
       })),
     MessagePosted: ({ data: { channelId, createdAt: lastMessageAt }, position }) =>

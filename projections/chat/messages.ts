@@ -35,7 +35,7 @@ export const messages: Projection<Told> = {
     MessagePosted({ data, position }) {
       const { messageId, channelId: channel, author, createdAt, quotedMessageId, secret } = data;
       const said = { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
-      return [{ put: messageId, update: { $set: { channel, posted: longOf(position), ...said } } }];
+      return [{ make: messageId, row: { channel, posted: longOf(position), ...said } }];
     },
     MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
       { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },

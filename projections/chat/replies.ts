@@ -13,7 +13,7 @@ export const replies: Projection<Told> = {
       const { messageId: thread, channelId: channel, replyId, author, createdAt } = data;
       const { quotedMessageId, secret } = data;
       const said = { author, createdAt, updatedAt: null, quotedMessageId, secret };
-      return [{ put: replyId, update: { $set: { thread, channel, posted: longOf(position), ...said } } }];
+      return [{ make: replyId, row: { thread, channel, posted: longOf(position), ...said } }];
     },
     ReplyEdited: ({ data: { replyId, editedAt: updatedAt, quotedMessageId, secret } }) => [
       { patch: replyId, update: { $set: { updatedAt, quotedMessageId, secret } } },

@@ -21,7 +21,7 @@ export const reportRoute = ({ reports, admit }: ReportRouteDeps): Route =>
     description:
       'The last `days` days in UTC, today included, or those from `start` to `end`. Uniques of a period are the sum of ' +
       'those of its days. Pages are counted by their views, events by their names, everything else by both. A list of a ' +
-      'day has up to 1000 values; what is beyond is counted as `(other)`.',
+      'day has up to 1000 values, of 98304 characters together; what is beyond is counted as `(other)`.',
     security: SECURITY,
     query: {
       type: 'object',

@@ -2,6 +2,7 @@
 import type { Arrival, Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
+import { CHANGES, createPace, type Pace } from '../../../application/meeting/pace.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
@@ -28,7 +29,6 @@ import type { Relay } from '../../relay/relay.js';
 import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
-import { createPace } from './pace.js';
 import { createChair, type TakenSeat } from './seats.js';
 import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
 
@@ -57,6 +57,8 @@ export interface Client {
   readonly caller: string;
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
   readonly opening: Quota;
+  /** How fast its network says things to all, by their bytes in the log. */
+  readonly saying: Pace;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;
@@ -82,19 +84,21 @@ type Wish<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | '
 const WRONG_PASSWORDS = 5;
 /** Said and not flushed yet: who says more waits for some of it. */
 const TALKING = 32;
+/** What it takes in the log to say something, besides its text. */
+const SAYING_BYTES = 1024;
 
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
     const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
-    const { speaker, caller, opening, logger, context } = client;
+    const { speaker, caller, opening, saying: volume, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
-    const pace = createPace(deps.monotonic);
+    const pace = createPace(CHANGES, deps.monotonic);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<void>>();
@@ -155,7 +159,7 @@ export const createConversing =
           speaker.close(CLOSE.policy, 'Too many wrong passwords');
         return;
       }
-      pace.changed();
+      pace.spend();
       hasOpened ||= entered.hasOpened;
       place = { ...entered, say: talk.speaker(entered) };
       // What they say next is judged by what the relay knows, and the others must know of them first.
@@ -163,7 +167,7 @@ export const createConversing =
     }
 
     async function leave() {
-      if (await goAway()) pace.changed();
+      if (await goAway()) pace.spend();
       else refuse(refusalOf(notJoined));
     }
 
@@ -174,7 +178,7 @@ export const createConversing =
       const command = { ...wish, roomId, by };
       const outcome = await inside.act(command, context());
       if (isRejection(outcome)) return refuse(refusalOf(outcome));
-      if (outcome.changed) return pace.changed();
+      if (outcome.changed) return pace.spend();
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
@@ -197,6 +201,15 @@ export const createConversing =
       const decided = Promise.allSettled(talking).then(paced);
       deciding = decided.catch(() => {});
       await decided;
+    }
+
+    /** No faster than there is to be room for it in the log. */
+    function sayAll(text: string, make: Parameters<Say>[0]): Promise<void> | void {
+      const bytes = SAYING_BYTES + Buffer.byteLength(text);
+      const ms = volume.wait(bytes);
+      volume.spend(bytes);
+      if (ms === 0) return say(make);
+      return pause(ms, gone.signal).then(() => (gone.signal.aborted ? undefined : say(make)));
     }
 
     function say(make: Parameters<Say>[0]): Promise<void> | void {
@@ -245,8 +258,8 @@ export const createConversing =
       'file-offer': signal('passed'),
       'file-answer': signal('passed'),
       'file-chunk': signal('passed'),
-      chat: ({ text, replyTo }) => say((saying) => chatSent(saying, text, replyTo)),
-      reaction: ({ reaction }) => say((saying) => reactionSent(saying, reaction)),
+      chat: ({ text, replyTo }) => sayAll(text, (saying) => chatSent(saying, text, replyTo)),
+      reaction: ({ reaction }) => sayAll(reaction, (saying) => reactionSent(saying, reaction)),
       'participant-updated': ({ isMuted, isVideoOff, isHandRaised }) =>
         decide(() => act({ type: 'UpdateOneself', isMuted, isVideoOff, isHandRaised })),
       'raise-hand': does('RaiseHand'),

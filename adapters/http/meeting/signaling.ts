@@ -1,5 +1,6 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
 
+import { createPaces, TALK } from '../../../application/meeting/pace.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type Limit, quotaOf } from '../kernel/limit.js';
@@ -39,6 +40,7 @@ export interface Signaling {
 export function createSignaling(deps: SignalingDeps): Signaling {
   const { door, callerOf, limitCreates, inside, run, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
+  const talkOf = createPaces(TALK, deps.monotonic);
   let isClosing = false;
 
   const told = {
@@ -85,7 +87,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         converse(speaker) {
           speaker.sink.onClose(door.opened(address));
           const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
-          return converse({ speaker, caller, opening, logger, context: () => context('meeting.guest', '') });
+          const whose = { caller, opening, saying: talkOf(caller) };
+          return converse({ speaker, ...whose, logger, context: () => context('meeting.guest', '') });
         },
       }),
     }),

@@ -1,6 +1,7 @@
 /** What a node knows of all open runs and packs of the index without opening them, kept in step with the rows. */
 import type { Db } from 'mongodb';
 import type { Position } from '../../../application/ports.js';
+import { isTurnOver, nextTurn } from '../../../application/turns.js';
 import { longOf } from '../../projection.js';
 import { PACKS, type PackRow, RUNS, type RunRow } from './rows.js';
 
@@ -73,11 +74,14 @@ export function createHeads(db: Db, position: () => Position): Heads {
       .find({ _at: since })
       .project<HeadRow>(FIELDS)
       .toArray();
-    let isChanged = false;
-    for (const row of packs) isChanged = take(now, headOf(row, true)) || isChanged;
-    for (const row of runs) isChanged = take(now, headOf(row, false)) || isChanged;
+    const [news, gone] = [[] as Head[], new Set<Head>()];
+    for (const [rows, isPack] of [[packs, true] as const, [runs, false] as const])
+      for (const row of rows) {
+        if (isTurnOver()) await nextTurn();
+        take(now, headOf(row, isPack), news, gone);
+      }
     now.until = until;
-    if (isChanged) now.sorted = sorted(now);
+    if (news.length > 0) now.sorted = await merged(now.sorted, news, gone);
     known = now;
   }
 
@@ -110,24 +114,47 @@ export function createHeads(db: Db, position: () => Position): Heads {
   };
 }
 
-/** Whether anything is other than it was. */
-function take({ places }: Known, head: Head): boolean {
+/** What is other than it was is told, and what it takes the place of. */
+function take({ places }: Known, head: Head, news: Head[], gone: Set<Head>): void {
   const place = places.get(head.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
   places.set(head.channel, place);
   // It was packed after it was read.
-  if (!head.isPack && head.first <= place.end) return false;
+  if (!head.isPack && head.first <= place.end) return;
   const beside = head.isPack ? place.packs : place.runs;
-  if (beside.get(head.id)?.key === head.key) return false;
+  const before = beside.get(head.id);
+  if (before?.key === head.key) return;
+  if (before) gone.add(before);
   beside.set(head.id, head);
-  if (!head.isPack || head.last <= place.end) return true;
+  news.push(head);
+  if (!head.isPack || head.last <= place.end) return;
   place.end = head.last;
-  for (const run of place.runs.values()) if (run.first <= place.end) place.runs.delete(run.id);
-  return true;
+  for (const run of place.runs.values()) {
+    if (run.first > place.end) continue;
+    gone.add(run);
+    place.runs.delete(run.id);
+  }
 }
 
-const sorted = ({ places }: Known): readonly Head[] =>
-  [...places.values()]
-    .flatMap(({ packs, runs }) => [...packs.values(), ...runs.values()])
-    .sort((a, b) => (a.last > b.last ? -1 : 1));
+/** The newest first, without what is gone: there may be many, of which few are others each time. */
+async function merged(
+  known: readonly Head[],
+  news: Head[],
+  gone: ReadonlySet<Head>,
+): Promise<readonly Head[]> {
+  news.sort((a, b) => (a.last > b.last ? -1 : 1));
+  const all: Head[] = [];
+  let next = 0;
+  for (const head of known) {
+    if (all.length % LOOK_EVERY === 0 && isTurnOver()) await nextTurn();
+    if (gone.has(head)) continue;
+    while (next < news.length && news[next]!.last >= head.last) all.push(news[next++]!);
+    all.push(head);
+  }
+  while (next < news.length) all.push(news[next++]!);
+  return all;
+}
+
+/** Of what takes less than it takes to look at the time. */
+const LOOK_EVERY = 256;
 
 const begun = (build: string): Known => ({ build, places: new Map(), until: -1n, sorted: [] });

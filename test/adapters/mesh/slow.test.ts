@@ -79,4 +79,16 @@ describe('a node that takes nothing', () => {
     await bob.close();
     expect(await Promise.all(asked)).to.deep.equal(Array<boolean>(100).fill(false));
   });
+
+  it('is told nothing that it would end the connection by, and hears what comes after it', async () => {
+    const ann = await nodes.node('ann');
+    const bob = await nodes.node('bob');
+    const tooLarge = said('m'.repeat(1200 * 1024));
+    ann.mesh.tell('bob', tooLarge);
+    expect(await ann.mesh.ask('bob', 'eve', tooLarge)).to.equal(false);
+    expect(ann.lost()).to.equal(2);
+    ann.mesh.tell('bob', said('told'));
+    expect(await ann.mesh.ask('bob', 'eve', said('asked'))).to.equal(true);
+    expect(bob.heard).to.deep.equal(['told', 'asked']);
+  });
 });

@@ -6,6 +6,7 @@ import {
   count,
   type DayCounts,
   emptyDay,
+  MOST_CHARACTERS,
   MOST_VALUES,
   OTHER,
   readDay,
@@ -198,6 +199,21 @@ describe('a report', () => {
     expect(pages[0]).to.deep.equal({ name: OTHER, count: 1500 });
     expect(campaigns[0]).to.deep.equal({ source: OTHER, medium: '', campaign: '', count: 4000 });
     expect(totals).to.include({ pageviews: 2501, events: 2500 });
+  });
+
+  it('is of bounded lists however long their values are, also after days were written and read', () => {
+    let counts = emptyDay();
+    const long = (n: number) => `/${n}/${'x'.repeat(290)}`;
+    for (let n = 0; n < 900; n++) {
+      count(counts, [{ path: long(n) }], []);
+      if (n % 100 === 99) counts = readDay(JSON.parse(JSON.stringify(writtenDay(counts))));
+    }
+    const names = [...counts.lists.pages.keys()].filter((name) => name !== OTHER);
+    const characters = names.join('').length;
+    expect(characters).to.be.within(MOST_CHARACTERS - 300, MOST_CHARACTERS);
+    expect(counts.lists.pages.get(OTHER)).to.equal(900 - names.length);
+    count(counts, [{ path: long(0) }], []);
+    expect(counts.lists.pages.get(long(0))).to.equal(2);
   });
 
   it('keeps a sketch of many visitors as it is', () => {

@@ -125,7 +125,7 @@ describe('the files of messages', function () {
     const file = await uploaded(world, ada);
     const { id } = await say(ada, channel, { content: 'x', attachments: [file] });
     await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [] });
-    await eventually(async () => (await statusOf(cyd, file.filename)) === 404);
+    expect(await statusOf(cyd, file.filename)).to.equal(404);
     expect(await statusOf(ada, file.filename)).to.equal(200);
     await world.done(ada, 'PUT', `/messages/${id}`, { attachments: [file] });
     expect(await statusOf(cyd, file.filename)).to.equal(200);

@@ -8,6 +8,7 @@ import { createCensus } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
+import { createPace, TALK } from '../../../application/meeting/pace.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
@@ -96,12 +97,13 @@ function node(monotonic?: Clock) {
         census.hear(event.position);
       }
     },
-    open() {
+    open(saying = createPace(TALK)) {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
       const speaker = { sink, close };
-      const conversation = converse({ speaker, caller: 'x', opening: free, logger: quiet, context });
+      const whose = { caller: 'x', opening: free, saying };
+      const conversation = converse({ speaker, ...whose, logger: quiet, context });
       return { sink, codes, ...conversation };
     },
     async stop() {
@@ -186,6 +188,33 @@ describe('a client of the meetings', () => {
     await waiting;
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
+  });
+
+  it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
+    const now = 0;
+    const whose = createPace({ atOnce: 10_000, perSecond: 50_000 }, { now: () => now });
+    const [ada, bob] = [nodes.open(whose), nodes.open(whose)];
+    for (const each of [ada, bob]) {
+      const before = nodes.held.length;
+      const joining = each.said(joins);
+      await eventually(() => nodes.held.length > before);
+      await eventually(async () => {
+        await nodes.catchUp();
+        return each.sink.frames.length > 0;
+      });
+      await joining;
+    }
+    const text = 'x'.repeat(2000);
+    for (let n = 0; n < 3; n++) expect(ada.said({ type: 'chat', text })).to.equal(undefined);
+    const waiting = bob.said({ type: 'chat', text });
+    expect(waiting).not.to.equal(undefined);
+    await waiting;
+    await eventually(() => nodes.held.filter(({ type }) => type === 'ChatSent').length === 4);
+    const late = ada.said({ type: 'chat', text: `${text}!`.repeat(100) });
+    ada.left();
+    await late;
+    await eventually(() => nodes.held.some(({ type }) => type === 'ParticipantLeft'));
+    expect(nodes.held.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
   });
 
   it('is to come back when what they said could not be kept', async () => {

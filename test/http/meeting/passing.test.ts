@@ -58,4 +58,38 @@ describe('a file in a meeting', function () {
     const said = await bob.hears('chat');
     expect(said.text).to.equal('After it');
   });
+
+  it('comes at the pace of who gets it, as offers do in masses: nobody is driven out by them', async () => {
+    const room = 'FILE03';
+    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    ada.socket.pause();
+    const sdp = 'x'.repeat(1000 * 1000);
+    const OFFERS = 30;
+    for (let n = 0; n < OFFERS; n++) bob.say('offer', { targetId: ada.id, sdp, n });
+    // As much as goes while nobody reads: the rest stays with Bob.
+    let [last, same] = [-1, 0];
+    await eventually(() => {
+      same = bob.socket.bufferedAmount === last ? same + 1 : 0;
+      last = bob.socket.bufferedAmount;
+      return same > 20;
+    });
+    ada.socket.resume();
+    await eventually(() => ada.heard.filter(({ type }) => type === 'offer').length === OFFERS);
+    expect(ada.heard.flatMap(({ type, n }) => (type === 'offer' ? [n] : []))).to.deep.equal(
+      Array.from({ length: OFFERS }, (_, n) => n),
+    );
+  });
+
+  it('is understood where it is not larger by far than it came, and the connection goes on', async () => {
+    const room = 'FILE04';
+    const [ada, bob] = [await comes(room, 'Ada'), await comes(room, 'Bob')];
+    const offer = (more: string) => `{"type":"offer","targetId":"${ada.id}","sdp":"","more":${more}}`;
+    bob.socket.send(offer(`[${Array(200_000).fill('1e20')}]`));
+    bob.socket.send(offer('['.repeat(20_000) + ']'.repeat(20_000)));
+    bob.socket.send(offer('[1e20]'));
+    await bob.answered();
+    await ada.hears('offer');
+    expect(ada.heard.filter(({ type }) => type === 'offer')).to.have.length(1);
+    expect(bob.heard.filter(({ code }) => code === 'INVALID_MESSAGE')).to.have.length(2);
+  });
 });

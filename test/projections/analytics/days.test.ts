@@ -192,7 +192,7 @@ describe('the days of sites', function () {
     await (await open('sealed'))(await recorded([hits('one', [{ path: secret }], [1])]));
     const range = ['one', '2026-11-22', '2026-11-22'] as const;
     const [row] = await raw('sealed');
-    expect(Object.keys(row!)).to.have.members(['_id', '_at', 'site', 'day', 'summary', 'counts']);
+    expect(Object.keys(row!)).to.have.members(['_id', '_at', 'site', 'day', 'summary', 'counts', 'lists']);
     expect(JSON.stringify(row)).not.to.include('xylophones').and.not.to.include('pageviews');
     const one = reader('sealed');
     expect((await one.counts(...range)).get('2026-11-22')?.lists.pages.get(secret)).to.equal(1);
@@ -202,6 +202,29 @@ describe('the days of sites', function () {
     expect(one.cache.bytes()).to.equal(0);
     expect((await one.counts(...range)).size).to.equal(0);
     expect((await one.summaries(...range)).size).to.equal(0);
+  });
+
+  it('are written as far as something came to them', async () => {
+    const { recorded, open, raw, reader } = useVault();
+    const apply = await open('parts');
+    const views = hits('one', [{ path: '/a', browser: 'Firefox', referrer: 'https://news.example' }]);
+    const events = await recorded([views, hits('one', [{ path: '/a', event: 'buy' }]), views]);
+    const written: { readonly [list: string]: string }[] = [];
+    for (const event of events) {
+      await apply([event]);
+      const [row] = await raw('parts');
+      written.push(row!.lists as { readonly [list: string]: string });
+    }
+    const same = (from: number, list: string) => written[from]?.[list] === written[from + 1]?.[list];
+    expect(written.map((lists) => Object.keys(lists).length)).to.deep.equal([3, 4, 4]);
+    expect([same(0, 'pages'), same(0, 'referrers'), same(1, 'events')]).to.deep.equal([true, true, true]);
+    expect([same(1, 'pages'), same(1, 'browsers')]).to.deep.equal([false, false]);
+    const counts = (await reader('parts').counts('one', '2026-11-22', '2026-11-22')).get('2026-11-22')!;
+    expect([...counts.lists.pages, ...counts.lists.events]).to.deep.equal([
+      ['/a', 2],
+      ['buy', 1],
+    ]);
+    expect([counts.pageviews, counts.events]).to.deep.equal([2, 1]);
   });
 
   it('are read anew when more has come', async () => {

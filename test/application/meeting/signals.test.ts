@@ -1,0 +1,62 @@
+/** What is passed on in meetings: told at once, but in masses only as fast as it is read, and never larger than it may come. */
+import { expect } from 'chai';
+import { TOLD } from '../../../application/meeting/pace.js';
+import { createSignals } from '../../../application/meeting/signals.js';
+import { after, initialState } from '../../../domain/meeting/state.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import { joined, opened, roomId } from '../../support/meeting.js';
+
+describe('what one person of a meeting tells another', () => {
+  const state = after(initialState, [opened(), joined('ada', true), joined('bob'), joined('cleo')]);
+
+  function relaying() {
+    const went: string[] = [];
+    let ms = 0;
+    const signals = createSignals({
+      live: {
+        tell: ({ to }) => void went.push(`${to.id} is told`),
+        pass: async ({ to }) => void went.push(`${to.id} is passed`),
+      },
+      room: () => state,
+      relayed: () => {},
+      monotonic: { now: () => ms },
+    });
+    return {
+      went,
+      after: (more: number) => {
+        ms += more;
+      },
+      say: (from: string, targetId: string, more: object, how: 'told' | 'passed' = 'told') =>
+        signals.relay({ roomId, participantId: from }, { type: 'offer', targetId, ...more }, how),
+    };
+  }
+
+  it('is told at once; in masses, whoever says it waits until it is read, and others are still told', () => {
+    const { went, say, after } = relaying();
+    const sdp = 'x'.repeat(TOLD.atOnce / 4);
+    const offers = (count: number, to: string) => {
+      for (let each = 0; each < count; each++) say(each % 2 ? 'ada' : 'cleo', to, { sdp });
+      return went.splice(0);
+    };
+    expect(offers(3, 'bob')).to.deep.equal(Array(3).fill('bob is told'));
+    expect(offers(3, 'bob')).to.deep.equal(Array(3).fill('bob is passed'));
+    expect(offers(1, 'ada')).to.deep.equal(['ada is told']);
+    after(60_000);
+    expect(offers(1, 'bob')).to.deep.equal(['bob is told']);
+    say('ada', 'bob', {}, 'passed');
+    expect(went).to.deep.equal(['bob is passed']);
+  });
+
+  it('is refused where written out it is too large, or nested too deep', () => {
+    const { went, say } = relaying();
+    const numbers = (count: number) => ({ more: Array(count).fill(1e20) });
+    for (const more of [numbers(200_000), { more: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }]) {
+      const refused = say('ada', 'bob', more);
+      expect(
+        refused && isRejection(refused as object) && (refused as { rejected: string }).rejected,
+      ).to.equal('meeting/too-large');
+    }
+    say('ada', 'bob', numbers(40_000));
+    expect(went).to.deep.equal(['bob is passed']);
+  });
+});

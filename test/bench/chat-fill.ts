@@ -1,0 +1,57 @@
+/**
+ * Fills the store of a chat that nobody serves, by the application's own road without HTTP: deciders, codec, keys and
+ * appends are those of every message. What the read models make of it is left to the next who serves.
+ */
+import { loadConfig } from '../../adapters/system/config.js';
+import { messageKind } from '../../application/chat/kinds.js';
+import type { Logger } from '../../application/ports.js';
+import { findServers } from '../../bin/node/connect.js';
+import { openKernel } from '../../bin/node/kernel.js';
+import { chat } from '../../bin/services/chat.js';
+import { settings } from '../../bin/settings.js';
+import { NOTHING_SAID } from '../../domain/chat/events/messages.js';
+import { messageStream } from '../../domain/chat/message.js';
+import { isRejection } from '../../domain/shared/decider.js';
+
+export interface Filling {
+  readonly dataDir: string;
+  /** Messages come to each of them in turn. */
+  readonly channels: readonly string[];
+  readonly author: string;
+  readonly amount: number;
+}
+
+const AT_ONCE = 512;
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** What people might say: words by how common they are, a rare one in a hundred messages, another in each. */
+export function words(index: number): string {
+  const picked = Array.from({ length: 6 }, (_, at) => `word${(index * 7919 + at * at * 104_729) % 5000}`);
+  return `${picked.join(' ')} ${index % 100 === 0 ? 'wombat ' : ''}number${index}`;
+}
+
+export async function fill({ dataDir, channels, author, amount }: Filling): Promise<void> {
+  const { values } = await loadConfig(settings, { flags: {}, env: {}, directory: dataDir });
+  const own = { ...values, dataDir };
+  const servers = await findServers(own, silent, { passing: true });
+  const kernel = await openKernel(servers, own, [chat], silent);
+  let begun = 0;
+  const some = async () => {
+    while (begun < amount) {
+      const index = begun++;
+      const context = kernel.systemContext(author);
+      const messageId = kernel.derivation.id('chat.message', context.commandId);
+      const said = { ...NOTHING_SAID, content: words(index) };
+      const channelId = channels[index % channels.length]!;
+      const command = { type: 'PostMessage' as const, messageId, channelId, author, now: Date.now(), said };
+      const outcome = await kernel.handle(messageKind, messageStream(messageId), command, context);
+      if (isRejection(outcome)) throw new Error(outcome.rejected);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, some));
+  } finally {
+    await kernel.close();
+    await servers.stop();
+  }
+}
