@@ -55,7 +55,7 @@ export interface Judged {
 }
 
 /** Longer ones are cut: what says who somebody is stands at the beginning. */
-const USER_AGENT = 512;
+export const USER_AGENT = 512;
 
 const namelessEvent = (index: number, of: number): Rejection => ({
   rejected: 'analytics/nameless-event',
@@ -173,8 +173,12 @@ export function createCollect(ports: CollectPorts) {
 const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;
 
 /** A hash of 64 bits, even over all of them. */
-const visitorOf = (digest: Digester | undefined, instance: string, address: string, userAgent: string) =>
-  digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
+export const visitorOf = (
+  digest: Digester | undefined,
+  instance: string,
+  address: string,
+  userAgent: string,
+) => digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
 
 /** Of who does not want to be seen nothing is told of where they were. */
 function attemptOf(
