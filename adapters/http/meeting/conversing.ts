@@ -59,6 +59,8 @@ export interface Client {
   readonly opening: Quota;
   /** How fast its network says things to all, by their bytes in the log. */
   readonly saying: Pace;
+  /** And how fast it changes rooms. */
+  readonly changing: Pace;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;
@@ -91,14 +93,21 @@ export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
     const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
-    const { speaker, caller, opening, saying: volume, logger, context } = client;
+    const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
-    const pace = createPace(CHANGES, deps.monotonic);
+    const own = createPace(CHANGES, deps.monotonic);
+    const pace = {
+      wait: () => Math.max(own.wait(), changing.wait()),
+      spend() {
+        own.spend();
+        changing.spend();
+      },
+    };
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<void>>();

@@ -8,7 +8,7 @@ import { createCensus } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { createPace, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, createPace, TALK } from '../../../application/meeting/pace.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
@@ -97,12 +97,12 @@ function node(monotonic?: Clock) {
         census.hear(event.position);
       }
     },
-    open(saying = createPace(TALK)) {
+    open(saying = createPace(TALK), changing = createPace(CHANGES_OF_NETWORK)) {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
       const speaker = { sink, close };
-      const whose = { caller: 'x', opening: free, saying };
+      const whose = { caller: 'x', opening: free, saying, changing };
       const conversation = converse({ speaker, ...whose, logger: quiet, context });
       return { sink, codes, ...conversation };
     },
@@ -188,6 +188,24 @@ describe('a client of the meetings', () => {
     await waiting;
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
+  });
+
+  it('changes rooms no faster than all of its network may', async () => {
+    const whose = createPace({ atOnce: 2, perSecond: 4 }, { now: () => 0 });
+    const [ada, bob] = [nodes.open(createPace(TALK), whose), nodes.open(createPace(TALK), whose)];
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    await ada.said({ type: 'raise-hand' });
+    await eventually(() => nodes.held.length === 1);
+    const waiting = bob.said(joins);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(nodes.held).to.have.length(1);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await waiting;
+    expect(types(bob.sink)[0]).to.equal('participant-joined');
   });
 
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
