@@ -110,7 +110,7 @@ export const createConversing =
     };
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
-    const talking = new Set<Promise<unknown>>();
+    const talking = new Set<Promise<void>>();
     /** What decides where they sit: whoever is gone waits for it, to leave from there. */
     let deciding: Promise<unknown> = Promise.resolve();
 
@@ -224,9 +224,15 @@ export const createConversing =
     function say(make: Parameters<Say>[0]): Promise<void> | void {
       const said = place ? place.say(make, context()) : notJoined;
       if (isRejection(said)) return refuse(refusalOf(said));
-      const done = said.then(() => {}, away).finally(() => talking.delete(done));
+      const over = () => void talking.delete(done);
+      const done = said.then(over, (error) => {
+        over();
+        away(error);
+      });
       talking.add(done);
-      if (talking.size >= TALKING) return Promise.race(talking).then(() => {});
+      // Once there is too much of it all together, each has one thing under way.
+      const { used, limit } = talk.waiting;
+      if (talking.size >= TALKING || used() >= limit) return Promise.race(talking);
     }
 
     const signal =

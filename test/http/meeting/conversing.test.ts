@@ -44,6 +44,17 @@ function node(monotonic?: Clock) {
   const refuse = () => {
     throw new Error('no room of these tests has a password');
   };
+  const talk = createTalk({
+    log,
+    appender: createAppender({ log, logger: quiet, appended: () => {} }),
+    clock: Date,
+    node: 'north',
+    release: 'test',
+    retentionSeconds: 60,
+    room,
+  });
+  const { used, limit } = talk.waiting;
+  let isFull = false;
   const converse = createConversing({
     ...kernel,
     entering: createEntering({
@@ -54,15 +65,7 @@ function node(monotonic?: Clock) {
       passwords: { hash: refuse, matches: refuse },
     }),
     inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
-    talk: createTalk({
-      log,
-      appender: createAppender({ log, logger: quiet, appended: () => {} }),
-      clock: Date,
-      node: 'north',
-      release: 'test',
-      retentionSeconds: 60,
-      room,
-    }),
+    talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
     signals: createSignals({ live, room, relayed: () => {} }),
     live,
     relay,
@@ -82,6 +85,10 @@ function node(monotonic?: Clock) {
     held,
     away: () => {
       isAway = true;
+    },
+    /** By what others say, or not. */
+    fill: (full: boolean) => {
+      isFull = full;
     },
     /** The relay hears of all that stands in the log. */
     async catchUp() {
@@ -141,6 +148,22 @@ describe('a client of the meetings', () => {
     const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
+  });
+
+  it('says one thing at a time while the node has too much on its way into the log', async () => {
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    const say = () => ada.said({ type: 'chat', text: 'Hm' });
+    expect(say()).to.equal(undefined);
+    nodes.fill(true);
+    const waits = say();
+    expect(waits).to.be.instanceOf(Promise);
+    await waits;
+    nodes.fill(false);
+    expect(say()).to.equal(undefined);
   });
 
   it('changes a room 200 times at once and 2 times a second from then on, and waits for no turn once it has gone', async () => {
