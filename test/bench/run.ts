@@ -1,4 +1,4 @@
-/** `npm run bench -- [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N]`: measures, beside ceilings of the same machine in the same run. */
+/** `npm run bench -- [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N] [--stored=N]`: measures, beside ceilings of the same machine in the same run. */
 import { bench as chat } from './chat.js';
 import { bench as eventstore } from './eventstore.js';
 import { bench as files } from './files.js';
@@ -13,12 +13,16 @@ const benches = { eventstore, mongo, logs, rooms: encrypted, chat, meeting, file
 
 const given = process.argv.slice(2);
 const quick = given.includes('--quick');
+const numberOf = (flag: string) =>
+  Number(given.find((each) => each.startsWith(`${flag}=`))?.slice(flag.length + 1)) || undefined;
 /** Of meetings: eight people are in each. */
-const rooms = Number(given.find((each) => each.startsWith('--rooms='))?.slice(8)) || undefined;
+const rooms = numberOf('--rooms');
+/** Messages that a chat holds already. */
+const stored = numberOf('--stored');
 const chosen = Object.entries(benches).filter(
   ([name]) => !given.some((each) => each in benches) || given.includes(name),
 );
 for (const [name, bench] of chosen) {
   console.log(`# ${name}`);
-  await bench(console.log, { quick, ...(rooms && { rooms }) });
+  await bench(console.log, { quick, ...(rooms && { rooms }), ...(stored && { stored }) });
 }
