@@ -12,10 +12,14 @@ export interface Held {
   release(): void;
 }
 
-export interface Budget {
+/** How much there is of something that is bounded. */
+export interface Level {
   readonly name: string;
   readonly limit: number;
   used(): number;
+}
+
+export interface Budget extends Level {
   /** `whose` share it counts for: a network's, or a caller's. What is nobody's has no share. */
   hold(whose?: string): Held;
 }

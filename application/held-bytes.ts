@@ -5,6 +5,8 @@ import { PersistentMap } from '../domain/shared/persistent-map.js';
 const POINTER = 8;
 const HEADER = 24;
 const HASH_ENTRY = 40;
+/** Of a text that holds one of these, V8 keeps every character in two bytes. */
+const WIDE = /[^\0-\xff]/;
 /** Of longer lists a few are looked at: their items are alike. */
 const SAMPLE = 16;
 
@@ -12,7 +14,7 @@ const SAMPLE = 16;
 export function heldBytes(value: unknown): number {
   switch (typeof value) {
     case 'string':
-      return POINTER + HEADER + value.length;
+      return POINTER + HEADER + (WIDE.test(value) ? 2 : 1) * value.length;
     case 'number':
     case 'bigint':
       return POINTER + HEADER;

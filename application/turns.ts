@@ -40,6 +40,14 @@ const common = createTurns();
 export const isTurnOver = common.isOver;
 export const nextTurn = common.next;
 
+/** What comes of work in steps, of which each is short. */
+export async function inTurns<Result>(steps: Iterator<unknown, Result>): Promise<Result> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (isTurnOver()) await nextTurn();
+  }
+}
+
 /** For work of which there is only one: a slice of its own in every round, however many wait for a turn. */
 export function breather(): () => Promise<void> | undefined {
   let begun = performance.now();

@@ -56,9 +56,20 @@ async function buildPage(name: string): Promise<void> {
     ]),
   );
   mkdirSync(built, { recursive: true });
+  writeFileSync(join(ROOT, 'dist/web', `${name}.licenses.txt`), licensesOf(Object.keys(metafile.inputs)));
   writeFileSync(
     join(built, 'index.html'),
     // Relative, so that the page also works behind a proxy that puts it under a path.
     document.replace(PART, (part) => `assets/${named.get(part)}`),
   );
+}
+
+/** Of the packages that went into a page: they ask to be passed on with it. */
+function licensesOf(inputs: readonly string[]): string {
+  const packages = inputs.flatMap((path) => /(?<=node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  const texts = [...new Set(packages)].sort().map((name) => {
+    const text = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8');
+    return `${name}\n\n${text.trim()}\n`;
+  });
+  return texts.join('\n---\n\n');
 }

@@ -7,8 +7,16 @@ import { heldBytes } from '../../application/held-bytes.js';
 import type { Cache } from '../../application/ports.js';
 
 const AGENTS_BYTES = 2 * 1024 * 1024;
-/** A name that a parser makes of what strangers send is no longer. */
-const NAME = 60;
+/** Of what it does not know it makes a name of the user agent itself, in which anything may stand, also about somebody. */
+const BROWSERS = new Set<string>([
+  ...Object.values(bowser.BROWSER_MAP),
+  'Miui',
+  'Opera Touch',
+  'PlayStation 4',
+  'QQ Browser',
+  'QQ Browser Lite',
+  'SlimerJS',
+]);
 
 export function createAgents(limitBytes = AGENTS_BYTES): Agents & { readonly cache: Cache } {
   const known = new LRUCache<string, Agent>({
@@ -48,8 +56,8 @@ function parsed(userAgent: string): Agent {
   // A system that it knows, but no kind of device of, is one for desks: Chrome OS, the lesser Unixes.
   const device = platform.type ?? (os.name && 'desktop');
   return {
-    ...(browser.name && { browser: browser.name.slice(0, NAME) }),
-    ...(os.name && { os: os.name.slice(0, NAME) }),
-    ...(device && { device: device.slice(0, NAME) }),
+    ...(browser.name && BROWSERS.has(browser.name) && { browser: browser.name }),
+    ...(os.name && { os: os.name }),
+    ...(device && { device }),
   };
 }

@@ -63,11 +63,17 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     const version = Number(number);
     if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};
-    return upcast(spec, version, { type, data: stored.data }).map((event) => ({
-      ...common,
-      type: event.type,
+    const { id, stream, revision, position, recordedAt } = common;
+    // Each by its name: what is spread is copied slowly, and this is done for every event that is read.
+    return upcast(spec, version, { type, data: stored.data }).map(({ type, data }) => ({
+      id,
+      stream,
+      revision,
+      position,
+      recordedAt,
+      type,
       version,
-      data: event.data,
+      data,
       metadata,
     }));
   };

@@ -1,6 +1,7 @@
 /** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
+import { breather } from '../../application/turns.js';
 import { asked, readAll } from './asked.js';
 import type { Codec } from './codec.js';
 import {
@@ -32,7 +33,10 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
   const inTime = createInTime(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
+    const rest = breather();
     for (const event of events) {
+      const resting = rest();
+      if (resting) await resting;
       const stored = await codec.encode(stream, event);
       if (!stored) return { outcome: 'deleted' };
       encoded.push(stored);

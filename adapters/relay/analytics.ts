@@ -95,6 +95,8 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       const { position } = event;
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
+        // Imported, or long waited for: it is not what happens now.
+        if (event.data.collectedAt < clock.now() - LIVE_MS) return connections.pass(position);
         const bytes = heldBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }

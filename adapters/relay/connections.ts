@@ -52,13 +52,14 @@ const HEARTBEAT_MS = 15_000;
 /** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/relay.md). */
 const MOST_IN_VAIN = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
+const NOBODY: ReadonlySet<never> = new Set();
 
 export function createConnections<Item extends RingItem>(options: ConnectionsOptions<Item>) {
   const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
-  const open = new Set<Stream>();
-  const byKey = new Map<string, Set<Stream>>();
+  const open = new Set<Stream<Item>>();
+  const byKey = new Map<string, Set<Stream<Item>>>();
   /** Of the streams whose authority ends at a time. */
-  const alarms = new Map<Stream, Alarm>();
+  const alarms = new Map<Stream<Item>, Alarm>();
   let closed = false;
   let latest: Position = ring.horizon;
 
@@ -95,7 +96,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     publish(item: Item, keys?: readonly string[]) {
       ring.push(item);
       latest = item.position;
-      for (const stream of keys ? under(keys) : open) stream.offer(item.position);
+      if (keys) for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) stream.offer(item);
+      else for (const stream of open) stream.offer(item);
     },
 
     /** The log has moved on with nothing to tell. */
@@ -104,12 +106,13 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     },
 
     tell(keys: readonly string[], told: Frame): number {
-      const listeners = under(keys);
-      for (const stream of listeners) {
+      let listeners = 0;
+      for (const stream of under(keys)) {
+        listeners++;
         stream.send(told);
         if (stream.sink.buffered() > MAX_BUFFERED) cut(stream);
       }
-      return listeners.size;
+      return listeners;
     },
 
     /** To each in its turn, when it has room; whether anybody got it. */
@@ -139,11 +142,12 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     },
   };
 
-  function under(keys: readonly string[]): ReadonlySet<Stream> {
+  /** They may be ended while they are gone through. */
+  function under(keys: readonly string[]): ReadonlySet<Stream<Item>> {
     const [only] = keys;
-    if (only !== undefined && keys.length === 1) return new Set(byKey.get(only));
-    const all = new Set<Stream>();
-    for (const key of keys) for (const stream of byKey.get(key) ?? []) all.add(stream);
+    if (only !== undefined && keys.length === 1) return byKey.get(only) ?? NOBODY;
+    const all = new Set<Stream<Item>>();
+    for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) all.add(stream);
     return all;
   }
 
@@ -158,7 +162,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   }
 
   /** A cursor ahead of us comes from a node that has seen more of the log; unless the log itself ends before it. */
-  async function doubt(stream: Stream, after: Position) {
+  async function doubt(stream: Stream<Item>, after: Position) {
     try {
       if ((await head()) < after && latest < after && open.has(stream)) stream.reset();
     } catch {
@@ -168,26 +172,26 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     }
   }
 
-  function join(stream: Stream) {
+  function join(stream: Stream<Item>) {
     open.add(stream);
     for (const key of stream.keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(stream));
     observe?.connected(open.size);
   }
 
-  function cut(stream: Stream) {
+  function cut(stream: Stream<Item>) {
     observe?.cut();
     remove(stream);
     stream.sink.cut();
   }
 
-  function finish(stream: Stream, last?: Frame, code?: number) {
+  function finish(stream: Stream<Item>, last?: Frame, code?: number) {
     if (!open.has(stream)) return;
     remove(stream);
     if (last) stream.send(last);
     stream.sink.end('over', code);
   }
 
-  function remove(stream: Stream) {
+  function remove(stream: Stream<Item>) {
     if (!open.delete(stream)) return;
     stream.stop();
     alarms.get(stream)?.stop();

@@ -15,18 +15,16 @@ export interface Kept {
   readonly ends: boolean;
   /** With the event's position as the cursor. */
   readonly last: Frame;
-  /** Without: the client has not seen all of the event yet. */
+  /** Without, where there is more than one: the client has not seen all of the event yet. */
   readonly more: Frame;
 }
 
 export function keep(deliveries: readonly Delivery[], position: Position): Told {
-  const kept = deliveries.map((delivery) => ({
-    delivery,
-    to: delivery.to,
-    ends: delivery.ends ?? false,
-    last: frame(delivery.message, position),
-    more: frame(delivery.message),
-  }));
+  const kept = deliveries.map((delivery) => {
+    const last = frame(delivery.message, position);
+    const more = deliveries.length > 1 ? frame(delivery.message) : last;
+    return { delivery, to: delivery.to, ends: delivery.ends ?? false, last, more };
+  });
   return told(kept, position);
 }
 

@@ -136,16 +136,27 @@ const hand = (told: (of: About) => Message) =>
     return [...tell(rest, told(happened.of)), ...updated(rest, happened)];
   });
 
+/** With whoever records, their recording is over; nobody else says so. */
+const unrecorded = (before: RoomState, { room, of }: Happening): readonly Delivery[] =>
+  before.recordingBy === of.participantId && !room.recordingBy
+    ? tell(everybody(room), recordingStopped(of))
+    : [];
+
 /** To a socket that is still there, though its node was taken for dead, they are gone as well: it is to come back. */
 const gone = (
   who: (room: RoomState) => readonly string[],
 ): Hearing<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
   evolve,
-  deliver(event, rooms) {
-    const { room, of } = happening(event, roomIn(rooms, event));
+  deliver(event, rooms, before) {
+    const happened = happening(event, roomIn(rooms, event));
+    const { room, of } = happened;
     const message = participantLeft(of);
     const still = { to: [of.participantId], message, ends: true, endCode: COME_BACK };
-    return [...(event.data.isLost ? [still] : []), ...tell(who(room), message)];
+    return [
+      ...(event.data.isLost ? [still] : []),
+      ...tell(who(room), message),
+      ...unrecorded(roomIn(before, event), happened),
+    ];
   },
 });
 
@@ -218,15 +229,19 @@ export function createMeetingAudience({
         return waits ? tell([waits.id], waitingRoom(of, waits, own(happened))) : [];
       }),
       ParticipantLeft: gone(everybody),
-      ParticipantKicked: hearing(({ room, of, by }) => [
-        {
-          to: [of.participantId],
-          message: moderatorAction(by, of.participantId, 'kick'),
-          ends: true,
-          endCode: KICKED,
+      ParticipantKicked: {
+        evolve,
+        deliver(event, rooms, before) {
+          const happened = happening(event, roomIn(rooms, event));
+          const { room, of, by } = happened;
+          const message = moderatorAction(by, of.participantId, 'kick');
+          return [
+            { to: [of.participantId], message, ends: true, endCode: KICKED },
+            ...tell(everybody(room), participantLeft(of)),
+            ...unrecorded(roomIn(before, event), happened),
+          ];
         },
-        ...tell(everybody(room), participantLeft(of)),
-      ]),
+      },
       ParticipantUpdated: hearing((happened) =>
         updated(others(happened.room, happened.of.participantId), happened),
       ),

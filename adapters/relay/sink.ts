@@ -32,8 +32,18 @@ export interface Sink {
 export const HIGH_WATER_MARK = 64 * 1024;
 
 /** The frame of a message; serialised when it is sent, for nobody listens to most of the log. */
-export const frame = (message: object, position?: Position): Frame =>
-  frameOf(() => JSON.stringify(message), position);
+export const frame = (message: object, position?: Position): Frame => new MessageFrame(message, position);
+
+class MessageFrame implements Frame {
+  constructor(
+    private readonly message: object,
+    readonly position?: Position,
+  ) {}
+
+  get json(): string {
+    return JSON.stringify(this.message);
+  }
+}
 
 /** The same of a message that is written by somebody else. */
 export function frameOf(json: () => string, position?: Position): Frame {
@@ -42,5 +52,17 @@ export function frameOf(json: () => string, position?: Position): Frame {
       return json();
     },
     ...(position === undefined ? {} : { position }),
+  };
+}
+
+/**
+ * The bytes of frames for one kind of connection, made once however many of them get the frame. They are kept with it:
+ * a map beside it that is weak costs the collector of garbage as much as the encoding.
+ */
+export function encodedOnce(encode: (frame: Frame) => Buffer): (frame: Frame) => Buffer {
+  const bytes = Symbol('bytes');
+  return (frame: Frame & { [bytes]?: Buffer }) => {
+    frame[bytes] ??= encode(frame);
+    return frame[bytes];
   };
 }

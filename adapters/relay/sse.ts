@@ -1,6 +1,6 @@
 /** A sink that writes server-sent events (HTML standard, 9.2) to an HTTP response. */
 import type { ServerResponse } from 'node:http';
-import type { Frame, Sink } from './sink.js';
+import { encodedOnce, type Sink } from './sink.js';
 
 /** Sent with every event stream. The last one keeps proxies from holding events back. */
 export const SSE_HEADERS = {
@@ -35,18 +35,11 @@ export function openSse(response: ServerResponse, headers: { readonly [name: str
   };
 }
 
-/** Encoded once, however many connections get the frame. */
-const encoded = new WeakMap<Frame, Buffer>();
-
-function encode(frame: Frame): Buffer {
-  const known = encoded.get(frame);
-  if (known) return known;
+const encode = encodedOnce(({ json, position }) => {
   // In one block: clients forget the ids of blocks without data (docs/relay.md).
-  const cursor = frame.position === undefined ? '' : `id: ${frame.position}\n`;
-  const bytes = Buffer.from(`${cursor}data: ${frame.json}\n\n`);
-  encoded.set(frame, bytes);
-  return bytes;
-}
+  const cursor = position === undefined ? '' : `id: ${position}\n`;
+  return Buffer.from(`${cursor}data: ${json}\n\n`);
+});
 
 /** Spread out, so that not everyone comes back in the same moment. */
 const retryMs = () => 250 + Math.floor(Math.random() * 1750);

@@ -24,7 +24,7 @@ export interface StreamOptions<Item extends RingItem> {
   readonly failed: (error: unknown) => void;
 }
 
-export type Stream = ReturnType<typeof createStream>;
+export type Stream<Item extends RingItem = RingItem> = ReturnType<typeof createStream<Item>>;
 
 const RETRY_MS = 500;
 
@@ -76,13 +76,14 @@ export function createStream<Item extends RingItem>(
     go();
   }
 
-  /** Sends what is in the ring for as long as the network takes it. */
-  function pump() {
+  /** Sends what is in the ring for as long as the network takes it. `next`: the first of it, where that is known. */
+  function pump(next?: Item) {
     // What it was full of may all be gone.
     const isBehind = state === 'full';
-    for (state = 'reading'; state === 'reading'; ) {
+    let known = next;
+    for (state = 'reading'; state === 'reading'; known = undefined) {
       // Most of the time there is but one.
-      const item = since === latest() ? undefined : ring.after(since);
+      const item = known ?? (since === latest() ? undefined : ring.after(since));
       if (since < ring.horizon && (item || isBehind)) reset();
       else if (!item) state = 'live';
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
@@ -126,15 +127,15 @@ export function createStream<Item extends RingItem>(
     sink,
     send,
     reset,
-    pump,
+    pump: () => pump(),
     /** Everything up to here is sent, or is not for it. */
     since: () => since,
 
-    /** What has just been told at a position is for it. */
-    offer(position: Position) {
-      if (state !== 'live') return;
-      if (since < position) since = position - 1n;
-      pump();
+    /** The last item of the ring is for it; more than once does nothing more. */
+    offer(item: Item) {
+      if (state !== 'live' || since >= item.position) return;
+      since = item.position - 1n;
+      pump(item);
     },
 
     /** Shows that it lives; answers how often it was shown in vain. */

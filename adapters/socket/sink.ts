@@ -1,13 +1,16 @@
 /** A sink that sends messages over a WebSocket: the relay treats it like any other stream. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Frame, Sink } from '../relay/sink.js';
+import { encodedOnce, type Sink } from '../relay/sink.js';
 import { CLOSE } from './conversation.js';
 
 /** More is not held back: what a client leaves unread must be told from what was not yet sent. */
 const MOST_HELD_BYTES = 16 * 1024;
 
-/** `network` is what the WebSocket writes to: what is sent in one turn goes there in one write, since each costs much. */
+/**
+ * `network` is what the WebSocket writes to, nothing of it compressed or later than it was asked. What is sent in one
+ * turn goes there in one write, since each costs much; frames are whole already, since making them for each socket does.
+ */
 export function socketSink(socket: WebSocket, network: Duplex): Sink {
   let isHeld = false;
 
@@ -26,9 +29,10 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
 
   return {
     send(frame) {
-      hold();
       // What can't be sent any more is nobody's.
-      socket.send(encode(frame), { binary: false }, () => {});
+      if (socket.readyState !== socket.OPEN) return;
+      hold();
+      network.write(encode(frame));
       if (network.writableLength >= MOST_HELD_BYTES) letGo();
     },
     // The conversation pings by itself.
@@ -44,13 +48,20 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
   };
 }
 
-/** Encoded once, however many sockets get the frame. */
-const encoded = new WeakMap<Frame, Buffer>();
+const FINAL_TEXT = 0x81;
+/** Longer texts have their length behind these in 16 bits, or in 64. */
+const [LENGTH_16, LENGTH_64] = [126, 127];
 
-function encode(frame: Frame): Buffer {
-  const known = encoded.get(frame);
-  if (known) return known;
-  const bytes = Buffer.from(frame.json);
-  encoded.set(frame, bytes);
+/** A text in one frame (RFC 6455, section 5.2). */
+const encode = encodedOnce(({ json }) => {
+  const length = Buffer.byteLength(json);
+  const [kind, start] =
+    length < LENGTH_16 ? [length, 2] : length < 2 ** 16 ? [LENGTH_16, 4] : [LENGTH_64, 10];
+  const bytes = Buffer.allocUnsafe(start + length);
+  bytes[0] = FINAL_TEXT;
+  bytes[1] = kind;
+  if (kind === LENGTH_16) bytes.writeUInt16BE(length, 2);
+  if (kind === LENGTH_64) bytes.writeBigUInt64BE(BigInt(length), 2);
+  bytes.write(json, start);
   return bytes;
-}
+});

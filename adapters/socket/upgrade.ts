@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../http/kernel/problem.js';
 import type { Sink } from '../relay/sink.js';
 import { hold, type Opening } from './conversation.js';
+import { withoutUpgrade } from './other-protocols.js';
 import { socketSink } from './sink.js';
 
 interface Upgrade {
@@ -13,6 +14,8 @@ interface Upgrade {
   readonly head: Buffer;
   /** With the headers that every answer has. */
   readonly response: ServerResponse;
+  /** Hears of errors until somebody takes the connection over. */
+  readonly broken: () => void;
 }
 
 /** Larger messages close the connection with 1009. */
@@ -40,11 +43,26 @@ export function asRequest(
       response.emit('close');
       network.end();
     });
-    // Until somebody takes it over.
-    network.on('error', () => network.destroy());
-    upgrades.set(request, { network, head, response });
+    const broken = () => void network.destroy();
+    network.on('error', broken);
+    upgrades.set(request, { network, head, response, broken });
     respond(request, response);
   };
+}
+
+/**
+ * Whether a request, whose turn it is, asks to be upgraded to anything else than a WebSocket. It is put back then, and
+ * its connection is to be read anew: as node hands upgrades over, it would have lost its body.
+ */
+export function isPutBack(request: IncomingMessage, response: ServerResponse): boolean {
+  const upgrade = upgrades.get(request);
+  if (!upgrade || request.headers.upgrade?.toLowerCase() === 'websocket') return false;
+  const { network, head, broken } = upgrade;
+  network.off('error', broken);
+  network.unshift(Buffer.concat([withoutUpgrade(request), head]));
+  // Nothing is said by this one.
+  response.emit('close');
+  return true;
 }
 
 /** Gives the answer to an upgrade what it is written to; does nothing for any other request. */

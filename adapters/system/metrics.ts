@@ -1,6 +1,6 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Budget } from '../../application/budget.js';
+import type { Level } from '../../application/budget.js';
 import type { Cache } from '../../application/ports.js';
 import type { Answered } from '../http/kernel/app.js';
 import type { MeshObserver } from '../mesh/mesh.js';
@@ -30,7 +30,7 @@ export interface Metrics {
   /** What it holds is measured whenever it is asked for. */
   cache(cache: Cache): void;
   /** What is taken of it is measured whenever it is asked for. */
-  budget(budget: Budget): void;
+  budget(budget: Level): void;
   /** Of everything above and the process, in Prometheus' text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -168,7 +168,7 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  const budgets: Budget[] = [];
+  const budgets: Level[] = [];
   new Gauge({
     name: 'annals_budget_used',
     help: 'What is taken of a budget that all callers share, in bytes or in pieces',

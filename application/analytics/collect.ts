@@ -22,7 +22,7 @@ export interface CollectPorts {
   readonly isTokenOf: (site: Site, token: string | undefined) => boolean;
   readonly agents: Agents;
   readonly visitorDays: Pick<VisitorDays, 'digester'>;
-  readonly collecting: Pick<Collecting, 'add'>;
+  readonly collecting: Pick<Collecting, 'add' | 'fresh' | 'told'>;
   readonly requests: Requests;
   readonly attempts: Pick<Attempts, 'note'>;
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export interface Judged {
 }
 
 /** Longer ones are cut: what says who somebody is stands at the beginning. */
-const USER_AGENT = 512;
+export const USER_AGENT = 512;
 
 const namelessEvent = (index: number, of: number): Rejection => ({
   rejected: 'analytics/nameless-event',
@@ -140,15 +140,14 @@ export function createCollect(ports: CollectPorts) {
     if (sender.isKeyed) {
       // The address goes no further than the day's key: nobody can be found by it once the day is over.
       const context = sender.context(sender.token ?? digest?.(`${address}\n`) ?? '');
-      const events = Array.from(bySite, ([site, counted]) =>
-        collected(
-          site,
-          now,
-          counted.map(({ hit }) => hit),
-          [...new Set(counted.flatMap(({ visitor }) => visitor ?? []))],
-        ),
-      );
-      return requests(events, context);
+      const groups = Array.from(bySite, ([site, counted]) => {
+        const visitors = new Set(counted.flatMap(({ visitor }) => visitor ?? []));
+        return { site, hits: counted.map(({ hit }) => hit), fresh: collecting.fresh(site, now, visitors) };
+      });
+      const events = groups.map(({ site, hits, fresh }) => collected(site, now, hits, fresh));
+      return requests(events, context, () => {
+        for (const { site, fresh } of groups) collecting.told(site, now, fresh);
+      });
     }
     const { correlationId } = sender.context('');
     const positions = Array.from(bySite, async ([site, counted]) => {
@@ -173,8 +172,12 @@ export function createCollect(ports: CollectPorts) {
 const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;
 
 /** A hash of 64 bits, even over all of them. */
-const visitorOf = (digest: Digester | undefined, instance: string, address: string, userAgent: string) =>
-  digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
+export const visitorOf = (
+  digest: Digester | undefined,
+  instance: string,
+  address: string,
+  userAgent: string,
+) => digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
 
 /** Of who does not want to be seen nothing is told of where they were. */
 function attemptOf(

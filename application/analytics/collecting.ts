@@ -109,20 +109,34 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
     stream: string,
     { site, at, correlationId, hits, visitors, characters }: Group,
   ): Promise<Position> {
-    const told = sketches.get(stream) ?? emptySketch;
-    const fresh = [...visitors].filter((visitor) => !isCounted(told, visitor));
+    const fresh = freshOf(stream, visitors);
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
     const context = { commandId: randomUUID(), actor: 'analytics.collect', correlationId };
     const event = newEvent(origin, stream, collected(site, at, hits, fresh), 0, context);
     const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
     const position = await appender.append(stream, [{ event, bytes }]);
     // Only now: of an event that never came to be nobody was told anything.
-    if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
+    tell(stream, fresh);
     return position;
+  }
+
+  function freshOf(stream: string, visitors: Iterable<Visitor>): readonly Visitor[] {
+    const told = sketches.get(stream) ?? emptySketch;
+    return [...visitors].filter((visitor) => !isCounted(told, visitor));
+  }
+
+  function tell(stream: string, fresh: readonly Visitor[]): void {
+    if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
   }
 
   return {
     add,
+    /** For hits that go into the log by themselves: of these visitors, whom this node has not told it of on that day. */
+    fresh: (site: Instance, now: number, visitors: Iterable<Visitor>): readonly Visitor[] =>
+      freshOf(trafficStream(site.instance, dayOf(now)), visitors),
+    /** They are in the log. */
+    told: (site: Instance, now: number, fresh: readonly Visitor[]): void =>
+      tell(trafficStream(site.instance, dayOf(now)), fresh),
     /** The day is over: nobody who came on it is remembered. */
     forget(day: string): void {
       for (const stream of [...sketches.keys()]) if (stream.endsWith(`-${day}`)) sketches.delete(stream);

@@ -7,6 +7,7 @@ import { siteNotFound } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Settled } from '../ports.js';
 import { type Reflected, reflecting } from '../reflecting.js';
+import { inTurns } from '../turns.js';
 import type { Directory } from './directory.js';
 
 /** Rows of days, by day; `start` and `end` included. Each rejects with `Unavailable`. */
@@ -72,10 +73,12 @@ export function createReports({ directory, days, settled, clock }: ReportPorts) 
       days.summaries(instance, before(period).start, period.end),
       days.counts(instance, period.start, period.end),
     ]);
-    const report = reportOf(
-      period,
-      (day) => summaries.get(day),
-      (day) => counts.get(day),
+    const report = await inTurns(
+      reportOf(
+        period,
+        (day) => summaries.get(day),
+        (day) => counts.get(day),
+      ),
     );
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
   };

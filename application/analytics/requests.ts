@@ -24,10 +24,14 @@ const EXPIRED: Rejection = {
 
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Stores a request, or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
+/** Stores a request, of which `isFirst` is told then, or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
 export const createRequests =
   ({ log, origin, retentionDays, appended }: RequestPorts) =>
-  async (events: readonly HitsCollected[], context: CommandContext): Promise<Position | Rejection> => {
+  async (
+    events: readonly HitsCollected[],
+    context: CommandContext,
+    isFirst: () => void,
+  ): Promise<Position | Rejection> => {
     const stream = requestStream(context.commandId);
     await log.retain(stream, { maxAgeSeconds: retentionDays * DAY_SECONDS });
     const all = events.map((event, index) =>
@@ -36,6 +40,7 @@ export const createRequests =
     const done = await log.append(stream, 'none', all);
     if (done.outcome === 'appended') {
       appended(stream, done.position, all.length);
+      isFirst();
       return done.position;
     }
     const found = await log.read(stream, { limit: 1 });

@@ -10,9 +10,12 @@ import {
   Unavailable,
 } from '../ports.js';
 
-/** What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger. */
+/**
+ * What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger; and no more
+ * events than are written down in a turn of the event loop.
+ */
 const APPEND_BYTES = 640 * 1024;
-const APPEND_EVENTS = 1000;
+const APPEND_EVENTS = 250;
 /** So often the log may not answer. */
 const ATTEMPTS = 10;
 /** At random, where several nodes write to one stream. */
@@ -48,6 +51,8 @@ export interface AppenderOptions {
   readonly logger: Logger;
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
+  /** Nothing is given up while the log goes on taking what came before it: whoever appends is slowed instead. */
+  readonly patient?: true;
 }
 
 interface Item extends Waiting {
@@ -60,51 +65,60 @@ interface Line {
   readonly items: Set<Item>;
   /** The last revision, once it is known. */
   revision: number | undefined;
+  /** How many appends the log has taken. */
+  taken: number;
 }
 
-export function createAppender({ log, logger, appended }: AppenderOptions): Appender {
+export function createAppender({ log, logger, appended, patient }: AppenderOptions): Appender {
   const lines = new Map<string, Line>();
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
-  const append: Appender['append'] = async (stream, events) => {
-    const { items } = lineOf(stream);
-    const mine: Item[] = [];
-    const positions = events.map(
-      (waiting) =>
-        new Promise<Position>((done, failed) => {
-          waitingBytes += waiting.bytes;
-          const item = { ...waiting, done, failed };
-          mine.push(item);
-          items.add(item);
-        }),
-    );
-    const late = setTimeout(() => giveUp(stream, items, mine), DEADLINE_MS);
-    return Promise.all(positions)
-      .then((all) => all.at(-1) ?? 0n)
-      .finally(() => {
-        clearTimeout(late);
-        // Of what has failed in part the rest is not sent either.
-        giveUp(stream, items, mine);
-      });
-  };
+  const append: Appender['append'] = (stream, events) =>
+    events.length === 0
+      ? Promise.resolve(0n)
+      : new Promise((resolve, reject) => {
+          const line = lineOf(stream);
+          const mine: Item[] = [];
+          let { taken } = line;
+          let left = events.length;
+          const late = setTimeout(() => {
+            if (patient && line.taken > taken) {
+              taken = line.taken;
+              late.refresh();
+            } else if (mine.some((item) => line.items.has(item)))
+              failed(new Unavailable(`${stream} is not written to now`));
+          }, DEADLINE_MS);
+          const done = (position: Position) => {
+            if (--left > 0) return;
+            clearTimeout(late);
+            resolve(position);
+          };
+          const failed = (error: unknown) => {
+            clearTimeout(late);
+            takeBack(line, mine);
+            reject(error);
+          };
+          for (const { event, bytes } of events) {
+            waitingBytes += bytes;
+            const item = { event, bytes, done, failed };
+            mine.push(item);
+            line.items.add(item);
+          }
+        });
 
   /**
    * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
    * wait, who give up one after the other: none may look through all the others.
    */
-  function giveUp(stream: string, items: Line['items'], mine: readonly Item[]) {
-    for (const item of mine) {
-      if (!items.delete(item)) continue;
-      waitingBytes -= item.bytes;
-      item.failed(new Unavailable(`${stream} is not written to now`));
-    }
+  function takeBack({ items }: Line, mine: readonly Item[]) {
+    for (const item of mine) if (items.delete(item)) waitingBytes -= item.bytes;
   }
 
   function lineOf(stream: string): Line {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: new Set(), revision: revisions.get(stream) };
+    const line: Line = { items: new Set(), revision: revisions.get(stream), taken: 0 };
     lines.set(stream, line);
     void run(stream, line);
     return line;
@@ -118,12 +132,11 @@ export function createAppender({ log, logger, appended }: AppenderOptions): Appe
         const position = await appendAll(stream, line, items).finally(() => {
           for (const { bytes } of items) waitingBytes -= bytes;
         });
+        line.taken++;
         appended(stream, position, items.length);
         for (const { done } of items) done(position);
       } catch (error) {
         for (const { failed } of items) failed(error);
-        // They take back what else they wait for.
-        await new Promise(setImmediate);
       }
     }
     lines.delete(stream);

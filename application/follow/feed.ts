@@ -5,6 +5,7 @@ import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { Follow, Logger, Position, RecordedEvent, Reveal } from '../ports.js';
 import { isOf } from '../recorded.js';
+import { breather } from '../turns.js';
 import type { CachingVault } from '../vault.js';
 import type { LiveEvent } from './live-event.js';
 import { createWindow, type Window, type WindowStart, type Windows } from './window.js';
@@ -97,7 +98,10 @@ export function runFeed(options: FeedOptions): Feed {
   async function tellAll(events: readonly RecordedEvent[]) {
     for (const event of events) streams.observe(event);
     const opening = events.map(opened);
+    const rest = breather();
     for (const [index, event] of events.entries()) {
+      const resting = rest();
+      if (resting) await resting;
       const revealed = await opening[index];
       try {
         tell(event, revealed);

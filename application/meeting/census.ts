@@ -14,8 +14,10 @@ export interface Census {
   totals(): Totals;
   /** Rooms that somebody made before anybody came, and nobody is in; also those that are just being made here. */
   latent(): number;
+  /** Those of them that this network has made. */
+  latentOf(caller: string): number;
   /** A room that will be there, or not: counted until it is seen, or `failed`. */
-  expect(roomId: string): void;
+  expect(roomId: string, caller: string): void;
   failed(roomId: string): void;
   /** A room as it is now, undefined where it is no more. */
   see(roomId: string, room: RoomState | undefined): void;
@@ -29,6 +31,7 @@ export interface Census {
 interface Counted {
   readonly people: number;
   readonly isLatent: boolean;
+  readonly madeBy: string | undefined;
 }
 
 /** `rooms` are there already, as of `position`. */
@@ -37,21 +40,35 @@ export function createCensus(
   position: Position,
 ): Census {
   const known = new Map<string, Counted>();
-  const coming = new Set<string>();
+  const coming = new Map<string, string>();
+  const byMaker = new Map<string, number>();
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
   let people = 0;
   let latent = 0;
   let peak = 0;
   let heard = position;
 
+  /** One more, or less, that is empty, of a network. */
+  function count(counted: Counted | undefined, by: 1 | -1) {
+    if (!counted?.isLatent) return;
+    latent += by;
+    const { madeBy } = counted;
+    if (madeBy === undefined) return;
+    const all = (byMaker.get(madeBy) ?? 0) + by;
+    if (all > 0) byMaker.set(madeBy, all);
+    else byMaker.delete(madeBy);
+  }
+
   function see(roomId: string, room: RoomState | undefined) {
     const before = known.get(roomId);
-    const now = room && { people: room.people.length, isLatent: isEmptyLatent(room) };
+    const { people: { length: inside } = [], madeBy } = room ?? {};
+    const now = room && { people: inside, isLatent: isEmptyLatent(room), madeBy };
     if (now) known.set(roomId, now);
     else known.delete(roomId);
     if (now) coming.delete(roomId);
     people += (now?.people ?? 0) - (before?.people ?? 0);
-    latent += Number(now?.isLatent ?? false) - Number(before?.isLatent ?? false);
+    count(now, 1);
+    count(before, -1);
     peak = Math.max(peak, people);
   }
 
@@ -60,7 +77,11 @@ export function createCensus(
   return {
     totals: () => ({ rooms: known.size, people, peak }),
     latent: () => latent + coming.size,
-    expect: (roomId) => void coming.add(roomId),
+    latentOf(caller) {
+      const expected = [...coming.values()].filter((each) => each === caller).length;
+      return (byMaker.get(caller) ?? 0) + expected;
+    },
+    expect: (roomId, caller) => void coming.set(roomId, caller),
     failed: (roomId) => void coming.delete(roomId),
     see,
     hear(position) {

@@ -13,8 +13,11 @@ export interface Allowance {
  */
 export const CHANGES: Allowance = { atOnce: 200, perSecond: 2 };
 
+/** The same by one network, over however many connections: as many as come together, and a crowd makes that stays. */
+export const CHANGES_OF_NETWORK: Allowance = { atOnce: 20_000, perSecond: 20 };
+
 /** Bytes of chat and reactions of one network, with what each takes in the log besides: kept for a day. */
-export const TALK: Allowance = { atOnce: 4 * 1024 * 1024, perSecond: 64 * 1024 };
+export const TALK: Allowance = { atOnce: 32 * 1024 * 1024, perSecond: 128 * 1024 };
 
 /** Bytes of offers, answers and candidates that one person is told whether or not they read them. */
 export const TOLD: Allowance = { atOnce: 256 * 1024, perSecond: 32 * 1024 };

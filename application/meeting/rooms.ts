@@ -23,7 +23,7 @@ export interface MeetingRoomPorts {
   readonly derivation: Derivation;
   readonly repetition: Repetition;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
-  readonly census: Pick<Census, 'latent' | 'expect' | 'failed'>;
+  readonly census: Pick<Census, 'latent' | 'latentOf' | 'expect' | 'failed'>;
   readonly clock: Clock;
   /** Rooms that may stand empty. */
   readonly maxLatentRooms: number;
@@ -52,6 +52,9 @@ export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 
 export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
 
+/** Of the places, when half of them are taken, no network may have more than a tenth, or so many: the rest is for others. */
+const SHARE = 100;
+
 /** Two rooms get one name by chance once in a million times; several times in a row they don't. */
 const NAMES = 4;
 
@@ -66,40 +69,55 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     context: CommandContext,
   ): Promise<{ readonly body: MadeRoom; readonly position: Position } | Rejection> {
     const { password } = wanted;
-    if (password === undefined) return begin(wanted, undefined, context);
+    if (password === undefined) return begin(wanted, caller, undefined, context);
     // To hash costs much: nobody has it done for nothing, nor more often than they may make rooms.
     const roomId = wanted.roomId ?? nameOf(context.commandId, 0);
     const earlier = context.fingerprint && (await repetition.find(roomKind, roomStream(roomId), context));
     if (earlier) return isRejection(earlier) ? earlier : told(roomId, wanted, context, earlier);
     const paid = context.quota && prepaid(context.quota);
-    const refusal = (await paid?.pay()) ?? (await hopeless(wanted.roomId));
+    const refusal = (await paid?.pay()) ?? (await hopeless(wanted.roomId, caller));
     if (refusal) {
       await paid?.settle();
       return refusal;
     }
     try {
       const hash = await passwords.hash(password, caller);
-      return await begin(wanted, hash, paid ? { ...context, quota: paid.quota } : context);
+      return await begin(wanted, caller, hash, paid ? { ...context, quota: paid.quota } : context);
     } finally {
       await paid?.settle();
     }
   }
 
+  function isFullFor(caller: string): boolean {
+    const latent = census.latent();
+    const isScarce = latent >= maxLatentRooms / 2;
+    return (
+      latent >= maxLatentRooms ||
+      (isScarce && census.latentOf(caller) >= Math.max(SHARE, maxLatentRooms / 10))
+    );
+  }
+
   /** What is refused gets back what it cost: so nothing is hashed for it. */
-  async function hopeless(roomId: string | undefined): Promise<Rejection | undefined> {
-    if (census.latent() >= maxLatentRooms) return houseFull;
+  async function hopeless(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
+    if (isFullFor(caller)) return houseFull;
     if (roomId === undefined) return undefined;
     const { state } = await streams.refresh(roomKind, roomStream(roomId));
     return state.isOpen && !isOver(state, clock.now()) ? roomExists : undefined;
   }
 
-  async function begin(wanted: WantedRoom, passwordHash: string | undefined, context: CommandContext) {
+  async function begin(
+    wanted: WantedRoom,
+    caller: string,
+    passwordHash: string | undefined,
+    context: CommandContext,
+  ) {
     const { title, scheduledStart, scheduledEnd } = wanted;
     const { commandId } = context;
     const terms = {
       meetingId: derivation.id('meeting.meeting', commandId),
       maxParticipants: wanted.maxParticipants ?? USUAL_PARTICIPANTS,
       creatorHash: creatorHash(creatorToken(derivation, commandId)),
+      caller,
       passwordHash,
       title,
       scheduledStart,
@@ -130,14 +148,17 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
 
   /** A room that is just being made counts: else as many as come at once would find the last place free. */
   async function open(
-    command: Parameters<typeof roomKind.decider.decide>[0] & { readonly type: 'OpenRoom' },
+    command: Parameters<typeof roomKind.decider.decide>[0] & {
+      readonly type: 'OpenRoom';
+      readonly caller: string;
+    },
     context: CommandContext,
   ): Promise<Handled<unknown> | Rejection> {
-    const { roomId, meetingId } = command;
+    const { roomId, meetingId, caller } = command;
     let isExpected = false;
     const prepare = async () => {
-      if (census.latent() >= maxLatentRooms) return houseFull;
-      census.expect(roomId);
+      if (isFullFor(caller)) return houseFull;
+      census.expect(roomId, caller);
       isExpected = true;
       const misused = context.fingerprint === undefined ? undefined : await note(roomId, meetingId, context);
       if (misused) return misused;

@@ -27,11 +27,19 @@ export interface Speaker {
 
 /** One of the streams of what is said. */
 interface Book {
+  /** When its hour began. */
+  readonly since: number;
   readonly stream: string;
-  /** It says how long it keeps what it holds, and nothing more goes into the one before. */
-  readonly ready: Promise<unknown>;
+  /** It says how long it keeps what it holds, and nothing more goes into the one before; undefined once that is so. */
+  ready: Promise<unknown> | undefined;
   readonly pending: Set<Promise<unknown>>;
 }
+
+const HOUR_MS = 3_600_000;
+/** With so much on its way into the log nobody says more before some of their own is there. */
+const MOST_WAITING = 32 * 1024 * 1024;
+/** What a short message takes in memory besides its bytes, until it is in the log. */
+const OVERHEAD = 1024;
 
 /**
  * Resolves when it is flushed: in order with what the same person said before, whatever hour it is by now. Rejects with
@@ -48,17 +56,25 @@ export function createTalk(ports: TalkPorts) {
   const { log, appender, clock, node, release, retentionSeconds, room } = ports;
   const origin = { service: 'meeting', release };
   let book: Book | undefined;
+  let waiting = 0;
 
   function open(at: number): Book {
+    if (book && at >= book.since && at < book.since + HOUR_MS) return book;
+    const before = book?.pending ?? [];
     const stream = talkStream(node, at);
-    if (book?.stream === stream) return book;
-    const ready = Promise.allSettled(book?.pending ?? []).then(() =>
+    const ready = Promise.allSettled(before).then(() =>
       log.retain(stream, { maxAgeSeconds: retentionSeconds }),
     );
-    const opened: Book = { stream, ready, pending: new Set() };
-    ready.catch(() => {
-      if (book === opened) book = undefined;
-    });
+    const opened: Book = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
+    // Before those who wait for it go on: nobody overtakes them.
+    ready.then(
+      () => {
+        opened.ready = undefined;
+      },
+      () => {
+        if (book === opened) book = undefined;
+      },
+    );
     book = opened;
     return opened;
   }
@@ -82,12 +98,21 @@ export function createTalk(ports: TalkPorts) {
     const { stream, ready, pending } = open(said.data.sentAt);
     const event = newEvent(origin, stream, said, 0, context);
     const bytes = Buffer.byteLength(JSON.stringify(said.data));
-    const appended = ready.then(() => appender.append(stream, [{ event, bytes }]));
+    const now = () => appender.append(stream, [{ event, bytes }]);
+    const appended = ready ? ready.then(now) : now();
     pending.add(appended);
-    const over = () => void pending.delete(appended);
+    waiting += bytes + OVERHEAD;
+    const over = () => {
+      pending.delete(appended);
+      waiting -= bytes + OVERHEAD;
+    };
     appended.then(over, over);
     return appended;
   }
 
-  return { speaker };
+  return {
+    speaker,
+    /** What is said and not in the log yet, in bytes of memory. */
+    waiting: { name: 'meeting.talk', limit: MOST_WAITING, used: () => waiting },
+  };
 }

@@ -1,5 +1,6 @@
 /** All commands of the program. */
 
+import { analyticsCommands } from './analytics/all.js';
 import { chatCommands } from './chat/all.js';
 import type { Listed } from './command.js';
 import { eraseCommands } from './erase/all.js';
@@ -58,5 +59,11 @@ export const commands: readonly Listed[] = [
     summary: 'Query, count, watch and import log records',
     description: 'Talks to the log service over its API, here or elsewhere.',
     commands: logsCommands,
+  },
+  {
+    name: 'analytics',
+    summary: 'Count hits of the past, and make sites to look at',
+    description: 'Talks to the stores, beside a running server or without one.',
+    commands: analyticsCommands,
   },
 ];

@@ -1,6 +1,8 @@
 /** Points in time as people write them after a flag. */
 import { InvalidArgumentError } from 'commander';
-import { instantOfQuery } from '../../domain/logs/instant.js';
+import { instantOf, instantOfQuery } from '../../domain/logs/instant.js';
+
+export { instantOf };
 
 export const INSTANT = 'ISO 8601, Unix ms, or an age such as 90s, 15m, 2h, 7d';
 

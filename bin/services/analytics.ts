@@ -39,6 +39,7 @@ import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
 import { smtpOf } from '../node/smtp.js';
 import type { AnnalsValues } from '../settings.js';
+import { signInLine, unmailedLinks } from './analytics/sign-in.js';
 
 export const analytics: Service<typeof catalog> = {
   name: 'analytics',
@@ -104,6 +105,8 @@ export const analytics: Service<typeof catalog> = {
     const hasEmail = values['email.host'] !== undefined;
     const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
     if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
+    const unmailed = unmailedLinks(values);
+    if (unmailed !== undefined) logger.warn({}, unmailed);
     const dashboardUrl = () => appUrl ?? url();
     const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
@@ -127,9 +130,7 @@ export const analytics: Service<typeof catalog> = {
     });
     return {
       policy,
-      signIn: given
-        ? 'anybody may send hits; for the rest analytics.adminToken as a bearer token'
-        : `anybody may send hits; for the rest this bearer token, as analytics.adminToken is not set: ${adminToken}`,
+      signIn: signInLine(values, adminToken),
       routes: [...routes, openapiRoute(policy, routes)],
       publish: toEach<LiveEvent<typeof catalog>>((event) => {
         heard = event.position;

@@ -48,6 +48,7 @@ export const meeting: Service<typeof catalog> = {
       kernel,
       values,
       release,
+      metrics,
       relay,
       audience,
       census,

@@ -1,5 +1,5 @@
 /** What a report tells of a period, from what was counted of its days. */
-import { type DayCounts, type DaySummary, type ListName, OTHER } from './day.js';
+import { type DayCounts, type DaySummary, LISTS, type ListName, OTHER } from './day.js';
 import { before, daysOf, type Period } from './period.js';
 
 export interface Counted {
@@ -10,6 +10,8 @@ export interface Counted {
 /** Items of a list, and lines of a trend. */
 const SHOWN = 20;
 const TRENDS = 10;
+/** Entries that are looked through in one step. */
+const STEP = 1000;
 const TRENDING = [
   'pages',
   'events',
@@ -22,16 +24,21 @@ const METRICS = ['pageviews', 'events', 'uniques'] as const;
 
 type Of<Value> = (day: string) => Value | undefined;
 
-/** `summaries`: of the days of the period and of the one before; `counts`: of those of the period. */
-export function reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<DayCounts>) {
+/** A step of what takes long: whoever goes through them may let others work between two. */
+type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/**
+ * `summaries`: of the days of the period and of the one before; `counts`: of those of the period. A year of full lists
+ * takes a second, and so comes in steps of some milliseconds at most.
+ */
+export function* reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<DayCounts>) {
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
   const previous = totalsOf(daysOf(before(period)), summaries);
-  const lists = (list: ListName) => listOf(days, counts, list);
-  const named = (list: ListName): readonly Counted[] =>
-    lists(list)
-      .slice(0, SHOWN)
-      .map(([name, count]) => ({ name, count }));
+  const lists = new Map<ListName, Entries>();
+  for (const list of LISTS) lists.set(list, yield* highestOf(days, counts, list));
+  const of = (list: ListName) => lists.get(list) ?? [];
+  const named = (list: ListName): readonly Counted[] => of(list).map(([name, count]) => ({ name, count }));
   return {
     range: period,
     totals,
@@ -40,18 +47,14 @@ export function reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<D
     pages: named('pages'),
     events: named('events'),
     referrers: named('referrers'),
-    campaigns: lists('campaigns')
-      .slice(0, SHOWN)
-      .map(([key, count]) => ({ ...campaignOf(key), count })),
+    campaigns: of('campaigns').map(([key, count]) => ({ ...campaignOf(key), count })),
     browsers: named('browsers'),
     os: named('os'),
     devices: named('devices'),
     countries: named('countries'),
-    properties: lists('properties')
-      .slice(0, SHOWN)
-      .map(([key, count]) => ({ ...propertyOf(key), count })),
+    properties: of('properties').map(([key, count]) => ({ ...propertyOf(key), count })),
     trends: TRENDING.flatMap((category) =>
-      lists(category)
+      of(category)
         .slice(0, TRENDS)
         .map(([id, total]) => ({
           category,
@@ -64,7 +67,7 @@ export function reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<D
   };
 }
 
-export type Report = ReturnType<typeof reportOf>;
+export type Report = ReturnType<typeof reportOf> extends Steps<infer Result> ? Result : never;
 
 function totalsOf(days: readonly string[], summaries: Of<DaySummary>): DaySummary {
   const sum = (metric: keyof DaySummary) =>
@@ -84,13 +87,30 @@ function deltaOf(now: DaySummary, then: DaySummary) {
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
 
-/** Highest first, then by name. */
-function listOf(days: readonly string[], counts: Of<DayCounts>, list: ListName): [string, number][] {
+type Entry = readonly [name: string, count: number];
+type Entries = readonly Entry[];
+
+/** Highest first, then by name: as many as are shown. */
+function* highestOf(days: readonly string[], counts: Of<DayCounts>, list: ListName): Steps<Entries> {
   const all = new Map<string, number>();
-  for (const day of days)
+  for (const day of days) {
     for (const [name, times] of counts(day)?.lists[list] ?? []) all.set(name, (all.get(name) ?? 0) + times);
-  return [...all].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    yield;
+  }
+  const highest: Entry[] = [];
+  let seen = 0;
+  for (const entry of all) {
+    if (++seen % STEP === 0) yield;
+    const last = highest[SHOWN - 1];
+    if (last && !isAbove(entry, last)) continue;
+    const below = highest.findIndex((each) => isAbove(entry, each));
+    highest.splice(below === -1 ? highest.length : below, 0, entry);
+    if (highest.length > SHOWN) highest.pop();
+  }
+  return highest;
 }
+
+const isAbove = ([a, x]: Entry, [b, y]: Entry) => x > y || (x === y && a < b);
 
 function campaignOf(key: string) {
   const [source = '', medium = '', campaign = ''] = partsOf(key) as readonly string[];

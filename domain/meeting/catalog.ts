@@ -36,7 +36,8 @@ export const catalog = {
     RoomOpened: event(
       inMeeting(
         { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
-        { creatorHash: id, passwordHash: id, scheduledStart: time, scheduledEnd: time },
+        // `caller`: a keyed digest of the address of whoever made it before anybody came.
+        { creatorHash: id, passwordHash: id, scheduledStart: time, scheduledEnd: time, caller: id },
       ),
       { sealed: { subject: meetingSubject, erased: {} } },
     ),

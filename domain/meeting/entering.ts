@@ -17,6 +17,8 @@ export interface OpenRoom extends Terms {
   readonly type: 'OpenRoom';
   readonly roomId: string;
   readonly creatorHash: string;
+  /** A keyed digest of the address of who makes it. */
+  readonly caller?: string | undefined;
   readonly title?: string | undefined;
   readonly scheduledStart?: number | undefined;
   readonly scheduledEnd?: number | undefined;
@@ -62,14 +64,14 @@ const given = <Members extends object>(members: Members) =>
 export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
   if (isOpen) return roomExists;
   const { roomId, meetingId, maxParticipants, creatorHash, passwordHash, title, now } = command;
-  const { scheduledStart, scheduledEnd } = command;
+  const { scheduledStart, scheduledEnd, caller } = command;
   const data = {
     roomId,
     meetingId,
     openedAt: now,
     isPreCreated: true,
     maxParticipants,
-    ...given({ creatorHash, passwordHash, scheduledStart, scheduledEnd }),
+    ...given({ creatorHash, passwordHash, scheduledStart, scheduledEnd, caller }),
     secret: given({ title }),
   };
   return [{ type: 'RoomOpened', data }];

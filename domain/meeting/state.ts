@@ -49,6 +49,8 @@ export interface RoomState {
   readonly maxParticipants: number;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;
+  /** A keyed digest of the address of who made it before anybody came. */
+  readonly madeBy?: string | undefined;
   /** Who locked it. */
   readonly lockedBy?: string | undefined;
   /** Who records. */
@@ -115,9 +117,9 @@ const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as cons
 
 export const evolve: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
-    const { creatorHash, passwordHash, scheduledEnd = 0 } = more;
+    const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy } = more;
     const overAt = Math.max(openedAt, scheduledEnd) + DAY_MS;
-    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, overAt };
+    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy, overAt };
     return { ...initialState, ...how, isOpen: true, readable: state.readable };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {

@@ -33,12 +33,13 @@ describe('in memory, an appender', () => {
     };
     return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
   };
-  const over = (append = kernel.log.append, read = kernel.log.read) => {
+  const over = (append = kernel.log.append, read = kernel.log.read, patient?: true) => {
     const told: number[] = [];
     const appender: Appender = createAppender({
       log: { ...kernel.log, append, read },
       logger: quiet,
       appended: (_, __, events) => void told.push(events),
+      ...(patient && { patient }),
     });
     return { ...appender, told };
   };
@@ -62,7 +63,7 @@ describe('in memory, an appender', () => {
       stream,
       Array.from({ length: 1001 }, (_, nth) => batch(`h${nth}`, 1)),
     );
-    expect(told.slice(4)).to.deep.equal([1000, 1]);
+    expect(told.slice(4)).to.deep.equal([250, 250, 250, 250, 1]);
     expect((await stored([stream])).slice(0, 7)).to.deep.equal([...'abcdefg']);
     expect(waitingBytes()).to.equal(0);
   });
@@ -252,8 +253,44 @@ describe('in memory, an appender', () => {
     release();
     expect(waitingBytes()).to.equal(20_000);
     for (const work of due) work();
-    expect(waitingBytes()).to.equal(1000);
-    const givenUp = all.slice(1000).map(failure);
+    expect(waitingBytes()).to.equal(250);
+    const givenUp = all.slice(250).map(failure);
     for (const each of await Promise.all(givenUp)) expect(each).to.be.instanceOf(Unavailable);
   }).timeout(20_000);
+
+  it('gives up nothing while the log takes what came before, where it is patient, and all once it is silent', async () => {
+    const time = heldTime();
+    const release = holdTimers(time);
+    try {
+      let answer = () => {};
+      let sent = 0;
+      const slow: EventLog['append'] = async (...given) => {
+        sent++;
+        await new Promise<void>((resolve) => (answer = resolve));
+        return kernel.log.append(...given);
+      };
+      const { append, waitingBytes } = over(slow, kernel.log.read, true);
+      const [first, second, third, fourth] = ['first', 'second', 'third', 'fourth'].map((message) =>
+        append(stream, [batch(message, 400_000)]),
+      );
+      for (const [nth, each] of [first, second].entries()) {
+        for (let turn = 0; turn < 1000 && sent <= nth; turn++) await new Promise(setImmediate);
+        time.pass(5000);
+        answer();
+        await each;
+      }
+      for (let turn = 0; turn < 1000 && sent < 3; turn++) await new Promise(setImmediate);
+      const left = failure(fourth!);
+      time.pass(5999);
+      expect(waitingBytes()).to.equal(800_000);
+      time.pass(6001);
+      expect(await left).to.be.instanceOf(Unavailable);
+      answer();
+      await third;
+      expect(await stored([stream])).to.deep.equal(['first', 'second', 'third']);
+      expect(waitingBytes()).to.equal(0);
+    } finally {
+      release();
+    }
+  });
 });

@@ -9,6 +9,12 @@ describe('what a value is counted as', () => {
   it('grows by every character of a text', () =>
     expect(heldBytes('x'.repeat(1000)) - heldBytes('')).to.equal(1000));
 
+  it('is for a text beyond Latin twice its characters, as all of them take two bytes', () => {
+    expect(heldBytes('é'.repeat(1000)) - heldBytes('')).to.equal(1000);
+    for (const text of ['ж'.repeat(1000), `${'x'.repeat(999)}€`])
+      expect(heldBytes(text) - heldBytes('')).to.equal(2000);
+  });
+
   it('is more than nothing, and least for what holds nothing', () => {
     for (const least of [null, undefined, true]) expect(heldBytes(least)).to.equal(8);
     for (const more of [0, 1n, '', [], {}, new Map()]) expect(heldBytes(more), typeof more).to.equal(32);

@@ -65,6 +65,15 @@ describe('the live view of hits', () => {
     await seen(undefined, '/2', '/4');
   });
 
+  it('tells nobody who looks on of what is imported of the past', async () => {
+    const { told, sink } = client();
+    live.connect({ instance: 'one' }, sink);
+    live.publish(hits(1n, LIVE_MS + 1));
+    live.publish(hits(2n, 0));
+    await eventually(() => told.length > 0);
+    expect(told.map(({ path }) => path)).to.deep.equal(['/2']);
+  });
+
   it('goes on after a cursor, or with the last minutes where that is older or was never given', async () => {
     publishAll();
     await seen(3n, '/4');

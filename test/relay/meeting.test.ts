@@ -212,6 +212,11 @@ describe('the people of a meeting', () => {
     ];
     for (const [event, expected] of heard)
       expect(told(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
+    // With who records it is over, however they went.
+    const during = [...three, happened('RecordingStarted', { startedAt: NOON, by: 'bob' })];
+    const over = [leftAs('bob'), message('recording-stopped', 'bob', { stoppedBy: 'bob' })];
+    for (const gone of [left('bob'), lost('bob'), kicked('bob', 'ada')])
+      expect(told(...during, gone)).to.deep.include({ ada: over, cleo: over });
   });
 
   it('but not they themselves hear of what they say of themselves', () => {

@@ -138,9 +138,9 @@ describe('the relay', () => {
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
     const keys = ['person:ann', 'person:bob'];
-    for (let index = 0; index < 40; index++) relay.tell(keys, frame({ type: 'x'.repeat(30_000) }));
+    for (let index = 0; index < 80; index++) relay.tell(keys, frame({ type: 'x'.repeat(30_000) }));
     expect([ann.ended, bob.ended]).to.deep.equal(['cut', undefined]);
-    expect(bob.sent).to.have.length(40);
+    expect(bob.sent).to.have.length(80);
     relay.close();
   });
 

@@ -9,10 +9,12 @@ import { socketSink } from '../../adapters/socket/sink.js';
 /** Counts how often it is written to, and with how many bytes in all. */
 function recording() {
   const writes: number[] = [];
+  const written: Buffer[] = [];
   const network = new Duplex({
     read() {},
     writev(chunks, done) {
       writes.push(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
+      written.push(...chunks.map(({ chunk }) => chunk));
       done();
     },
   });
@@ -28,8 +30,27 @@ function recording() {
   server.handleUpgrade(request, network, Buffer.alloc(0), (opened) => {
     socket = opened;
   });
-  writes.length = 0;
-  return { writes, sink: socketSink(socket, network), socket };
+  writes.length = written.length = 0;
+  return { writes, written, sink: socketSink(socket, network), socket };
+}
+
+/** What a client reads of it, by RFC 6455, section 5.2: each a text in one frame. */
+function textsOf(written: readonly Buffer[]): string[] {
+  const texts: string[] = [];
+  for (let bytes = Buffer.concat(written); bytes.length > 0; ) {
+    expect(bytes[0]).to.equal(0x81);
+    const kind = bytes.readUInt8(1);
+    const [begin, length] =
+      kind < 126
+        ? [2, kind]
+        : kind === 126
+          ? [4, bytes.readUInt16BE(2)]
+          : [10, Number(bytes.readBigUInt64BE(2))];
+    expect(kind, 'in as few bytes as it can').to.equal(length < 126 ? length : length < 65_536 ? 126 : 127);
+    texts.push(bytes.toString('utf8', begin, begin + length));
+    bytes = bytes.subarray(begin + length);
+  }
+  return texts;
 }
 
 const turn = () => new Promise(setImmediate);
@@ -47,6 +68,32 @@ describe('what is sent over a WebSocket', () => {
     sink.send({ json: '{}' });
     await turn();
     expect(writes.slice(1)).to.deep.equal([4]);
+    socket.terminate();
+  });
+
+  it('is whole however long it is, and the same for all who get it', async () => {
+    const { written, sink, socket } = recording();
+    // Where the number of bytes, not of characters, needs more room in a header: 126 and 65,536, with quotes.
+    for (const length of [0, 121, 122, 123, 124, 65_531, 65_532, 65_533, 200_000]) {
+      const frame = { json: JSON.stringify(`é${'x'.repeat(length)}`.slice(0, length)) };
+      const other = recording();
+      for (const each of [sink, other.sink]) each.send(frame);
+      await turn();
+      expect(textsOf(written.splice(0)), String(length)).to.deep.equal([frame.json]);
+      expect(textsOf(other.written)).to.deep.equal([frame.json]);
+      other.socket.terminate();
+    }
+    socket.terminate();
+  });
+
+  it("is nobody's once the connection is being closed", async () => {
+    const { writes, sink, socket } = recording();
+    sink.end('over');
+    await turn();
+    const closed = [...writes];
+    sink.send({ json: '{}' });
+    await turn();
+    expect(writes).to.deep.equal(closed);
     socket.terminate();
   });
 

@@ -96,7 +96,13 @@ export async function serveTalk({
     answers: { 200: { description: 'It' } },
     handle: () => ({ status: 200, body: { plain: true } }),
   };
-  const post: Route = { ...plain, method: 'POST', path: '/post', body: { type: 'object' } as const };
+  const post: Route = {
+    ...plain,
+    method: 'POST',
+    path: '/post',
+    body: { type: 'object' } as const,
+    handle: ({ body }) => ({ status: 200, body: body as object }),
+  };
   const toys = await serveToys([talk, plain, post], policy, options);
   return {
     ...toys,

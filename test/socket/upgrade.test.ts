@@ -78,7 +78,6 @@ describe('an upgrade to a WebSocket', () => {
     expect([none.status, none.json.error]).to.deep.equal([426, 'This is a WebSocket']);
     expect(none.headers.get('sec-websocket-version')).to.equal('13');
     for (const [status, change] of [
-      [426, { Upgrade: 'h2c' }],
       [426, { 'Sec-WebSocket-Version': '8' }],
       [400, { 'Sec-WebSocket-Key': 'short' }],
       [400, { 'Content-Length': '3' }],
@@ -87,23 +86,63 @@ describe('an upgrade to a WebSocket', () => {
     expect(talk.speakers).to.have.length(0);
   });
 
-  it('is passed over where it is for another protocol, unless a body would be lost by it', async () => {
+  const H2C = {
+    Connection: 'Upgrade, HTTP2-Settings, keep-alive',
+    Upgrade: 'h2c',
+    'HTTP2-Settings': 'AAMAAABkAAQAoAAA',
+  };
+  const JSON_BODY = { ...H2C, 'Content-Type': 'application/json' };
+
+  it('is passed over where it is for another protocol: bodies come in, and the connection goes on', async () => {
     talk = await serveTalk();
-    const h2c = {
-      Connection: 'Upgrade, HTTP2-Settings',
-      Upgrade: 'h2c',
-      'HTTP2-Settings': 'AAMAAABkAAQAoAAA',
+    const socket = connect(talk.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (piece) => {
+      heard += piece;
+    });
+    const answers = () => heard.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
+    const ask = (line: string, headers: object) => {
+      const all = Object.entries({ Host: `127.0.0.1:${talk.port}`, ...headers });
+      socket.write(`${line} HTTP/1.1\r\n${all.map((each) => `${each.join(': ')}\r\n`).join('')}\r\n`);
     };
-    const plain = await asked(h2c, '/plain');
-    expect(statusOf(plain)).to.equal(200);
-    expect(plain).to.match(/\{"plain":true\}$/);
-    const lost = await asked(
-      { ...h2c, 'Content-Type': 'application/json', 'Content-Length': '2' },
-      '/post',
-      'POST',
-      '{}',
+    ask('GET /plain', H2C);
+    await eventually(() => expect(heard).to.match(/\{"plain":true\}$/));
+    ask('POST /post', { ...JSON_BODY, 'Content-Length': '13' });
+    socket.write('{"said":');
+    await new Promise(setImmediate);
+    socket.write('"ab"}');
+    await eventually(() => expect(heard).to.match(/\{"said":"ab"\}$/));
+    ask('POST /post', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
+    socket.write('d\r\n{"said":"ä"}\r\n0\r\n\r\n');
+    await eventually(() => expect(heard).to.match(/\{"said":"ä"\}$/));
+    // Behind one that is not answered yet, and before one that asks for nothing.
+    ask('GET /plain', {});
+    ask('POST /post', { ...JSON_BODY, 'Content-Length': '2' });
+    socket.write('{}');
+    ask('GET /elsewhere', H2C);
+    ask('GET /talk/a', H2C);
+    await eventually(() => expect(answers()).to.equal(7));
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(
+      [200, 200, 200, 200, 200, 404, 426].map((each) => `HTTP/1.1 ${each}`),
     );
-    expect(statusOf(lost)).to.equal(501);
+    expect(heard).not.to.match(/^Connection: close\r$/m);
+    // However often one connection asks for it, nothing is left of each time.
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warned);
+    for (let nth = 8; nth < 20; nth++) {
+      ask('GET /plain', H2C);
+      await eventually(() => expect(answers()).to.equal(nth));
+    }
+    process.off('warning', warned);
+    expect(warnings).to.deep.equal([]);
+    socket.destroy();
+  });
+
+  it('to a WebSocket has no body, wherever it is asked for', async () => {
+    talk = await serveTalk();
+    const headers = { ...HANDSHAKE, 'Content-Type': 'application/json', 'Content-Length': '2' };
+    expect(statusOf(await asked(headers, '/post', 'POST', '{}'))).to.equal(501);
   });
 
   it('waits for the answers to what came before it on its connection', async () => {

@@ -27,6 +27,8 @@ export interface AnalyticsNodes extends HttpSpec {
   written(siteId: string): Promise<readonly RevealedEvent<HitsCollected>[]>;
   /** What the service stands on, as another process would see it. */
   readonly ground: Ground;
+  /** By which a command of the program finds the same stores. */
+  readonly storeFlags: readonly string[];
 }
 
 export interface Verdict {
@@ -70,6 +72,10 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
     },
     get ground() {
       return ground;
+    },
+    get storeFlags() {
+      const { eventStoreUrl, mongoUrl } = servers;
+      return ['--event-store-url', eventStoreUrl, '--mongo-url', mongoUrl, '--mongo-database', database];
     },
     async site(more = {}) {
       const id = `s-${randomUUID()}`;

@@ -1,6 +1,6 @@
 /** A real browser for pages, without a network: what it asks of other hosts fails, and is seen. */
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as driver } from 'playwright-core';
+import { type Browser, chromium as driver, type Page } from 'playwright-core';
 
 const { CHROMIUM } = process.env;
 
@@ -26,4 +26,19 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
     ],
     headless: true,
   });
+}
+
+/** What a page asks of others than its own origin, what its rules do not let it do, and what fails in it, as it comes. */
+export function complaintsOf(page: Page, origin: string): readonly string[] {
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(?:blob|data):/.test(request.url()) && new URL(request.url()).origin !== origin)
+      complaints.push(request.url());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy|TrustedScript|TrustedHTML|not taken/.test(message.text()))
+      complaints.push(message.text());
+  });
+  return complaints;
 }

@@ -1,6 +1,7 @@
 /** A tab with the trial page of meetings, and what its reader does and sees there. */
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { complaintsOf } from './browser.js';
 import { eventually } from './condition.js';
 
 export interface Tab {
@@ -50,16 +51,7 @@ export async function openTab(
   const page = await context.newPage();
   // Under load all takes its time: a test that fails, fails by its own time-out.
   page.setDefaultTimeout(PATIENCE_MS);
-  const complaints: string[] = [];
-  page.on('request', (request) => {
-    if (!/^(?:blob|data):/.test(request.url()) && new URL(request.url()).origin !== base)
-      complaints.push(request.url());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (/Content Security Policy|TrustedScript|TrustedHTML|not taken/.test(message.text()))
-      complaints.push(message.text());
-  });
+  const complaints = complaintsOf(page, base);
   await page.goto(base);
   await page.getByLabel('Your name').fill(name);
 

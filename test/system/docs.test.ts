@@ -136,7 +136,10 @@ function amountOf(told: string): number {
 
 /** Every number, or product of numbers, that is given to the name. */
 function valuesOf(name: string, text: string): number[] {
-  const given = new RegExp(`\\b${name}(?:: number)? ?[=:] ?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`, 'g');
+  const given = new RegExp(
+    `\\b${name}(?:: \\w+)? ?[=:] ?(?:\\{ atOnce: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`,
+    'g',
+  );
   return [...text.matchAll(given)].map(([, product = '']) =>
     product.split(' * ').reduce((all, each) => all * Number(each.replaceAll('_', '')), 1),
   );

@@ -3,6 +3,7 @@ import type { Route } from '../kernel/route.js';
 import { type AuthRouteDeps, authRoutes } from './auth.js';
 import { type CleanupRouteDeps, cleanupRoute } from './cleanup.js';
 import { type CollectRouteDeps, collectRoute } from './collect.js';
+import { dashboardRoutes } from './dashboard.js';
 import { type LiveRouteDeps, liveRoute } from './live.js';
 import { type PublicRouteDeps, publicRoutes } from './public.js';
 import { type ReportRouteDeps, reportRoute } from './report.js';
@@ -20,6 +21,7 @@ export type AnalyticsDeps = CollectRouteDeps &
 export const analyticsRoutes = (deps: AnalyticsDeps): readonly Route[] => [
   ...publicRoutes(deps),
   ...authRoutes(deps),
+  ...dashboardRoutes(),
   trackerRoute(),
   collectRoute(deps),
   ...siteRoutes(deps),

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Sink } from '../../relay/sink.js';
-import { asRequest, attach } from '../../socket/upgrade.js';
+import { asRequest, attach, isPutBack } from '../../socket/upgrade.js';
 import type { After } from '../../system/after.js';
 import { networkOf } from '../../system/client-address.js';
 import { urlOf } from '../../system/url.js';
@@ -74,6 +74,7 @@ export async function listen(
   });
   const take = inOrder((request, response) => {
     silent.delete(request.socket);
+    if (isPutBack(request, response)) return readAnew(request.socket);
     attach(request, response);
     // Before the next of its requests begins.
     response.prependOnceListener('close', () => connections?.idle(request.socket));
@@ -95,7 +96,13 @@ export async function listen(
     },
     take,
   );
+  /** From what was put back on. The pause between two requests is over. */
+  function readAnew(socket: Socket) {
+    socket.setTimeout(0);
+    server.emit('connection', socket);
+  }
   server.on('connection', (socket) => {
+    if (sockets.has(socket)) return;
     sockets.add(socket);
     silent.add(socket);
     connections?.join(socket);

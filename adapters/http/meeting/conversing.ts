@@ -59,6 +59,8 @@ export interface Client {
   readonly opening: Quota;
   /** How fast its network says things to all, by their bytes in the log. */
   readonly saying: Pace;
+  /** And how fast it changes rooms. */
+  readonly changing: Pace;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;
@@ -91,17 +93,24 @@ export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
     const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
-    const { speaker, caller, opening, saying: volume, logger, context } = client;
+    const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
-    const pace = createPace(CHANGES, deps.monotonic);
+    const own = createPace(CHANGES, deps.monotonic);
+    const pace = {
+      wait: () => Math.max(own.wait(), changing.wait()),
+      spend() {
+        own.spend();
+        changing.spend();
+      },
+    };
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
-    const talking = new Set<Promise<unknown>>();
+    const talking = new Set<Promise<void>>();
     /** What decides where they sit: whoever is gone waits for it, to leave from there. */
     let deciding: Promise<unknown> = Promise.resolve();
 
@@ -215,9 +224,15 @@ export const createConversing =
     function say(make: Parameters<Say>[0]): Promise<void> | void {
       const said = place ? place.say(make, context()) : notJoined;
       if (isRejection(said)) return refuse(refusalOf(said));
-      const done = said.then(() => {}, away).finally(() => talking.delete(done));
+      const over = () => void talking.delete(done);
+      const done = said.then(over, (error) => {
+        over();
+        away(error);
+      });
       talking.add(done);
-      if (talking.size >= TALKING) return Promise.race(talking).then(() => {});
+      // Once there is too much of it all together, each has one thing under way.
+      const { used, limit } = talk.waiting;
+      if (talking.size >= TALKING || used() >= limit) return Promise.race(talking);
     }
 
     const signal =

@@ -1,6 +1,6 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
 
-import { createPaces, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, createPaces, TALK } from '../../../application/meeting/pace.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type Limit, quotaOf } from '../kernel/limit.js';
@@ -41,6 +41,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   const { door, callerOf, limitCreates, inside, run, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const talkOf = createPaces(TALK, deps.monotonic);
+  const changesOf = createPaces(CHANGES_OF_NETWORK, deps.monotonic);
   let isClosing = false;
 
   const told = {
@@ -87,7 +88,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         converse(speaker) {
           speaker.sink.onClose(door.opened(address));
           const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
-          const whose = { caller, opening, saying: talkOf(caller) };
+          const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
           return converse({ speaker, ...whose, logger, context: () => context('meeting.guest', '') });
         },
       }),

@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { safe } from '../../../adapters/system/safe-text.js';
 import { Failed } from '../failure.js';
+import { batchesOf, type Line } from '../input/lines.js';
+import { showProgress } from '../input/progress.js';
+import { openSource, type Source } from '../input/source.js';
 import { type Connection, connectionOf, Refused } from './connection.js';
 import { wholeNumber } from './filters.js';
-import { batchesOf, type Line } from './lines.js';
-import { showProgress } from './progress.js';
 import { FAILED, logsCommand, SOME_REJECTED } from './run.js';
 import { send } from './send.js';
-import { openSource, type Source } from './source.js';
 
 const BATCH = { lineBytes: 1024 * 1024, batchLines: 1000, batchBytes: 1024 * 1024 };
 const LINGER_MS = 250;
@@ -74,7 +74,7 @@ interface Import {
 
 async function importSource(connection: Connection, source: Source, { tally, patienceMs, stop }: Import) {
   const { live, name } = source;
-  const progress = showProgress(source, tally);
+  const progress = showProgress(source, tally, 'records');
   const underWay = new Set<Promise<void>>();
   let hopeless: unknown;
 

@@ -19,7 +19,7 @@ import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { ServiceContext } from '../../node/service.js';
 
 export interface SignalingContext
-  extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'logger' | 'signal'> {
+  extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal'> {
   readonly relay: Relay<Rooms, MeetingEvent>;
   readonly audience: Audience<Rooms, MeetingEvent>;
   readonly census: Pick<Census, 'hears'>;
@@ -40,6 +40,7 @@ export function connectSignaling(context: SignalingContext) {
     kernel,
     values,
     release,
+    metrics,
     logger,
     signal,
     relay,
@@ -54,18 +55,20 @@ export function connectSignaling(context: SignalingContext) {
   } = context;
   const { log, clock } = kernel;
   const room = (roomId: string) => relay.state().get(roomId);
+  const talk = createTalk({
+    log,
+    appender: createAppender({ log, logger, appended: kernel.appended, patient: true }),
+    clock,
+    node: kernel.node,
+    release,
+    retentionSeconds: values['meeting.chatRetentionSeconds'],
+    room,
+  });
+  metrics.budget(talk.waiting);
   return createSignaling({
     entering: createEntering({ ...kernel, passwords, room, run }),
     inside: createInside({ ...kernel, logger, signal }),
-    talk: createTalk({
-      log,
-      appender: createAppender({ log, logger, appended: kernel.appended }),
-      clock,
-      node: kernel.node,
-      release,
-      retentionSeconds: values['meeting.chatRetentionSeconds'],
-      room,
-    }),
+    talk,
     signals: createSignals({ live, room, relayed }),
     live,
     relay,

@@ -59,6 +59,12 @@ describe('user agents', () => {
       expect(agents.read(agent), 'once more').to.deep.equal(expected);
     });
 
+  it('give no name of their own to a browser that nobody knows: who it is may stand in it', () => {
+    for (const own of ['Desk ada@example.com/1.0 (Linux)', 'ada@example.com/1 x', 'Desk/9 a/b/c d'])
+      expect(agents.read(own), own).not.to.have.property('browser');
+    expect(agents.read('Mozilla/5.0 Opera Touch/3.4 OPT/3.4').browser).to.be.oneOf(['Opera Touch', 'Opera']);
+  });
+
   it('tell bots from browsers', () => {
     for (const bot of BOTS) expect(agents.isBot(bot), bot).to.equal(true);
     for (const [agent, browser] of KNOWN) if (browser) expect(agents.isBot(agent), agent).to.equal(false);

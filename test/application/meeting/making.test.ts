@@ -1,11 +1,14 @@
 /** Making meeting rooms: what costs much is done for nobody who gets no room by it. */
 import { expect } from 'chai';
+import { createCensus } from '../../../application/meeting/census.js';
 import { createMeetingRooms } from '../../../application/meeting/rooms.js';
-import { catalog } from '../../../domain/meeting/catalog.js';
+import { catalog, type RoomEvent } from '../../../domain/meeting/catalog.js';
+import { after, initialState } from '../../../domain/meeting/state.js';
+import { joined, left, opened } from '../../support/meeting.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
-function house(latent: number) {
+function house(latent: number, maxLatentRooms = 2, mine = 0) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const hashed: string[] = [];
   const spent: number[] = [];
@@ -17,9 +20,14 @@ function house(latent: number) {
         return 'salt.hash';
       },
     },
-    census: { latent: () => latent, expect: () => {}, failed: () => {} },
+    census: {
+      latent: () => latent,
+      latentOf: (caller) => (caller === 'here' ? mine : 0),
+      expect: () => {},
+      failed: () => {},
+    },
     clock: Date,
-    maxLatentRooms: 2,
+    maxLatentRooms,
   });
   const quota = {
     async spend() {
@@ -30,8 +38,8 @@ function house(latent: number) {
       spent.push(-1);
     },
   };
-  const make = (roomId: string | undefined, password: string, command: string) =>
-    rooms.make({ roomId, password }, 'here', { ...context(command), quota });
+  const make = (roomId: string | undefined, password: string | undefined, command: string, from = 'here') =>
+    rooms.make({ roomId, password }, from, { ...context(command), quota });
   return { make, hashed, left: () => spent.reduce((all, each) => all + each, 0) };
 }
 
@@ -50,5 +58,41 @@ describe('the password of a meeting room that can not be made', () => {
     expect(await make(undefined, 'mine', 'one')).to.include({ rejected: 'meeting/house-full' });
     expect(hashed).to.deep.equal([]);
     expect(left()).to.equal(0);
+  });
+});
+
+describe('the places of a meeting house', () => {
+  it('are for one network only as far as others find one, once half of them are taken', async () => {
+    const full = { rejected: 'meeting/house-full' };
+    for (const password of [undefined, 'secret']) {
+      const { make } = house(500, 1000, 100);
+      expect(await make('MINE22', password, 'one')).to.include(full);
+      expect(await make('THEIRS', password, 'two', 'there')).to.have.nested.property('body.roomId', 'THEIRS');
+    }
+    for (const [latent, most, mine] of [
+      [499, 1000, 499],
+      [999, 1000, 99],
+      [9, 10, 9],
+    ] as const)
+      expect(await house(latent, most, mine).make('MINE22', undefined, 'one')).to.have.property('body');
+  });
+
+  it('are counted by network, for as long as rooms stand empty, also those that are just being made', () => {
+    const made = (caller: string, ...more: readonly RoomEvent[]) =>
+      after(initialState, [opened({ caller }), ...more]);
+    const census = createCensus([['ABC234', made('here')]], 0n);
+    const counts = () => [census.latent(), census.latentOf('here'), census.latentOf('there')];
+    expect(counts()).to.deep.equal([1, 1, 0]);
+    census.expect('DEF234', 'here');
+    census.expect('FGH234', 'there');
+    expect(counts()).to.deep.equal([3, 2, 1]);
+    census.see('DEF234', made('here'));
+    census.failed('FGH234');
+    expect(counts()).to.deep.equal([2, 2, 0]);
+    census.see('ABC234', made('here', joined('ada', true)));
+    census.see('DEF234', undefined);
+    expect(counts()).to.deep.equal([0, 0, 0]);
+    census.see('ABC234', made('here', joined('ada', true), left('ada')));
+    expect(counts()).to.deep.equal([1, 1, 0]);
   });
 });

@@ -75,6 +75,19 @@ describe('what is said in a meeting', () => {
     expect(JSON.stringify(world.all.map(({ data }) => data))).not.to.include('Hello');
   });
 
+  it('counts while it waits, by its bytes and what it takes besides, and no longer', async () => {
+    const talk = talkOver();
+    const ada = says(talk, 'ada');
+    const both = [done(ada('Hello')), done(ada('x'.repeat(1000)))];
+    expect(talk.waiting.used()).to.be.within(2 * 1024 + 1000, 4 * 1024);
+    expect(talk.waiting.limit).to.equal(32 * 1024 * 1024);
+    await Promise.all(both);
+    expect(talk.waiting.used()).to.equal(0);
+    const broken = talkOver({ append: async () => Promise.reject(new Error('broken')) });
+    expect(String(await failure(done(says(broken, 'bob')('Lost'))))).to.include('broken');
+    expect(broken.waiting.used()).to.equal(0);
+  });
+
   it('is never said at one time by one person, though the clock stands still or goes back', async () => {
     const talk = talkOver();
     const [ada, bob] = [says(talk, 'ada'), says(talk, 'bob')];

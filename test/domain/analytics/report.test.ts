@@ -78,12 +78,14 @@ const tally = (values: readonly (string | undefined)[]) => {
 };
 
 describe('a report', () => {
-  const report = (days: ReadonlyMap<string, DayCounts>, of = period) =>
-    reportOf(
+  const report = (days: ReadonlyMap<string, DayCounts>, of = period) => {
+    const steps = reportOf(
       of,
       (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
       (day) => days.get(day),
     );
+    for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+  };
 
   it('tells what a count over all hits tells, also after days were written and read', () => {
     fc.assert(

@@ -53,6 +53,16 @@ describe('collecting several hits', function () {
   describe('with an Idempotency-Key', () => {
     const keyed = (key: string) => ({ 'idempotency-key': key });
 
+    it('tells the log of a visitor once: hits of several requests can not be told to be of one person', async () => {
+      const id = await site();
+      for (const key of ['one', 'two', 'two', 'three'])
+        await collect({ site: id, path: `/${key}` }, keyed(`${id}-${key}`));
+      await collect({ site: id, path: '/four' });
+      const told = (await written(id)).map(({ data }) => data.secret);
+      expect(told.map(({ hits }) => hits[0]?.path)).to.have.members(['/one', '/two', '/three', '/four']);
+      expect(told.map(({ visitors }) => visitors.length).sort()).to.deep.equal([0, 0, 0, 1]);
+    });
+
     it('counts a request once, and answers it the same', async () => {
       const [id, key] = [await site(), randomUUID()];
       const batch = [{ site: id, path: '/a' }, { site: id, path: '/b' }, { site: 'nobody' }];

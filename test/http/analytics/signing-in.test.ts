@@ -1,5 +1,7 @@
 /** Signing in to the dashboard by the contract: links that are mailed, and the session of the cookie. */
 import { expect } from 'chai';
+import { createLogins } from '../../../application/analytics/logins.js';
+import { isRejection } from '../../../domain/shared/decider.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { ask } from '../../support/chat-client.js';
 import { eventually } from '../../support/condition.js';
@@ -147,6 +149,24 @@ describe('signing in to the dashboard', function () {
     await make(own).thenAnswered(201);
     await make({ origin: 'https://stats.example' }).thenAnswered(201);
     await make({ origin: nodes.bases[0] ?? '' }).thenAnswered(201);
+  });
+
+  it('lets a session of which half is over begin anew, once, and no other', async () => {
+    const { kernel } = nodes.ground;
+    const clock = { ...kernel.clock, now: () => Date.now() - 4 * 86_400_000 };
+    const before = createLogins({ ...kernel, clock, isAllowed: () => true });
+    const { email, token } = await mailed();
+    const opened = await before.verify(token, email, kernel.systemContext('test'));
+    if (isRejection(opened)) throw new Error(opened.detail);
+    const old = { cookie: `annals_analytics_session=${opened.token}` };
+    const me = (headers: { readonly cookie: string }) =>
+      when('GET', '/api/auth/me', { headers }).thenAnswered(200);
+    expect((await me(old)).headers.get('set-cookie')).to.equal(
+      `${old.cookie}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure`,
+    );
+    expect((await me(old)).headers.get('set-cookie')).to.equal(null);
+    const { cookie } = await signedIn();
+    expect((await me({ cookie })).headers.get('set-cookie')).to.equal(null);
   });
 
   it('ends the live view with its session', async () => {

@@ -8,7 +8,7 @@ import { createCensus } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { createPace, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, createPace, TALK } from '../../../application/meeting/pace.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
@@ -44,6 +44,17 @@ function node(monotonic?: Clock) {
   const refuse = () => {
     throw new Error('no room of these tests has a password');
   };
+  const talk = createTalk({
+    log,
+    appender: createAppender({ log, logger: quiet, appended: () => {} }),
+    clock: Date,
+    node: 'north',
+    release: 'test',
+    retentionSeconds: 60,
+    room,
+  });
+  const { used, limit } = talk.waiting;
+  let isFull = false;
   const converse = createConversing({
     ...kernel,
     entering: createEntering({
@@ -54,15 +65,7 @@ function node(monotonic?: Clock) {
       passwords: { hash: refuse, matches: refuse },
     }),
     inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
-    talk: createTalk({
-      log,
-      appender: createAppender({ log, logger: quiet, appended: () => {} }),
-      clock: Date,
-      node: 'north',
-      release: 'test',
-      retentionSeconds: 60,
-      room,
-    }),
+    talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
     signals: createSignals({ live, room, relayed: () => {} }),
     live,
     relay,
@@ -83,6 +86,10 @@ function node(monotonic?: Clock) {
     away: () => {
       isAway = true;
     },
+    /** By what others say, or not. */
+    fill: (full: boolean) => {
+      isFull = full;
+    },
     /** The relay hears of all that stands in the log. */
     async catchUp() {
       for (const event of held.splice(0)) {
@@ -90,12 +97,12 @@ function node(monotonic?: Clock) {
         census.hear(event.position);
       }
     },
-    open(saying = createPace(TALK)) {
+    open(saying = createPace(TALK), changing = createPace(CHANGES_OF_NETWORK)) {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
       const speaker = { sink, close };
-      const whose = { caller: 'x', opening: free, saying };
+      const whose = { caller: 'x', opening: free, saying, changing };
       const conversation = converse({ speaker, ...whose, logger: quiet, context });
       return { sink, codes, ...conversation };
     },
@@ -143,6 +150,22 @@ describe('a client of the meetings', () => {
     await Promise.all(waits);
   });
 
+  it('says one thing at a time while the node has too much on its way into the log', async () => {
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    const say = () => ada.said({ type: 'chat', text: 'Hm' });
+    expect(say()).to.equal(undefined);
+    nodes.fill(true);
+    const waits = say();
+    expect(waits).to.be.instanceOf(Promise);
+    await waits;
+    nodes.fill(false);
+    expect(say()).to.equal(undefined);
+  });
+
   it('changes a room 200 times at once and 2 times a second from then on, and waits for no turn once it has gone', async () => {
     await nodes.stop();
     let now = 0;
@@ -165,6 +188,24 @@ describe('a client of the meetings', () => {
     await waiting;
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
+  });
+
+  it('changes rooms no faster than all of its network may', async () => {
+    const whose = createPace({ atOnce: 2, perSecond: 4 }, { now: () => 0 });
+    const [ada, bob] = [nodes.open(createPace(TALK), whose), nodes.open(createPace(TALK), whose)];
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    await ada.said({ type: 'raise-hand' });
+    await eventually(() => nodes.held.length === 1);
+    const waiting = bob.said(joins);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(nodes.held).to.have.length(1);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await waiting;
+    expect(types(bob.sink)[0]).to.equal('participant-joined');
   });
 
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {

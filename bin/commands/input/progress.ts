@@ -13,12 +13,13 @@ export interface ImportProgress {
 
 const RETRY_NOTICE_MS = 10_000;
 
-/** `tally` is looked at whenever the bar is drawn. */
+/** `tally` is looked at whenever the bar is drawn; `what` is counted. */
 export function showProgress(
-  { name, size, read }: Source,
+  { name, size, read }: Pick<Source, 'name' | 'size' | 'read'>,
   tally: { readonly accepted: number },
+  what: string,
 ): ImportProgress {
-  const bar = process.stderr.isTTY && size ? startBar(name, size) : undefined;
+  const bar = process.stderr.isTTY && size ? startBar(name, size, what) : undefined;
   let noticed = Number.NEGATIVE_INFINITY;
   const update = () => bar?.update(read(), { accepted: tally.accepted.toLocaleString('en') });
   const say = (text: string) => {
@@ -41,9 +42,9 @@ export function showProgress(
   };
 }
 
-function startBar(name: string, size: number): SingleBar {
+function startBar(name: string, size: number, what: string): SingleBar {
   const bar = new SingleBar({
-    format: `${safe(name)} {bar} {percentage}% | {accepted} records | {eta_formatted} left`,
+    format: `${safe(name)} {bar} {percentage}% | {accepted} ${what} | {eta_formatted} left`,
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',

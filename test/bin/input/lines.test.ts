@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { batchesOf, type Line } from '../../../bin/commands/logs/lines.js';
+import { batchesOf, type Line } from '../../../bin/commands/input/lines.js';
 
 const OPTIONS = { lineBytes: 20, batchLines: 3, batchBytes: 45 };
 

@@ -1,0 +1,65 @@
+/** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
+import { createLogger } from '../../../adapters/system/logger.js';
+import { onEnd } from '../../../adapters/system/signals.js';
+import { createStorePast, type StorePast } from '../../../application/analytics/past.js';
+import { createVisitorDays } from '../../../application/analytics/visitor-days.js';
+import { type Kernel, openKernel } from '../../node/kernel.js';
+import { release } from '../../node/release.js';
+import { services } from '../../services/all.js';
+import type { Call, CommandSpec } from '../command.js';
+import { findStores } from '../stores.js';
+
+/** All was gone through, but not everything of it was taken. */
+export const SOME_REJECTED = 3;
+/** Ended by Ctrl-C, as shells count it. */
+const INTERRUPTED = 130;
+
+const EXIT_CODES =
+  `\n\nExit codes: 0 done, 1 failed, 2 wrong usage, ${SOME_REJECTED} (import) some lines were not taken, ` +
+  `${INTERRUPTED} interrupted.`;
+
+export interface Tools {
+  readonly kernel: Kernel;
+  readonly store: StorePast;
+  /** Aborted by Ctrl-C. */
+  readonly stop: AbortSignal;
+}
+
+/** A command on the stores themselves, beside a running server or without one. */
+export const analyticsCommand = (
+  spec: Omit<CommandSpec, 'run'>,
+  work: (call: Call, tools: Tools) => Promise<number>,
+): CommandSpec => ({
+  ...spec,
+  description: spec.description + EXIT_CODES,
+  async run(call) {
+    const { values } = call.config;
+    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const servers = await findStores(values, logger);
+    const interrupted = new AbortController();
+    const unwatch = onEnd(
+      () => interrupted.abort(),
+      () => process.exit(INTERRUPTED),
+    );
+    const kernel = await openKernel(servers, values, services, logger);
+    const { signal: stop } = interrupted;
+    const { systemContext: context } = kernel;
+    const store = createStorePast({
+      ...kernel,
+      visitorDays: createVisitorDays({ ...kernel, context }),
+      origin: { service: 'analytics', release },
+      retentionDays: values['analytics.retentionDays'],
+      context,
+    });
+    try {
+      const code = await work(call, { kernel, store, stop });
+      if (!stop.aborted) return code;
+      process.stderr.write('annals: stopped\n');
+      return INTERRUPTED;
+    } finally {
+      unwatch();
+      await kernel.close();
+      await servers.stop();
+    }
+  },
+});

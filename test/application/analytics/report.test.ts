@@ -1,0 +1,56 @@
+/** Reports of much: others are served while they are worked out. */
+import { expect } from 'chai';
+import type { Directory } from '../../../application/analytics/directory.js';
+import { createReports } from '../../../application/analytics/report.js';
+import type { Settled } from '../../../application/ports.js';
+import { emptyDay, LISTS } from '../../../domain/analytics/day.js';
+import { daysOf, lastDays } from '../../../domain/analytics/period.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+
+describe('a report of a year', () => {
+  it('is worked out in turns, however much was counted', async () => {
+    const days = daysOf(lastDays(365, NOW));
+    const counts = new Map(days.map((day) => [day, emptyDay()]));
+    for (const [nth, { lists }] of [...counts.values()].entries())
+      for (const list of LISTS)
+        for (let n = 0; n < 120; n++) lists[list].set(`["${nth % 50}","${n}",""]`, n + 1);
+    const reports = createReports({
+      directory: { find: async () => () => ({ instance: 'one' }) } as unknown as Directory,
+      days: {
+        summaries: async () => new Map(),
+        counts: async () => counts,
+        countDays: async () => 0,
+        countBefore: async () => 0,
+      },
+      settled: {
+        latestOf: () => 0n,
+        latest: () => 0n,
+        position: () => 0n,
+        wait: async () => true,
+      } as unknown as Settled,
+      clock: { now: () => NOW },
+    });
+    let rounds = 0;
+    let isDone = false;
+    const others = () => {
+      if (isDone) return;
+      rounds++;
+      setImmediate(others);
+    };
+    setImmediate(others);
+    const told = await reports('demo', { days: 365 }).finally(() => {
+      isDone = true;
+    });
+    if (isRejection(told)) throw new Error(told.rejected);
+    const { pages, campaigns } = told.body;
+    // On 15 of the 50 a day more.
+    expect(pages.slice(0, 2)).to.deep.equal([
+      { name: '["0","119",""]', count: 960 },
+      { name: '["1","119",""]', count: 960 },
+    ]);
+    expect(campaigns).to.have.lengthOf(20);
+    expect(rounds).to.be.greaterThan(2);
+  });
+});

@@ -1,0 +1,298 @@
+/** The dashboard in a real browser: from the mailed link to a site that is counted, seen, and deleted. */
+import { expect } from 'chai';
+import { ADMIN, asAdmin } from '../support/analytics-node.js';
+import { ask } from '../support/chat-client.js';
+import { eventually } from '../support/condition.js';
+import {
+  ADA,
+  accessible,
+  button,
+  noScroll,
+  picture,
+  saved,
+  says,
+  signInByToken,
+  useDashboard,
+} from '../support/dashboard.js';
+
+const PHONE = { width: 390, height: 844 };
+const EVIL = '<img src=x onerror="document.title=1">';
+const FORMULA = '=HYPERLINK("http://evil.example","x"), y';
+const DAY_MS = 86_400_000;
+
+describe('the dashboard', function () {
+  this.timeout(120_000);
+  const dashboard = useDashboard();
+  const { analytics, base, open, openAt, letterTo } = dashboard;
+
+  it('lets in by the mailed link, once, makes a site, and sees by itself when its tag works', async () => {
+    const page = await open('/?days=7');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await accessible(page);
+    await page.getByLabel('Email').fill(ADA);
+    await button(page, 'Mail me a link').click();
+    await says(page, '#link-told', 'a mail with a link is on its way');
+    const { link } = await letterTo(ADA);
+    expect(link.origin).to.equal(base());
+    await page.goto(link.href);
+    await says(page, '#who', ADA);
+    expect(page.url()).not.to.contain('token');
+
+    await button(page, 'Make the first site').click();
+    await page.getByLabel('Name').fill(`Shop ${EVIL}`);
+    await page.getByLabel('Id, which').fill('first');
+    await page.getByLabel('Domains').fill('example.com\nshop.example');
+    await page.getByLabel('Properties of events to count').fill('plan');
+    await button(page, 'Save').click();
+    await says(page, '#name', EVIL);
+    await says(page, '#check', 'Nothing has come yet');
+    await says(page, '#nothing', 'Nothing was counted');
+    await accessible(page);
+    await button(page, 'Copy').click();
+    await button(page, 'Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(
+      `<script defer src="${base()}/m.js" data-site="first"></script>`,
+    );
+
+    await analytics.collect({ site: 'first', host: 'other.example', path: '/' }, { origin: '' });
+    await button(page, 'Close').click();
+    await button(page, 'Install').click();
+    await says(page, '#check[data-state=ignored]', 'other.example is not among the domains');
+    await analytics.collect({ site: 'first', host: 'example.com', path: '/welcome' });
+    await says(page, '#check[data-state=works]', 'It works: a view of example.com/welcome');
+    await picture(page, 'installed');
+
+    // A link that was used is no way in for anybody else.
+    const other = await open(link.pathname + link.search);
+    await says(other, '#sign-in-trouble', 'This link was used');
+    await button(page, 'Sign out').click();
+    await page.locator('#sign-in').waitFor();
+    await page.reload();
+    await page.locator('#sign-in').waitFor();
+  });
+
+  it('goes back to signing in as the session ends, and on from where it was', async () => {
+    const site = await analytics.site();
+    const mails = dashboard.mails();
+    await ask(base(), 'POST', '/api/auth/magic-link', { body: { email: ADA } });
+    const { link } = await letterTo(ADA, mails + 1);
+    const page = await open(`${link.pathname}${link.search}&site=${site}&days=90`);
+    await says(page, '#live-state', 'Live');
+    const [{ name = '', value = '' } = {}] = await page.context().cookies();
+    const headers = { cookie: `${name}=${value}`, 'sec-fetch-site': 'same-origin' };
+    await ask(base(), 'POST', '/api/auth/logout', { headers });
+    await says(page, '#sign-in-trouble', 'your session is over');
+    expect(await page.locator('#dashboard').isHidden()).to.equal(true);
+    await signInByToken(page, 'a-wrong-token-of-an-admin');
+    await says(page, '#sign-in-trouble', 'That is not the admin token');
+    await page.getByLabel('Admin token').fill(ADMIN);
+    await button(page, 'Sign in').click();
+    await says(page, '#name', site);
+    expect(await page.getByLabel('90 days').isChecked()).to.equal(true);
+  });
+
+  it('shows hits as they come, and counts them in the period that is chosen', async () => {
+    const site = await analytics.site();
+    await analytics.collect({ site, path: '/before' });
+    const page = await openAt(site);
+    await says(page, '#recent', '/before');
+    await says(page, '#live-count', '1 page view in the last 5 minutes');
+    await analytics.collect([
+      { site, path: '/pricing', referrer: 'https://news.example/x' },
+      { site, path: '/pricing', event: 'Sign up' },
+    ]);
+    await says(page, '#recent', 'Sign up on /pricing');
+    await says(page, '#live-count', '2 page views and 1 event');
+    await says(page, '#totals', /Page views2.*Visitors1.*Events1/);
+    await says(page, '#lists', 'news.example');
+
+    const today = new Date().toISOString().slice(0, 10);
+    const from = (days: number) => new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    await page.getByText('As a table').click();
+    for (const [label, days] of [
+      ['7 days', 7],
+      ['365 days', 365],
+    ] as const) {
+      await page.getByText(label, { exact: true }).click();
+      await page.locator(`#chart[aria-valuemax="${days}"]`).waitFor();
+      expect(await page.locator('#table tbody tr').count()).to.equal(days);
+      expect(page.url()).to.contain(`days=${days}`);
+    }
+    await page.getByText('Other', { exact: true }).click();
+    await page.getByLabel('From').fill(from(3));
+    await page.getByLabel('To', { exact: true }).fill(from(2));
+    await button(page, 'Show').click();
+    await says(page, '#nothing', 'Nothing was counted');
+    await page.getByLabel('To', { exact: true }).fill(today);
+    await button(page, 'Show').click();
+    await page.locator('#chart[aria-valuemax="3"]').waitFor();
+    await says(page, '#table tbody tr:last-child', /211$/);
+    await page.reload();
+    await page.locator('#chart[aria-valuemax="3"]').waitFor();
+  });
+
+  it('tells the values of its chart to who goes through them by keyboard, and draws them in the dark', async () => {
+    const site = await analytics.site();
+    await analytics.collect([
+      { site, path: '/a' },
+      { site, path: '/a' },
+      { site, path: '/b' },
+    ]);
+    const page = await openAt(site);
+    const chart = page.getByRole('slider', { name: 'Page views by days' });
+    const told = () => chart.getAttribute('aria-valuetext');
+    await button(page, 'Days as CSV').focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('chart');
+    expect(await told()).to.match(/: 3 page views$/);
+    await says(page, '#readout', /: 3 page views$/);
+    await page.keyboard.press('ArrowLeft');
+    await says(page, '#readout', /: 0 page views$/);
+    await page.keyboard.press('Home');
+    expect(await chart.getAttribute('aria-valuenow')).to.equal('1');
+    await page.keyboard.press('End');
+    expect(await chart.getAttribute('aria-valuenow')).to.equal('30');
+
+    // A page of its own line, and another metric, without a mouse.
+    await button(page, '/a').focus();
+    await page.keyboard.press('Enter');
+    expect(await button(page, '/a').getAttribute('aria-pressed')).to.equal('true');
+    await button(page, /^Visitors/).focus();
+    await page.keyboard.press('Enter');
+    const both = page.getByRole('slider', { name: 'Visitors by days, beside /a' });
+    expect(await both.getAttribute('aria-valuetext')).to.match(/: 1 visitor, \/a 2$/);
+    await button(page, 'Without /a').click();
+
+    const drawn = (colour: string) =>
+      eventually(() =>
+        page.evaluate<boolean>(
+          `(([r, g, b]) => {
+            const canvas = document.querySelector('#chart canvas');
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            for (let at = 0; at < data.length; at += 4)
+              if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) return true;
+            return false;
+          })(${colour})`,
+        ),
+      );
+    await drawn('[0x25, 0x57, 0xd6]');
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await ground()).to.equal('rgb(245, 246, 248)');
+    await accessible(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await drawn('[0x8a, 0xb0, 0xff]');
+    expect(await ground()).to.equal('rgb(18, 21, 27)');
+    await accessible(page);
+    await picture(page, 'dark');
+  });
+
+  it('shows what strangers send as text, on a phone too, and saves it as text, never as a formula', async () => {
+    const site = await analytics.site({ name: EVIL, allowedEventProperties: ['plan'] });
+    const long = `/${'long-name-'.repeat(25)}`;
+    await analytics.collect([
+      { site, path: `/${EVIL}` },
+      { site, path: long },
+      { site, path: '/', campaign: { utm_source: '@SUM(A1)', utm_medium: EVIL } },
+      { site, path: '/', event: FORMULA, properties: { plan: '-1+1' } },
+      { site, path: '/', event: EVIL, properties: { plan: 7 } },
+    ]);
+    const page = await openAt(site, { viewport: PHONE });
+    await says(page, '#recent', EVIL);
+    for (const list of ['pages', 'campaigns', 'events', 'properties'])
+      await says(
+        page,
+        `[aria-labelledby=list-${list}]:is(section)`,
+        EVIL.slice(0, list === 'pages' ? 9 : 99),
+      );
+    expect(await page.locator('img:not([alt=""])').count()).to.equal(0);
+    expect(await page.title()).to.equal(`${EVIL} · Analytics`);
+    await noScroll(page);
+    await accessible(page);
+    await picture(page, 'phone');
+    await button(page, 'Settings').click();
+    await noScroll(page);
+    await accessible(page);
+    await button(page, 'Cancel').click();
+
+    const today = new Date().toISOString().slice(0, 10);
+    const days = await saved(page, 'Days as CSV');
+    expect(days.file).to.match(new RegExp(`^${site}-days-.*-${today}\\.csv$`));
+    expect(days.text).to.match(/^\ufeffdate,pageviews,uniques,events\r\n/);
+    expect(days.text.trim().split('\r\n')).to.have.length(31);
+    expect(days.text).to.contain(`\r\n${today},3,1,2\r\n`);
+    const { text: events } = await saved(page, 'Events as CSV');
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    expect(events.split('\r\n')).to.include.members([
+      '\ufeffevent,count',
+      `${quoted(`'${FORMULA}`)},1`,
+      `${quoted(EVIL)},1`,
+    ]);
+    const { text: campaigns } = await saved(page, 'Campaigns as CSV');
+    expect(campaigns).to.contain(`\r\n"'@SUM(A1)",${quoted(EVIL)},,1\r\n`);
+    const { text: properties } = await saved(page, 'Properties of events as CSV');
+    expect(properties).to.contain(`${quoted(`'${FORMULA}`)},plan,"'-1+1",1\r\n`);
+  });
+
+  it('says in words what fails, and goes on from there', async () => {
+    const site = await analytics.site();
+    const page = await open(`/?site=${site}`);
+    await page.route('**/api/report?*', (route) =>
+      route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, json: { error: 'Not now' } }),
+    );
+    await signInByToken(page);
+    await says(page, '#trouble', 'The service can not reach what it stores. Try again in 3 s.');
+    await page.unroute('**/api/report?*');
+    await button(page, 'Try again').click();
+    await says(page, '#nothing', 'Nothing was counted');
+    expect(await page.locator('#trouble').isHidden()).to.equal(true);
+
+    await button(page, 'New site').click();
+    await page.getByLabel('Name').fill('Again');
+    await page.getByLabel('Id, which').fill(site);
+    await button(page, 'Save').click();
+    await says(page, '#site-form .trouble', /exists|taken|already/i);
+    await button(page, 'Cancel').click();
+  });
+
+  it('changes a site, cleans up, and deletes it for who types its id', async () => {
+    const site = await analytics.site({ ingestToken: 'a-token' });
+    await analytics.collect({ site, path: '/' }, { 'x-analytics-token': 'a-token' });
+    const page = await openAt(site);
+    await button(page, 'Settings').click();
+    await page.getByLabel('Name').fill('Another name');
+    await page.getByText('For servers that send').click();
+    await page.getByLabel('Take the token away').check();
+    await button(page, 'Save').click();
+    await says(page, '#name', 'Another name');
+    const { body } = await ask(base(), 'GET', '/api/sites', asAdmin({ headers: {} }));
+    const changed = body.sites.find(({ id }: { id: string }) => id === site);
+    expect(changed).to.deep.include({
+      name: 'Another name',
+      hasIngestToken: false,
+      domains: ['example.com'],
+    });
+
+    await button(page, 'Privacy').click();
+    await says(page, '#privacy', '395 days');
+    await button(page, 'Clean up now').click();
+    await says(page, '#cleaned', 'was deleted');
+    await page.keyboard.press('Escape');
+
+    await button(page, 'Settings').click();
+    await button(page, 'Delete…').click();
+    const confirm = button(page, 'Delete for ever');
+    for (const typed of ['', site.slice(1)]) {
+      await page.getByLabel(`Type ${site}`).fill(typed);
+      expect(await confirm.isDisabled()).to.equal(true);
+    }
+    await page.getByLabel(`Type ${site}`).fill(site);
+    await accessible(page);
+    await confirm.click();
+    await says(page, '#aloud', `${site} is deleted`);
+    expect(await page.locator(`#site option[value="${site}"]`).count()).to.equal(0);
+    await analytics.given('GET', `/api/report?site=${site}`, asAdmin()).then(
+      () => expect.fail('it is there'),
+      () => undefined,
+    );
+  });
+});

@@ -1,0 +1,166 @@
+/** The chart of a period by days; its values are told one by one to who goes through them by keyboard. */
+// First: what it mends is asked as uPlot is loaded.
+import './language.js';
+import UPlot from 'uplot';
+import { byId } from '../shared/dom.js';
+import { instantOf, short, tick } from './words.js';
+
+export interface Line {
+  readonly label: string;
+  readonly values: readonly number[];
+  /** A value in words. */
+  say(value: number): string;
+}
+
+export interface Charted {
+  /** As `2026-11-22`, ascending. */
+  readonly dates: readonly string[];
+  readonly line: Line;
+  /** Beside it. */
+  readonly trend: Line | undefined;
+  sayDay(date: string): string;
+}
+
+const DAY = 86_400;
+const MONTH = 30 * DAY;
+const TICKS = [1, 2, 4, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
+const COUNTS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((of) => of * 10 ** power)).flat();
+const HEIGHT = { wide: 260, narrow: 200 };
+const NARROW = 480;
+/** Their colours; the first of a plot are its days. */
+const LINES = ['', '--accent', '--second'] as const;
+
+const styles = getComputedStyle(document.documentElement);
+const colour = (name: string) => () => styles.getPropertyValue(name).trim();
+const font = () => `12px ${getComputedStyle(document.body).fontFamily}`;
+
+export function createChart() {
+  const [place, readout] = [byId('chart'), byId('readout')];
+  let shown: { readonly plot: UPlot; readonly data: Charted } | undefined;
+  let at: number | undefined;
+
+  const sizeOf = () => {
+    const width = place.clientWidth;
+    return { width, height: width < NARROW ? HEIGHT.narrow : HEIGHT.wide };
+  };
+  new ResizeObserver(() => shown?.plot.setSize(sizeOf())).observe(place);
+  // A canvas does not see that its colours have changed.
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => shown?.plot.redraw(false, true);
+
+  function textOf({ dates, line, trend, sayDay }: Charted, index: number): string {
+    const values = [line, trend].flatMap((each) => (each ? [each.say(each.values[index] ?? 0)] : []));
+    return `${sayDay(dates[index] ?? '')}: ${values.join(', ')}`;
+  }
+
+  /** Undefined: of no day. */
+  function tell(index: number | undefined) {
+    if (!shown) return;
+    const { dates } = shown.data;
+    at = index;
+    const text = textOf(shown.data, index ?? dates.length - 1);
+    readout.textContent = index === undefined ? `Most on ${textOf(shown.data, highest(shown.data))}` : text;
+    place.setAttribute('aria-valuenow', String((index ?? dates.length - 1) + 1));
+    place.setAttribute('aria-valuetext', text);
+  }
+
+  function go(index: number) {
+    if (!shown) return;
+    const { plot, data } = shown;
+    const to = Math.min(Math.max(index, 0), data.dates.length - 1);
+    const [left, top] = [
+      plot.valToPos(plot.data[0][to] ?? 0, 'x'),
+      plot.valToPos(plot.data[1]?.[to] ?? 0, 'y'),
+    ];
+    plot.setCursor({ left, top }, false);
+    tell(to);
+  }
+
+  place.onkeydown = (event) => {
+    const last = (shown?.data.dates.length ?? 0) - 1;
+    const from = at ?? last;
+    const steps: { readonly [key: string]: number } = {
+      ArrowLeft: from - 1,
+      ArrowDown: from - 1,
+      ArrowRight: from + 1,
+      ArrowUp: from + 1,
+      PageDown: from - 7,
+      PageUp: from + 7,
+      Home: 0,
+      End: last,
+    };
+    const to = steps[event.key];
+    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  place.onfocus = () => place.matches(':focus-visible') && go(at ?? Number.MAX_SAFE_INTEGER);
+  place.onblur = () => {
+    shown?.plot.setCursor({ left: -10, top: -10 }, false);
+    tell(undefined);
+  };
+
+  return (data: Charted) => {
+    const { dates, line, trend } = data;
+    shown?.plot.destroy();
+    const rows: UPlot.AlignedData = [
+      dates.map((date) => instantOf(date) / 1000),
+      [...line.values],
+      ...(trend ? [[...trend.values]] : []),
+    ];
+    const plot = new UPlot(optionsOf(data, sizeOf(), tell), rows, place);
+    shown = { plot, data };
+    place.setAttribute('aria-label', `${line.label} by days${trend ? `, beside ${trend.label}` : ''}`);
+    place.setAttribute('aria-valuemin', '1');
+    place.setAttribute('aria-valuemax', String(dates.length));
+    // Whoever is at a day stays there when it is counted anew.
+    if (at !== undefined && document.activeElement === place) go(at);
+    else tell(undefined);
+  };
+}
+
+const highest = ({ line: { values } }: Charted) => values.indexOf(Math.max(...values));
+
+function optionsOf(
+  { dates, trend }: Charted,
+  size: { readonly width: number; readonly height: number },
+  tell: (index: number | undefined) => void,
+): UPlot.Options {
+  const axis = { font: font(), stroke: colour('--quiet'), ticks: { show: false } };
+  const points = { show: dates.length <= 31, size: 5, fill: colour('--surface') };
+  return {
+    ...size,
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    padding: [10, 12, 0, 0],
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { size: 9, width: 0, fill: (_, line) => colour(LINES[line] ?? '')() },
+    },
+    // Both from zero, so that heights can be compared.
+    scales: { y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        size: 30,
+        incrs: TICKS,
+        values: (_, splits, __, ___, step) => splits.map((each) => tick(each, step >= MONTH)),
+      },
+      {
+        ...axis,
+        grid: { stroke: colour('--line'), width: 1 },
+        size: 44,
+        incrs: COUNTS,
+        values: (_, splits) => splits.map(short),
+      },
+    ],
+    series: [
+      {},
+      { stroke: colour(LINES[1]), width: 2, fill: colour('--accent-soft'), points },
+      ...(trend ? [{ stroke: colour(LINES[2]), width: 2, dash: [6, 3], points }] : []),
+    ],
+    hooks: { setCursor: [({ cursor }) => tell(cursor.idx ?? undefined)] },
+  };
+}

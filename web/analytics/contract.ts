@@ -1,0 +1,101 @@
+/** What the service answers, as the dashboard reads it. */
+
+export interface Site {
+  readonly id: string;
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly allowedEventProperties: readonly string[];
+  readonly hasIngestToken: boolean;
+  readonly snippet: string;
+}
+
+export interface Privacy {
+  readonly honorDoNotTrack: boolean;
+  readonly filterBots: boolean;
+  readonly countries: boolean;
+  readonly retentionDays: number;
+}
+
+export const METRICS = ['pageviews', 'uniques', 'events'] as const;
+export type Metric = (typeof METRICS)[number];
+export type Metrics = { readonly [metric in Metric]: number };
+
+export interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface Trend {
+  readonly category: string;
+  readonly label: string;
+  readonly total: number;
+  /** Of the same days as the series. */
+  readonly values: readonly { readonly count: number }[];
+}
+
+export type Day = Metrics & { readonly date: string };
+
+export interface Report {
+  readonly range: { readonly days: number; readonly start: string; readonly end: string };
+  readonly totals: Metrics;
+  readonly comparison: {
+    readonly previous: Metrics;
+    /** In percent; null where there was nothing before. */
+    readonly delta: { readonly [metric in Metric]: number | null };
+  };
+  readonly series: readonly Day[];
+  readonly pages: readonly Counted[];
+  readonly events: readonly Counted[];
+  readonly referrers: readonly Counted[];
+  readonly browsers: readonly Counted[];
+  readonly os: readonly Counted[];
+  readonly devices: readonly Counted[];
+  readonly countries: readonly Counted[];
+  readonly campaigns: readonly {
+    readonly source: string;
+    readonly medium: string;
+    readonly campaign: string;
+    readonly count: number;
+  }[];
+  readonly properties: readonly {
+    readonly event: string;
+    readonly property: string;
+    readonly value: string | number | boolean;
+    readonly count: number;
+  }[];
+  readonly trends: readonly Trend[];
+}
+
+export interface Attempt {
+  readonly accepted: boolean;
+  readonly reason: string | null;
+  readonly host: string | null;
+  readonly path: string | null;
+  readonly kind: 'pageview' | 'event';
+  readonly eventName: string | null;
+  readonly timestamp: string;
+}
+
+/** Of the live view. */
+export interface Hit {
+  readonly type: 'HIT';
+  readonly timestamp: string;
+  readonly kind: 'pageview' | 'event';
+  readonly path: string;
+  readonly event?: string;
+  readonly referrer?: string;
+  readonly country?: string;
+  readonly browser?: string;
+}
+
+export interface User {
+  /** Null of who brings the admin token. */
+  readonly email: string | null;
+  readonly role: string;
+}
+
+export interface Cleaned {
+  readonly aggregateCutoffDate: string;
+  readonly aggregateRowsDeleted: number;
+  readonly rawRowsDeleted: number;
+}

@@ -1,0 +1,24 @@
+/** Tables as CSV (RFC 4180), for spreadsheets: whatever visitors have sent is text in them, and never a formula. */
+import { element } from '../shared/dom.js';
+
+export type Cell = string | number | boolean;
+
+/** What spreadsheets take for the beginning of a formula, also behind blanks and in full width. */
+const FORMULA = /^[\s\p{Cc}]*[=+\-@|%＝＋－＠]|^[\t\r\n]/u;
+
+function cell(value: Cell): string {
+  if (typeof value !== 'string') return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) || text !== value ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The mark at its beginning tells Excel that it is UTF-8. */
+export const csvOf = (heads: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  `\ufeff${[heads, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
+
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  element('a', { href: url, download: name }).click();
+  // By then the browser has taken it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,76 @@
+/** The hits of a site as they come, followed again by itself when the stream is lost. */
+import { createParser } from 'eventsource-parser';
+import { type Api, Refused } from './api.js';
+import type { Hit } from './contract.js';
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+
+export interface Hearing {
+  /** Those that were taken in together, all at once: what was heard is not heard again. */
+  hits(hits: readonly Hit[]): void;
+  /** `ahead`: of the service's clock before ours, ms. */
+  opened(ahead: number): void;
+  /** It will be opened again. */
+  lost(): void;
+  /** There is nothing to follow any more: the site, or the session, has gone. */
+  over(why: 'site' | 'session'): void;
+}
+
+type Told = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
+
+/** Ends with `signal`. */
+export async function followHits(
+  api: Api,
+  site: string,
+  hearing: Hearing,
+  signal: AbortSignal,
+): Promise<void> {
+  let cursor: string | undefined;
+  let waitMs = FIRST_WAIT_MS;
+  let why: 'site' | 'session' | undefined;
+
+  async function read() {
+    const response = await api.live(site, cursor, signal);
+    hearing.opened(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
+    let heard: Hit[] = [];
+    const parser = createParser({
+      onEvent({ id, data }) {
+        const told: Told = JSON.parse(data);
+        if (told.type === 'HIT') heard.push(told);
+        if (told.type === 'SITE_DELETED') why = 'site';
+        if (told.type === 'SIGNED_OUT') why = 'session';
+        if (id === undefined) return;
+        cursor = id;
+        hearing.hits(heard);
+        heard = [];
+      },
+    });
+    const decoder = new TextDecoder();
+    const reader = response.body!.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      waitMs = FIRST_WAIT_MS;
+      parser.feed(decoder.decode(value, { stream: true }));
+    }
+  }
+
+  while (!signal.aborted) {
+    const error: unknown = await read().catch((failed: unknown) => failed);
+    if (signal.aborted) return;
+    if (error instanceof Refused && error.status === 401) return;
+    if (error instanceof Refused && error.status === 404) why = 'site';
+    if (why) return hearing.over(why);
+    hearing.lost();
+    // Not all at once, when all have lost it at once.
+    await passed(waitMs * (0.5 + Math.random()), signal);
+    waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+  }
+}
+
+const passed = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

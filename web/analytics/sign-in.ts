@@ -1,0 +1,58 @@
+/** Outside: a link is asked for, or the admin token given. */
+import { byId } from '../shared/dom.js';
+import { type Api, Refused, wordsOf } from './api.js';
+import type { User } from './contract.js';
+
+export function createSignIn(api: Api, enter: (user: User) => void) {
+  const trouble = byId('sign-in-trouble');
+  const [link, sent] = [byId<HTMLFormElement>('link-form'), byId('link-sent')];
+  const token = byId<HTMLFormElement>('token-form');
+
+  function tell(what: string) {
+    trouble.textContent = what;
+    trouble.hidden = what === '';
+  }
+
+  /** One at a time: what is sent twice was meant once. */
+  const doing = (form: HTMLFormElement, work: (field: string) => Promise<void>) => async (event: Event) => {
+    event.preventDefault();
+    const button = form.querySelector('button')!;
+    const field = String([...new FormData(form).values()][0] ?? '').trim();
+    button.disabled = true;
+    tell('');
+    await work(field).catch((error: unknown) => tell(wordsOf(error)));
+    button.disabled = false;
+  };
+
+  function ask() {
+    link.hidden = false;
+    sent.hidden = true;
+    link.querySelector('input')!.focus();
+  }
+
+  link.onsubmit = doing(link, async (email) => {
+    const { message } = await api.askForLink(email);
+    link.hidden = true;
+    sent.hidden = false;
+    byId('link-told').textContent = `${message}.`;
+  });
+  byId('link-again').onclick = ask;
+  token.onsubmit = doing(token, async (given) => {
+    api.useToken(given);
+    const { user } = await api.me().catch((error: unknown) => {
+      api.forgetToken();
+      if (error instanceof Refused && error.status === 401)
+        throw new Refused(401, 'That is not the admin token.');
+      throw error;
+    });
+    token.reset();
+    enter(user);
+  });
+
+  return {
+    show(why = '') {
+      ask();
+      tell(why);
+    },
+  };
+}
