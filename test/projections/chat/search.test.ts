@@ -169,43 +169,6 @@ describe('the index of what was said', function () {
     );
   });
 
-  it('is read ahead by who is to search: then only what is shown is asked for', async () => {
-    const acts: Act[] = Array.from({ length: 600 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
-    const all = await index.recorded(told(acts).events);
-    const run = await delivered(all, []);
-    const reader = index.reader(run, all.at(-1)!.position);
-    await reader.prepare();
-    const asked = index.finds();
-    const words = [{ text: 'alpha', authors: new Set<string>() }];
-    const found = await reader.find({ words, sees: () => true, limit: 5 });
-    expect(found.map(({ id }) => id)).to.deep.equal(['m599', 'm598', 'm597', 'm596', 'm595']);
-    expect(index.finds()).to.equal(asked + 1);
-  });
-
-  it('is read once for all who search at the same time, but for what each is shown', async () => {
-    const acts: Act[] = Array.from({ length: 1200 }, () => ({
-      act: 'post',
-      place: 0,
-      author: 0,
-      words: [0],
-    }));
-    const all = await index.recorded(told(acts).events);
-    const run = await delivered(all, []);
-    const words = [{ text: 'alpha', authors: new Set<string>() }];
-    const asked = async (times: number) => {
-      const reader = index.reader(run, all.at(-1)!.position);
-      const before = index.finds();
-      const search = () => reader.find({ words, sees: () => true, limit: 500 });
-      for (const found of await Promise.all(Array.from({ length: times }, search)))
-        expect(found.map(({ id }) => id)).to.deep.equal(
-          Array.from({ length: 500 }, (_, n) => `m${1199 - n}`),
-        );
-      return index.finds() - before;
-    };
-    const alone = await asked(1);
-    expect(await asked(8)).to.be.at.most(alone + 7);
-  });
-
   it('is the same after a crash between the writes of what belongs together', async () => {
     const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
     const changes: Act[] = [
