@@ -53,6 +53,8 @@ export interface ConversationOptions {
 }
 
 const PING_MS = 25_000;
+/** Of who is not read just now it is only seen by writing that they have gone. */
+const PAUSED_PING_MS = 5000;
 /** A client of whom nothing was heard for so long, not even that it lives, has left. */
 const SILENT_MS = 60_000;
 /** Messages that wait for the one before them; with more, or more bytes of them, nothing is read from the network. */
@@ -172,12 +174,17 @@ export function hold(
   });
   socket.on('pong', hear).on('ping', hear);
 
-  let callOff = after(PING_MS, ping);
-  function ping() {
+  let unpinged = 0;
+  let callOff = after(PAUSED_PING_MS, look);
+  function look() {
     // What waits to be answered was heard, however long that takes.
     if (clock.now() - heard >= SILENT_MS && !socket.isPaused) return socket.terminate();
-    socket.ping();
-    callOff = after(PING_MS, ping);
+    unpinged += PAUSED_PING_MS;
+    if (unpinged >= PING_MS || socket.isPaused) {
+      unpinged = 0;
+      socket.ping();
+    }
+    callOff = after(PAUSED_PING_MS, look);
   }
   socket.once('close', () => {
     callOff();

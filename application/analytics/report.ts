@@ -1,19 +1,27 @@
 /** Answers reports, from days that were counted: at a cost that does not grow with the number of hits. */
-import type { DayCounts, DaySummary } from '../../domain/analytics/day.js';
+import type { DaySummary } from '../../domain/analytics/day.js';
 import { before, between, lastDays, type Period } from '../../domain/analytics/period.js';
 import { type Report, reportOf } from '../../domain/analytics/report.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../domain/analytics/sites.js';
+import type { DayLists, SiteNames } from '../../domain/analytics/tallies.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Clock, Position, Settled } from '../ports.js';
 import { type Reflected, reflecting } from '../reflecting.js';
 import { inTurns } from '../turns.js';
 import type { Directory } from './directory.js';
 
-/** Rows of days, by day; `start` and `end` included. Each rejects with `Unavailable`. */
+/** What was counted of days, by day. */
+export interface DaysRead {
+  readonly summaries: ReadonlyMap<string, DaySummary>;
+  readonly lists: ReadonlyMap<string, DayLists>;
+  readonly names: SiteNames;
+}
+
+/** Rows of days. Each rejects with `Unavailable`. */
 export interface DayReader {
-  summaries(instance: string, start: string, end: string): Promise<ReadonlyMap<string, DaySummary>>;
-  counts(instance: string, start: string, end: string): Promise<ReadonlyMap<string, DayCounts>>;
+  /** The summaries of the days from `since` on, and the lists of those of the period. */
+  read(instance: string, since: string, period: Pick<Period, 'start' | 'end'>): Promise<DaysRead>;
   /** How many there are of a site. */
   countDays(instance: string): Promise<number>;
   /** How many there are of days before one, of all sites. */
@@ -68,17 +76,13 @@ export function createReports({ directory, days, settled, clock }: ReportPorts) 
     if (isRejection(period)) return period;
     const told = settled.latestOf('analytics');
     const reflected = await reflecting(settled, DAYS_MODEL, { told, seen });
-    const { instance } = site;
-    const [summaries, counts] = await Promise.all([
-      days.summaries(instance, before(period).start, period.end),
-      days.counts(instance, period.start, period.end),
-    ]);
+    const { summaries, lists, names } = await days.read(site.instance, before(period).start, period);
     const report = await inTurns(
-      reportOf(
-        period,
-        (day) => summaries.get(day),
-        (day) => counts.get(day),
-      ),
+      reportOf(period, {
+        summaries: (day) => summaries.get(day),
+        lists: (day) => lists.get(day),
+        names,
+      }),
     );
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
   };

@@ -1,6 +1,7 @@
 /** What a report tells of a period, from what was counted of its days. */
-import { type DayCounts, type DaySummary, LISTS, type ListName, OTHER } from './day.js';
+import { type DaySummary, LISTS, type ListName, OTHER } from './day.js';
 import { before, daysOf, type Period } from './period.js';
+import type { DayLists, Names, SiteNames, Tally } from './tallies.js';
 
 export interface Counted {
   readonly name: string;
@@ -27,17 +28,26 @@ type Of<Value> = (day: string) => Value | undefined;
 /** A step of what takes long: whoever goes through them may let others work between two. */
 type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/**
- * `summaries`: of the days of the period and of the one before; `counts`: of those of the period. A year of full lists
- * takes a second, and so comes in steps of some milliseconds at most.
- */
-export function* reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<DayCounts>) {
+/** What was counted of days. */
+export interface Counts {
+  /** Of the days of the period, and of the one before. */
+  readonly summaries: Of<DaySummary>;
+  /** Of the days of the period. */
+  readonly lists: Of<DayLists>;
+  readonly names: SiteNames;
+}
+
+/** A year of full lists takes long, and so comes in steps of some milliseconds at most. */
+export function* reportOf(period: Period, { summaries, lists, names }: Counts) {
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
   const previous = totalsOf(daysOf(before(period)), summaries);
-  const lists = new Map<ListName, Entries>();
-  for (const list of LISTS) lists.set(list, yield* highestOf(days, counts, list));
-  const of = (list: ListName) => lists.get(list) ?? [];
+  const highest = new Map<ListName, Entries>();
+  for (const list of LISTS) {
+    const tallies = days.map((day) => lists(day)?.[list]);
+    highest.set(list, yield* highestOf(tallies, names[list]));
+  }
+  const of = (list: ListName) => highest.get(list) ?? [];
   const named = (list: ListName): readonly Counted[] => of(list).map(([name, count]) => ({ name, count }));
   return {
     range: period,
@@ -56,12 +66,12 @@ export function* reportOf(period: Period, summaries: Of<DaySummary>, counts: Of<
     trends: TRENDING.flatMap((category) =>
       of(category)
         .slice(0, TRENDS)
-        .map(([id, total]) => ({
+        .map(([id, total, byDay]) => ({
           category,
           id,
           label: category === 'campaigns' ? labelOf(campaignOf(id)) : id,
           total,
-          values: days.map((date) => ({ date, count: counts(date)?.lists[category].get(id) ?? 0 })),
+          values: days.map((date, day) => ({ date, count: byDay[day] ?? 0 })),
         })),
     ),
   };
@@ -87,30 +97,52 @@ function deltaOf(now: DaySummary, then: DaySummary) {
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
 
-type Entry = readonly [name: string, count: number];
+/** With how often on each day, where there was any. */
+type Entry = readonly [name: string, count: number, byDay: readonly (number | undefined)[]];
 type Entries = readonly Entry[];
 
 /** Highest first, then by name: as many as are shown. */
-function* highestOf(days: readonly string[], counts: Of<DayCounts>, list: ListName): Steps<Entries> {
-  const all = new Map<string, number>();
-  for (const day of days) {
-    for (const [name, times] of counts(day)?.lists[list] ?? []) all.set(name, (all.get(name) ?? 0) + times);
+function* highestOf(tallies: readonly (Tally | undefined)[], { all }: Names): Steps<Entries> {
+  const sums = new Float64Array(all.length);
+  for (const tally of tallies) {
+    if (!tally) continue;
+    const { names, counts } = tally;
+    for (let index = 0; index < names.length; index++) sums[names[index]!]! += counts[index]!;
     yield;
   }
-  const highest: Entry[] = [];
-  let seen = 0;
-  for (const entry of all) {
-    if (++seen % STEP === 0) yield;
+  const highest: number[] = [];
+  const isAbove = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && all[a]! < all[b]!);
+  for (let name = 0; name < sums.length; name++) {
+    if (name % STEP === 0) yield;
     const last = highest[SHOWN - 1];
-    if (last && !isAbove(entry, last)) continue;
-    const below = highest.findIndex((each) => isAbove(entry, each));
-    highest.splice(below === -1 ? highest.length : below, 0, entry);
+    if (sums[name] === 0 || (last !== undefined && !isAbove(name, last))) continue;
+    const below = highest.findIndex((each) => isAbove(name, each));
+    highest.splice(below === -1 ? highest.length : below, 0, name);
     if (highest.length > SHOWN) highest.pop();
   }
-  return highest;
+  const lines = yield* byDayOf(tallies, highest, all.length);
+  return highest.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
 }
 
-const isAbove = ([a, x]: Entry, [b, y]: Entry) => x > y || (x === y && a < b);
+/** Of each of these names, how often it was met on each day. */
+function* byDayOf(
+  tallies: readonly (Tally | undefined)[],
+  names: readonly number[],
+  size: number,
+): Steps<readonly (readonly (number | undefined)[])[]> {
+  const lines = names.map((): (number | undefined)[] => []);
+  const places = new Uint8Array(size);
+  for (const [index, name] of names.entries()) places[name] = index + 1;
+  for (const [day, tally] of tallies.entries()) {
+    if (!tally) continue;
+    for (let index = 0; index < tally.names.length; index++) {
+      const place = places[tally.names[index]!]!;
+      if (place > 0) lines[place - 1]![day] = tally.counts[index];
+    }
+    yield;
+  }
+  return lines;
+}
 
 function campaignOf(key: string) {
   const [source = '', medium = '', campaign = ''] = partsOf(key) as readonly string[];

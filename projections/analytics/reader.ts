@@ -1,14 +1,17 @@
 /** The days of a site as reports read them: what was opened is remembered, since days that are over do not change. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
-import type { DayReader } from '../../application/analytics/report.js';
+import type { DayReader, DaysRead } from '../../application/analytics/report.js';
 import type { Cache, Vault } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
-import type { DayCounts, DaySummary } from '../../domain/analytics/day.js';
+import type { DaySummary } from '../../domain/analytics/day.js';
+import { type DayLists, noNames, type SiteNames } from '../../domain/analytics/tallies.js';
 import { assertStands } from '../standing.js';
-import { DAYS, type DayRow, dayId, heldCounts, openCounts, openSummary } from './rows.js';
+import { DAYS, type DayRow, heldNames, heldTallies, openSummary, openTallies } from './rows.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
+const SITE_BYTES = 2000;
+const DAY_BYTES = 500;
 
 export interface DayReaderPorts {
   readonly db: Db;
@@ -17,10 +20,18 @@ export interface DayReaderPorts {
   readonly build: () => string | undefined;
 }
 
-interface Opened {
+interface OpenedDay {
   /** The position of the row that it was opened from. */
   readonly at: string;
-  readonly counts: DayCounts;
+  readonly summary: DaySummary;
+  /** Undefined while nobody has asked for them. */
+  readonly lists: DayLists | undefined;
+}
+
+/** What is remembered of a site. */
+interface OpenedSite {
+  readonly names: SiteNames;
+  readonly days: Map<string, OpenedDay>;
 }
 
 export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader & {
@@ -28,14 +39,13 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
   forget(instance: string): void;
   readonly cache: Cache;
 } {
-  const opened = new LRUCache<string, Opened>({
+  /** Measured anew whenever something was read. */
+  const opened = new LRUCache<string, { readonly site: OpenedSite }>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ counts }) => heldCounts(counts),
+    sizeCalculation: ({ site }) => heldBySite(site),
   });
-  const within = (instance: string, start: string, end: string) => ({
-    site: instance,
-    day: { $gte: start, $lte: end },
-  });
+  /** How often something was forgotten: what was read meanwhile is not remembered. */
+  let forgotten = 0;
 
   async function reading<Found>(read: (rows: ReturnType<typeof rowsOf>) => Promise<Found>): Promise<Found> {
     const name = build();
@@ -46,53 +56,63 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
   const rowsOf = (name: string | undefined) => db.collection<DayRow>(`${name}.${DAYS}`);
 
   return {
-    summaries: (instance, start, end) =>
-      reading(async (rows) => {
-        const fields = { site: 1, day: 1, summary: 1 };
-        const found = await rows
-          .find(within(instance, start, end))
-          .project<Pick<DayRow, 'site' | 'day' | 'summary'>>(fields)
-          .toArray();
-        const all = new Map<string, DaySummary>();
-        for (const row of found) {
-          const summary = await openSummary(vault, row);
-          if (summary) all.set(row.day, summary);
-        }
-        return all;
-      }),
-
-    counts: (instance, start, end) =>
-      reading(async (rows) => {
+    read: (instance, since, { start, end }) =>
+      reading(async (rows): Promise<DaysRead> => {
+        const before = forgotten;
         const breathe = breather();
+        const site = opened.get(instance)?.site ?? { names: noNames(), days: new Map() };
         const heads = await rows
-          .find(within(instance, start, end))
-          .project<Pick<DayRow, '_id' | 'day' | '_at'>>({ day: 1, _at: 1 })
+          .find({ site: instance, day: { $gte: since, $lte: end } })
+          .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
           .toArray();
-        const all = new Map<string, DayCounts>();
+        const all = new Map<string, OpenedDay>();
         const unknown: string[] = [];
-        for (const { _id, day, _at } of heads) {
-          const known = opened.get(_id);
-          if (known?.at === String(_at)) all.set(day, known.counts);
-          else unknown.push(_id);
+        for (const head of heads) {
+          const { _id, day, _at } = head;
+          let known = site.days.get(day);
+          if (known?.at !== String(_at)) {
+            const summary = await openSummary(vault, head);
+            if (!summary) continue;
+            known = { at: String(_at), summary, lists: undefined };
+            await breathe();
+          }
+          all.set(day, known);
+          if (day >= start && !known.lists) unknown.push(_id);
         }
-        const fresh = unknown.length > 0 ? await rows.find({ _id: { $in: unknown } }).toArray() : [];
-        for (const row of fresh) {
-          const counts = await openCounts(vault, row, breathe);
-          if (!counts) continue;
-          opened.set(row._id, { at: String(row._at), counts });
-          all.set(row.day, counts);
-          await breathe();
+        const wanted = unknown.length > 0 ? rows.find({ _id: { $in: unknown } }, WITH_LISTS) : [];
+        // One after the other: together their texts are much larger than what is kept of them.
+        for await (const row of wanted) {
+          const [summary, lists] = [
+            await openSummary(vault, row),
+            await openTallies(vault, row, site.names, breathe),
+          ];
+          if (summary) all.set(row.day, { at: String(row._at), summary, lists });
         }
-        return all;
+        for (const [day, each] of all) site.days.set(day, each);
+        if (forgotten === before) opened.set(instance, { site });
+        const summaries = new Map(Array.from(all, ([day, { summary }]) => [day, summary]));
+        const lists = new Map<string, DayLists>();
+        for (const [day, each] of all) if (day >= start && each.lists) lists.set(day, each.lists);
+        return { summaries, lists, names: site.names };
       }),
 
     countDays: (instance) => reading((rows) => rows.countDocuments({ site: instance })),
     countBefore: (day) => reading((rows) => rows.countDocuments({ day: { $lt: day } })),
 
     forget(instance) {
-      for (const id of [...opened.keys()]) if (id.startsWith(dayId(instance, ''))) opened.delete(id);
+      forgotten++;
+      opened.delete(instance);
     },
 
     cache: { name: 'analytics.days', limitBytes: CACHE_BYTES, bytes: () => opened.calculatedSize },
   };
 }
+
+/** Without the sketch: that is counted already. */
+const WITH_LISTS = { projection: { counts: 0 } };
+
+const heldBySite = ({ names, days }: OpenedSite): number =>
+  [...days.values()].reduce(
+    (sum, { lists }) => sum + DAY_BYTES + heldTallies(lists),
+    SITE_BYTES + heldNames(names),
+  );

@@ -10,6 +10,7 @@ import {
   type WrittenHead,
   type WrittenList,
 } from '../../domain/analytics/day.js';
+import { type DayLists, type SiteNames, type Tally, tallied } from '../../domain/analytics/tallies.js';
 import { REGISTERS } from '../../domain/analytics/uniques.js';
 import type { Row } from '../projection.js';
 
@@ -55,6 +56,23 @@ export async function openCounts(
   return head && readDay({ ...head, lists: written });
 }
 
+/** The lists of a day as reports read them; none where the site is deleted. */
+export async function openTallies(
+  vault: Vault,
+  { site, lists = {} }: Pick<DayRow, 'site' | 'lists'>,
+  names: SiteNames,
+  breathe: () => Promise<void> | undefined,
+): Promise<DayLists> {
+  const subject = siteSubject({ instance: site });
+  const all: { [list in ListName]?: Tally } = {};
+  for (const [list, sealed] of Object.entries(lists) as [ListName, string][]) {
+    const written = (await vault.open(subject, sealed)) as WrittenList | undefined;
+    if (written) all[list] = tallied(names[list], written);
+    await breathe();
+  }
+  return all;
+}
+
 /** Of an entry of a list, besides its characters; of a visitor who is told apart; of a day. */
 const VALUE_BYTES = 100;
 const VISITOR_BYTES = 140;
@@ -66,3 +84,16 @@ export function heldCounts({ lists, characters, visitors }: DayCounts): number {
   const texts = Object.values(characters).reduce((sum, each) => sum + 2 * each, 0);
   return values + texts + ('exact' in visitors ? visitors.exact.size * VISITOR_BYTES : REGISTERS);
 }
+
+/** Of a number and how often, with what typed arrays take. */
+const ENTRY_BYTES = 12;
+const TALLY_BYTES = 250;
+
+export const heldTallies = (lists: DayLists = {}): number =>
+  Object.values(lists).reduce((sum, { names }) => sum + TALLY_BYTES + names.length * ENTRY_BYTES, 0);
+
+export const heldNames = (names: SiteNames): number =>
+  Object.values(names).reduce(
+    (sum, { all }) => all.reduce((of, name) => of + VALUE_BYTES + 2 * name.length, sum),
+    0,
+  );

@@ -1,9 +1,9 @@
 /** The log service under load: ingest, queries over a million records, a rebuild; the whole program over HTTP. */
-import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { temporaryDirectory } from '../support/engines.js';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { watchMemory } from './process.js';
 
 const DAY = 86_400_000;
 const PER_DAY = 100_000;
@@ -174,23 +174,3 @@ const perSecond = (result: autocannon.Result) => {
   const bad = result.non2xx + result.errors;
   return `${Math.round(result['2xx'] / result.duration)}${bad ? ` and ${bad} NOT 2xx` : ''}`;
 };
-
-/** Resident memory of the service and of its engines, sampled. */
-function watchMemory({ child, enginePids }: Server) {
-  const most = new Map<number, number>();
-  const timer = setInterval(() => {
-    for (const pid of [child.pid ?? 0, ...enginePids]) {
-      try {
-        const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-        most.set(pid, Math.max(most.get(pid) ?? 0, Math.round(Number(kb) / 1024)));
-      } catch {
-        // Not on this system, or gone.
-      }
-    }
-  }, 100);
-  return {
-    most: () => most.get(child.pid ?? 0) ?? 0,
-    engines: () => enginePids.map((pid) => most.get(pid)).join(' + '),
-    stop: () => clearInterval(timer),
-  };
-}

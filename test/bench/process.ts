@@ -1,5 +1,6 @@
 /** What a process has used so far, as Linux tells it. */
 import { readFileSync } from 'node:fs';
+import type { Server } from '../support/server.js';
 
 /** Milliseconds of processor, the system's for it included. */
 export function processorMs(pid: number): number {
@@ -12,3 +13,23 @@ export function processorMs(pid: number): number {
 /** Anonymous memory in MB: mapped pages of a store are the system's, which takes them back when it needs them. */
 export const anonymousMB = (pid: number): number =>
   Number(/Pss_Anon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024;
+
+/** Resident memory of the service and of its engines, sampled. */
+export function watchMemory({ child, enginePids }: Server) {
+  const most = new Map<number, number>();
+  const timer = setInterval(() => {
+    for (const pid of [child.pid ?? 0, ...enginePids]) {
+      try {
+        const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+        most.set(pid, Math.max(most.get(pid) ?? 0, Math.round(Number(kb) / 1024)));
+      } catch {
+        // Not on this system, or gone.
+      }
+    }
+  }, 100);
+  return {
+    most: () => most.get(child.pid ?? 0) ?? 0,
+    engines: () => enginePids.map((pid) => most.get(pid)).join(' + '),
+    stop: () => clearInterval(timer),
+  };
+}

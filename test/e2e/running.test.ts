@@ -40,6 +40,9 @@ describe('the program that runs', function () {
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
       ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
       ANNALS_OPERATIONS_TOKEN: 'a-token-of-operations',
+      ANNALS_AUTH_AUTH_MODE: 'password',
+      ANNALS_AUTH_JWT_SECRET: 'a-secret-of-more-than-32-characters',
+      ANNALS_ANALYTICS_ALLOWED_EMAILS: 'ada@example.org',
     });
     running.push(guest);
   });
@@ -104,16 +107,18 @@ describe('the program that runs', function () {
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line))
         .find((line) => Object.entries(of).every(([name, value]) => line[name] === value));
-    for (const service of ['logs', 'rooms', 'operations']) {
+    for (const service of ['logs', 'rooms', 'analytics', 'operations']) {
       const { url, signIn } = told(first, { service });
       expect(url, service).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(signIn, service).to.be.a('string').and.not.equal('');
     }
     expect(told(first, { service: 'logs' }).signIn).to.match(/^everybody /);
+    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* this admin token.*: \S{43};/);
     expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
 
     expect(told(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
     expect(told(guest, { service: 'operations' }).signIn).to.include('operations.token');
+    expect(guest.lines.join('')).to.match(/email\.host is not: nobody is mailed a link to sign in/);
     const ready = told(guest, { msg: 'ready' });
     expect(new URL(ready.eventStore).host).to.equal(new URL(urls.ANNALS_EVENT_STORE_URL).host);
     expect(new URL(ready.mongo).host).to.equal(new URL(urls.ANNALS_MONGO_URL).host);

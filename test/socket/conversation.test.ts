@@ -159,6 +159,25 @@ describe('a conversation over a WebSocket', () => {
     });
   });
 
+  it('is over within seconds for who has gone while nothing is read of him', async () => {
+    const time = heldTime();
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => going });
+    const talker = await talk.open('gone');
+    for (let index = 0; index < 40; index++) talker.say('x'.repeat(500_000), { to: 'nobody' });
+    await eventually(() => expect(talk.said).to.have.length(1));
+    talker.socket.terminate();
+    let seconds = 0;
+    await eventually(() => {
+      if (seconds++ < 20) time.pass(1000);
+      return talk.left.includes('gone');
+    });
+    go();
+  });
+
   it('finds no more left of what may be under way than a request would', async () => {
     let go = () => {};
     const going = new Promise<void>((resolve) => {

@@ -1,5 +1,8 @@
 /** What happens to sites, for tests. */
+import type { DaysRead } from '../../application/analytics/report.js';
+import { type DayCounts, LISTS, type ListName, writtenList } from '../../domain/analytics/day.js';
 import type { SiteFields, SitesCommand } from '../../domain/analytics/sites.js';
+import { type DayLists, noNames, tallied } from '../../domain/analytics/tallies.js';
 
 export const secretOf = (siteId: string): SiteFields => ({
   name: siteId,
@@ -35,3 +38,23 @@ export const deleteSite = (siteId: string): SitesCommand => ({
   days: 2,
   now: 3000,
 });
+
+/** Days as reports read them. */
+export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
+  const names = noNames();
+  const lists = new Map(
+    Array.from(days, ([day, counts]) => [
+      day,
+      Object.fromEntries(
+        LISTS.map((list) => [list, tallied(names[list], writtenList(counts, list))]),
+      ) as DayLists,
+    ]),
+  );
+  return { lists, names };
+}
+
+/** What was read of a list of a day, by name. */
+export function entriesOf({ lists, names }: Pick<DaysRead, 'lists' | 'names'>, day: string, list: ListName) {
+  const tally = lists.get(day)?.[list];
+  return tally && Array.from(tally.names, (name, index) => [names[list].all[name], tally.counts[index]]);
+}

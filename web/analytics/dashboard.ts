@@ -11,8 +11,9 @@ import { createReportView } from './report-view.js';
 import { createSiteDialogs } from './sites.js';
 import { counted } from './words.js';
 
-/** While hits come, reports are asked for no more often. */
+/** While hits come, reports are asked for no more often, and the less often the more work they are. */
 const REFRESH_MS = 2000;
+const REST_SHARE = 10;
 
 /** `over`: the session has ended. */
 export function createDashboard(api: Api, over: () => void) {
@@ -23,6 +24,8 @@ export function createDashboard(api: Api, over: () => void) {
   let following = new AbortController();
   let asking = new AbortController();
   let refreshing: ReturnType<typeof setTimeout> | undefined;
+  /** How long the last report took, ms. */
+  let took = 0;
 
   const picker = byId<HTMLSelectElement>('site');
   const [main, trouble] = [byId('report'), byId('trouble')];
@@ -128,9 +131,11 @@ export function createDashboard(api: Api, over: () => void) {
     showPeriod(period);
     history.replaceState(null, '', `?${query({ site: id, ...period })}`);
     main.setAttribute('aria-busy', String(what !== 'same'));
+    const asked = performance.now();
     try {
       const report = await api.report(id, period, signal);
       if (signal.aborted) return;
+      took = performance.now() - asked;
       tell('');
       view.show(id, report);
       if (what === 'new' && isEmpty(report)) install.open(true);
@@ -145,10 +150,13 @@ export function createDashboard(api: Api, over: () => void) {
   /** Soon: what has come is counted then. */
   function refresh() {
     if (document.hidden) return;
-    refreshing ??= setTimeout(() => {
-      refreshing = undefined;
-      void load('same');
-    }, REFRESH_MS);
+    refreshing ??= setTimeout(
+      () => {
+        refreshing = undefined;
+        void load('same');
+      },
+      Math.max(REFRESH_MS, REST_SHARE * took),
+    );
   }
 
   /** With what the address asks for. */

@@ -6,21 +6,23 @@ import type { Settled } from '../../../application/ports.js';
 import { emptyDay, LISTS } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { talliesOf } from '../../support/analytics.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
 describe('a report of a year', () => {
   it('is worked out in turns, however much was counted', async () => {
     const days = daysOf(lastDays(365, NOW));
-    const counts = new Map(days.map((day) => [day, emptyDay()]));
-    for (const [nth, { lists }] of [...counts.values()].entries())
+    const kinds = new Map(Array.from({ length: 50 }, (_, kind) => [String(kind), emptyDay()]));
+    for (const [kind, { lists }] of kinds)
       for (const list of LISTS)
-        for (let n = 0; n < 120; n++) lists[list].set(`["${nth % 50}","${n}",""]`, n + 1);
+        for (let n = 0; n < 1000; n++) lists[list].set(`["${kind}","${n}",""]`, n + 1);
+    const { lists: ofKinds, names } = talliesOf(kinds);
+    const lists = new Map(days.map((day, nth) => [day, ofKinds.get(String(nth % 50))!]));
     const reports = createReports({
       directory: { find: async () => () => ({ instance: 'one' }) } as unknown as Directory,
       days: {
-        summaries: async () => new Map(),
-        counts: async () => counts,
+        read: async () => ({ summaries: new Map(), lists, names }),
         countDays: async () => 0,
         countBefore: async () => 0,
       },
@@ -47,8 +49,8 @@ describe('a report of a year', () => {
     const { pages, campaigns } = told.body;
     // On 15 of the 50 a day more.
     expect(pages.slice(0, 2)).to.deep.equal([
-      { name: '["0","119",""]', count: 960 },
-      { name: '["1","119",""]', count: 960 },
+      { name: '["0","999",""]', count: 8000 },
+      { name: '["1","999",""]', count: 8000 },
     ]);
     expect(campaigns).to.have.lengthOf(20);
     expect(rounds).to.be.greaterThan(2);

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/analytics/day.js';
 import { before, between, daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { reportOf } from '../../../domain/analytics/report.js';
+import { talliesOf } from '../../support/analytics.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
@@ -79,11 +80,12 @@ const tally = (values: readonly (string | undefined)[]) => {
 
 describe('a report', () => {
   const report = (days: ReadonlyMap<string, DayCounts>, of = period) => {
-    const steps = reportOf(
-      of,
-      (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
-      (day) => days.get(day),
-    );
+    const { lists, names } = talliesOf(days);
+    const steps = reportOf(of, {
+      summaries: (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
+      lists: (day) => lists.get(day),
+      names,
+    });
     for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
   };
 

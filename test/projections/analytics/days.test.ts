@@ -13,10 +13,12 @@ import { days } from '../../../projections/analytics/days.js';
 import { createDayReader } from '../../../projections/analytics/reader.js';
 import { DAYS, type DayRow } from '../../../projections/analytics/rows.js';
 import { collectionName } from '../../../projections/projection.js';
+import { entriesOf } from '../../support/analytics.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
+const BOTH = { start: '2026-11-22', end: '2026-11-23' };
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
 
@@ -134,7 +136,7 @@ describe('the days of sites', function () {
         await apply(events.slice(at));
         await (await open(rebuilt))(events);
         expect(await scan(live)).to.deep.equal(await scan(rebuilt));
-        const summaries = await reader(live).summaries('one', '2026-11-22', '2026-11-23');
+        const { summaries } = await reader(live).read('one', '2026-11-22', BOTH);
         const views = acts
           .filter(({ site }) => site === 'one')
           .flatMap(({ hits: of }) => of)
@@ -190,18 +192,18 @@ describe('the days of sites', function () {
     const { vault, recorded, open, raw, reader } = useVault();
     const secret = '/quarantined-xylophones';
     await (await open('sealed'))(await recorded([hits('one', [{ path: secret }], [1])]));
-    const range = ['one', '2026-11-22', '2026-11-22'] as const;
+    const range = ['one', '2026-11-22', BOTH] as const;
     const [row] = await raw('sealed');
     expect(Object.keys(row!)).to.have.members(['_id', '_at', 'site', 'day', 'summary', 'counts', 'lists']);
     expect(JSON.stringify(row)).not.to.include('xylophones').and.not.to.include('pageviews');
     const one = reader('sealed');
-    expect((await one.counts(...range)).get('2026-11-22')?.lists.pages.get(secret)).to.equal(1);
+    expect(entriesOf(await one.read(...range), '2026-11-22', 'pages')).to.deep.equal([[secret, 1]]);
     expect(one.cache.bytes()).to.be.greaterThan(0);
     await vault.destroy(siteSubject({ instance: 'one' }));
     one.forget('one');
     expect(one.cache.bytes()).to.equal(0);
-    expect((await one.counts(...range)).size).to.equal(0);
-    expect((await one.summaries(...range)).size).to.equal(0);
+    const { summaries, lists } = await one.read(...range);
+    expect([summaries.size, lists.size]).to.deep.equal([0, 0]);
   });
 
   it('are written as far as something came to them', async () => {
@@ -219,12 +221,10 @@ describe('the days of sites', function () {
     expect(written.map((lists) => Object.keys(lists).length)).to.deep.equal([3, 4, 4]);
     expect([same(0, 'pages'), same(0, 'referrers'), same(1, 'events')]).to.deep.equal([true, true, true]);
     expect([same(1, 'pages'), same(1, 'browsers')]).to.deep.equal([false, false]);
-    const counts = (await reader('parts').counts('one', '2026-11-22', '2026-11-22')).get('2026-11-22')!;
-    expect([...counts.lists.pages, ...counts.lists.events]).to.deep.equal([
-      ['/a', 2],
-      ['buy', 1],
-    ]);
-    expect([counts.pageviews, counts.events]).to.deep.equal([2, 1]);
+    const read = await reader('parts').read('one', '2026-11-22', BOTH);
+    expect(entriesOf(read, '2026-11-22', 'pages')).to.deep.equal([['/a', 2]]);
+    expect(entriesOf(read, '2026-11-22', 'events')).to.deep.equal([['buy', 1]]);
+    expect(read.summaries.get('2026-11-22')).to.include({ pageviews: 2, events: 1 });
   });
 
   it('are read anew when more has come', async () => {
@@ -234,8 +234,23 @@ describe('the days of sites', function () {
     const one = reader('more');
     for (const [index, event] of events.entries()) {
       await apply([event]);
-      const counts = await one.counts('one', '2026-11-22', '2026-11-22');
-      expect(counts.get('2026-11-22')?.lists.pages.get('/a')).to.equal(index + 1);
+      const read = await one.read('one', '2026-11-22', BOTH);
+      expect(entriesOf(read, '2026-11-22', 'pages')).to.deep.equal([['/a', index + 1]]);
+    }
+  });
+
+  it('are read of a period, and summed up of what was before it', async () => {
+    const { recorded, open, reader } = useVault();
+    const of = (path: string, ago: number) => hits('one', [{ path }], [], NOON + DAY_MS - ago * DAY_MS);
+    await (await open('before'))(await recorded([of('/a', 2), of('/b', 1), of('/a', 0)]));
+    const one = reader('before');
+    for (const start of ['2026-11-23', '2026-11-22', '2026-11-23']) {
+      const read = await one.read('one', '2026-11-21', { start, end: '2026-11-23' });
+      expect([...read.summaries.keys()], start).to.deep.equal(['2026-11-21', '2026-11-22', '2026-11-23']);
+      expect([...read.lists.keys()].sort(), start).to.deep.equal(
+        ['2026-11-21', '2026-11-22', '2026-11-23'].filter((day) => day >= start),
+      );
+      expect(entriesOf(read, '2026-11-23', 'pages')).to.deep.equal([['/a', 1]]);
     }
   });
 });
