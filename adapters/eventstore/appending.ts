@@ -1,9 +1,10 @@
 /**
  * The driver's client with an append of its own, over the same call: the driver's puts every event into bytes twice,
- * and its data into base64 and back each time, which was a twentieth of all that a short command costs.
+ * and its data into base64 and back each time, which was a twentieth of all that a short command costs. What it
+ * subscribes to is read in fewer steps, too.
  */
 import { randomUUID } from 'node:crypto';
-import type { AppendResult, AppendToStreamOptions, EventData } from '@eventstore/db-client';
+import type { AppendResult, AppendToStreamOptions, EventData, ResolvedEvent } from '@eventstore/db-client';
 
 // Required: of CommonJS that is imported Node first looks through all for names, and this is half a megabyte.
 import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
@@ -14,10 +15,28 @@ import empty = require('google-protobuf/google/protobuf/empty_pb.js');
 import timestamps = require('google-protobuf/google/protobuf/timestamp_pb.js');
 
 import { ANY, EventStoreDBClient, NO_STREAM, STREAM_EXISTS } from './driver.js';
+import { readAnswer } from './reading.js';
 
 type Connection = InstanceType<typeof services.StreamsClient>;
 type Call = ReturnType<Connection['batchAppend']>;
 type Waiting = Parameters<ConstructorParameters<typeof Promise<AppendResult>>[0]>;
+
+type Subscribe = InstanceType<typeof EventStoreDBClient>['subscribeToAll'];
+type Reading = ReturnType<Connection['read']>;
+type ReadingConnection = Pick<Connection, 'read'>;
+type ReadEvent = InstanceType<typeof messages.ReadResp.ReadEvent>;
+
+const { path: READ, requestSerialize } = services.StreamsService.read;
+
+/** A connection whose answers are read by `readAnswer`. */
+const readingOf = (connection: Connection) =>
+  ({
+    read: (request: InstanceType<typeof messages.ReadReq>, ...how: readonly never[]) =>
+      connection.makeServerStreamRequest(READ, requestSerialize, readAnswer, request, ...how),
+  }) as unknown as ReadingConnection;
+
+const resolved = (event: ResolvedEvent | ReadEvent) =>
+  'hasEvent' in event ? driver.convertGrpcEvent(event) : event;
 
 /** All appends of a connection go over one call, and its answers come in any order. */
 const calls = new WeakMap<Connection, Call | Promise<Call>>();
@@ -43,6 +62,20 @@ export class AppendingClient extends EventStoreDBClient {
       (await channel?.catch(() => undefined))?.close();
     };
     return client;
+  }
+
+  /** As the driver's, over the same call; events are read in fewer steps. */
+  override subscribeToAll(...[options, readable]: Parameters<Subscribe>): ReturnType<Subscribe> {
+    const { GRPCStreamCreator } = this;
+    const reading: AppendingClient = Object.create(this, {
+      GRPCStreamCreator: {
+        value: (_: unknown, name: string, begin: (connection: ReadingConnection) => Reading) =>
+          GRPCStreamCreator(services.StreamsClient, name, (connection) => begin(readingOf(connection))),
+      },
+    });
+    const subscription = super.subscribeToAll.call(reading, options, readable);
+    const converted = { convertGrpcEvent: (event: ResolvedEvent | ReadEvent) => resolved(event) };
+    return Object.assign(subscription, converted);
   }
 
   /** Rejects as the driver's does. What is appended goes in one message, and is answered as a whole. */

@@ -50,6 +50,14 @@ export function createPace({ atOnce, perSecond }: Allowance, clock: Clock = perf
   };
 }
 
+/** As slow as the slowest of them, and of each the same is spent. */
+export const together = (...paces: readonly Pace[]): Pace => ({
+  wait: (amount) => Math.max(...paces.map((each) => each.wait(amount))),
+  spend(amount) {
+    for (const each of paces) each.spend(amount);
+  },
+});
+
 /** Of more, who was met longest ago begins anew. */
 const KNOWN = 10_000;
 

@@ -51,31 +51,31 @@ const PROBES = 4;
 /** A Bloom filter. Pieces can be guessed: it is to be sealed. */
 export function filterOf(pieces: ReadonlySet<number>): Uint8Array {
   const filter = new Uint8Array(Math.max(8, pieces.size));
+  const bits = filter.length * 8;
   for (const piece of pieces) {
-    probe(filter, piece, (byte, bit) => {
-      filter[byte]! |= bit;
-      return true;
-    });
+    const step = stepOf(piece);
+    let place = beginOf(piece);
+    for (let count = 0; count < PROBES; count++) {
+      const at = (place >>> 0) % bits;
+      filter[at >>> 3]! |= 1 << (at & 7);
+      place = (place + step) | 0;
+    }
   }
   return filter;
 }
 
 /** False only for what it has not. */
 export function mayHave(filter: Uint8Array, piece: number): boolean {
-  let has = true;
-  probe(filter, piece, (byte, bit) => {
-    if ((filter[byte]! & bit) === 0) has = false;
-    return has;
-  });
-  return has;
-}
-
-function probe({ length }: Uint8Array, piece: number, each: (byte: number, bit: number) => boolean) {
-  let place = Math.imul(piece ^ (piece >>> 16), 0x85ebca6b);
-  const step = Math.imul(piece ^ (piece >>> 13), 0xc2b2ae35) | 1;
+  const [bits, step] = [filter.length * 8, stepOf(piece)];
+  let place = beginOf(piece);
   for (let count = 0; count < PROBES; count++) {
-    const at = (place >>> 0) % (length * 8);
-    if (!each(at >>> 3, 1 << (at & 7))) return;
+    const at = (place >>> 0) % bits;
+    if ((filter[at >>> 3]! & (1 << (at & 7))) === 0) return false;
     place = (place + step) | 0;
   }
+  return true;
 }
+
+/** Where a piece is looked for first, and how far on each time after that. */
+const beginOf = (piece: number): number => Math.imul(piece ^ (piece >>> 16), 0x85ebca6b);
+const stepOf = (piece: number): number => Math.imul(piece ^ (piece >>> 13), 0xc2b2ae35) | 1;

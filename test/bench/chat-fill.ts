@@ -50,6 +50,9 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
   };
   try {
     await Promise.all(Array.from({ length: AT_ONCE }, some));
+    // As a node that serves would have left it: whoever comes back is told what nobody can have missed.
+    const head = await kernel.head();
+    await kernel.windows.save(new Map([[chat.name, { horizon: head, from: head }]]));
   } finally {
     await kernel.close();
     await servers.stop();

@@ -1,81 +1,122 @@
-/** The chat under load: posting and reading over HTTP, in one channel and in a hundred, the whole program in processes of its own. */
+/** The chat under load beside one that holds much already, by turns: posting, reading, searching, starting; whole programs in processes of their own. */
 import { fileURLToPath } from 'node:url';
 import { ask, devLogin } from '../support/chat-client.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
+import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
-import { processorMs } from './process.js';
+import { anonymousMB, processorMs } from './process.js';
 
-/** Milliseconds of processor time, user and system, of each process so far: the server, and the engines together. */
-function spent({ child, enginePids }: Server): readonly [own: number, engines: number] {
-  return [processorMs(child.pid ?? 0), enginePids.reduce((sum, pid) => sum + processorMs(pid), 0)];
+/** A chat that is served, with one channel of its own and a hundred that what it holds is in. */
+interface Served {
+  readonly name: string;
+  readonly server: Server;
+  readonly base: string;
+  readonly token: string;
+  readonly one: string;
+  readonly hundred: readonly string[];
+  /** Asked so far. */
+  asked: number;
 }
 
-/** `quick` measures for 2 s instead of 8 s, and stores a tenth of the messages. */
+const ROUNDS = 3;
+
+const pidsOf = ({ child, enginePids }: Server) => [child.pid ?? 0, ...enginePids];
+
+/** Processor time of the server and of the engines, ms. */
+function spent(server: Server): readonly [own: number, engines: number] {
+  const [own = 0, ...engines] = pidsOf(server).map(processorMs);
+  return [own, engines.reduce((sum, each) => sum + each, 0)];
+}
+
+const memoryOf = (server: Server) =>
+  `${pidsOf(server)
+    .map((pid) => anonymousMB(pid).toFixed(0))
+    .join(' + ')} MB`;
+
+const works: { readonly [what: string]: (chat: Served) => Omit<Request, 'headers'> } = {
+  'posting into one channel': (chat) => post(chat, chat.one),
+  'posting into a hundred': (chat) => post(chat, chat.hundred[chat.asked % 100]!),
+  'reading the newest 50': ({ hundred, asked }) => get(`/channels/${hundred[asked % 20]}/messages`),
+  'searching a rare word': () => get('/search/messages?q=wombat'),
+  'searching a word of many': ({ asked }) => get(`/search/messages?q=word${(asked * 7919) % 5000}`),
+  'searching what one says': ({ asked }) => get(`/search/messages?q=number${asked * 97}`),
+  'searching what nobody says': ({ asked }) => get(`/search/messages?q=nowhere${asked}`),
+};
+
+const get = (path: string) => ({ method: 'GET' as const, path });
+const post = ({ asked }: Served, channel: string) => ({
+  method: 'POST' as const,
+  path: `/channels/${channel}/messages`,
+  body: JSON.stringify({ content: `message ${asked} that says what people say to each other` }),
+});
+
+/** `quick` asks a tenth. `stored`: messages that the second chat holds; without it 100,000, or 10,000. */
 export async function bench(
   print: (line: string) => void,
-  { quick = false }: { quick?: boolean },
+  { quick = false, stored = quick ? 10_000 : 100_000 }: { quick?: boolean; stored?: number },
 ): Promise<void> {
-  const duration = quick ? 2 : 8;
-  const directory = temporaryDirectory();
-  const server = await startServer(directory.path, ['--log-level', 'info']);
+  const amount = quick ? 400 : 4000;
+  const directories = [temporaryDirectory(), temporaryDirectory()] as const;
+  const running: Server[] = [];
   try {
-    const base = server.urls.chat ?? '';
-    const { token } = await devLogin(base, 'admin@localhost');
-    // Made anew for each: what sends them adds to them.
-    const headers = () => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
-    const channel = async (name: string): Promise<string> =>
-      (await ask(base, 'POST', '/channels', { token, body: { name } })).body.channel.id;
-    const posts = (channels: readonly string[]) => {
-      let index = 0;
-      return (): Request => ({
-        method: 'POST',
-        path: `/channels/${channels[index++ % channels.length]}/messages`,
-        headers: headers(),
-        body: JSON.stringify({ content: `message ${index} that says what people say to each other` }),
-      });
-    };
-    const reads = (id: string) => (): Request => ({
-      method: 'GET',
-      path: `/channels/${id}/messages`,
-      headers: headers(),
-    });
+    const empty = await chatIn(directories[0].path, 'empty', running);
+    const { hundred, author, stop } = await chatIn(directories[1].path, 'first', running);
+    await stop();
+    const begun = process.cpuUsage();
+    await fill({ dataDir: directories[1].path, channels: hundred, author, amount: stored });
+    const { user, system } = process.cpuUsage(begun);
+    print(
+      `filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`,
+    );
 
-    async function measure(
-      what: string,
-      amount: { duration?: number; amount?: number },
-      next: () => Request,
-    ) {
-      const before = spent(server);
-      const result = await load(base, amount, next);
-      const [own, engines] = spent(server).map((each, at) => (1000 * (each - before[at]!)) / result.done);
-      print(
-        `${what}: ${result.text}; processor time ${own!.toFixed(0)} + ${engines!.toFixed(0)} µs a request`,
-      );
+    const first = await startServer(directories[1].path, ['chat']);
+    running.push(first);
+    const [own, engines] = spent(first).map((each) => ((each * 1000) / stored).toFixed(0));
+    print(`read models of them, with the start: ${own} + ${engines} µs each, ${memoryOf(first)}`);
+    await first.stop();
+    const full = await chatIn(directories[1].path, 'full', running, hundred);
+    for (const { name, server } of [empty, full]) {
+      const processor = spent(server).map((each) => each.toFixed(0));
+      print(`start, ${name}: ready in ${server.ms} ms, ${processor.join(' + ')} ms, ${memoryOf(server)}`);
     }
 
-    const one = await channel('one');
-    await measure('warming up', { amount: 2000 }, posts([one]));
-    await measure('posting into one channel', { duration }, posts([one]));
-    const hundred: string[] = [];
-    for (let n = 0; n < 100; n++) hundred.push(await channel(`c${n}`));
-    await measure('posting into a hundred channels', { duration }, posts(hundred));
-    await measure('reading the newest 50', { duration }, reads(one));
-    const stored = quick ? 10_000 : 100_000;
-    await measure(`posting ${stored} more`, { amount: stored }, posts([one, ...hundred]));
-    await measure('posting into one channel then', { duration }, posts([one]));
-    await measure('reading the newest 50 then', { duration }, reads(one));
-    const { body } = await ask(base, 'GET', `/channels/${one}/messages?limit=500`, { token });
-    const { id } = body.messages[0];
-    await measure('reading 50 older ones', { duration }, () => ({
-      method: 'GET',
-      path: `/channels/${one}/messages?before=${id}`,
-      headers: headers(),
-    }));
+    for (const [what, next] of Object.entries(works)) {
+      for (let round = 0; round <= ROUNDS; round++)
+        for (const chat of [empty, full]) {
+          const before = spent(chat.server);
+          const result = await load(chat.base, { amount }, () => {
+            chat.asked++;
+            const headers = { 'content-type': 'application/json', authorization: `Bearer ${chat.token}` };
+            return { ...next(chat), headers };
+          });
+          const cost = spent(chat.server).map((each, at) => (1000 * (each - before[at]!)) / result.done);
+          // The first round is of code that is not compiled yet.
+          if (round > 0)
+            print(
+              `${what}, ${chat.name}: ${result.text}; ${cost.map((each) => each.toFixed(0)).join(' + ')} µs`,
+            );
+        }
+    }
+    for (const { name, server } of [empty, full]) print(`under load, ${name}: ${memoryOf(server)}`);
   } finally {
-    await server.stop();
-    directory.remove();
+    for (const server of running) await server.stop();
+    for (const { remove } of directories) remove();
   }
+}
+
+/** `known`: the hundred channels, where they are there. */
+async function chatIn(dataDir: string, name: string, running: Server[], known?: readonly string[]) {
+  const server = await startServer(dataDir, ['chat']);
+  running.push(server);
+  const base = server.urls.chat ?? '';
+  const { token, id: author } = await devLogin(base, 'admin@localhost');
+  const channel = async (called: string): Promise<string> =>
+    (await ask(base, 'POST', '/channels', { token, body: { name: called } })).body.channel.id;
+  const hundred = [...(known ?? [])];
+  while (hundred.length < 100) hundred.push(await channel(`c${hundred.length}`));
+  const one = await channel(`one ${name}`);
+  return { name, server, base, token, one, hundred, author, asked: 0, stop: () => server.stop() };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,4 @@
-/** `npm run bench -- [analytics] [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N] [--hits=N]`: measures, beside ceilings of the same machine in the same run. */
+/** `npm run bench -- [analytics] [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N] [--hits=N] [--stored=N]`: measures, beside ceilings of the same machine in the same run. */
 import { bench as analytics } from './analytics.js';
 import { bench as chat } from './chat.js';
 import { bench as eventstore } from './eventstore.js';
@@ -31,10 +31,13 @@ const number = (flag: string) =>
 const rooms = number('--rooms');
 /** Stored, before reports of analytics are asked for. */
 const hits = number('--hits');
+/** Messages that a chat holds already. */
+const stored = number('--stored');
 const chosen = Object.entries(benches).filter(
   ([name]) => !given.some((each) => each in benches) || given.includes(name),
 );
 for (const [name, bench] of chosen) {
   console.log(`# ${name}`);
-  await bench(console.log, { quick, ...(rooms && { rooms }), ...(hits && { hits }) });
+  const amounts = { ...(rooms && { rooms }), ...(hits && { hits }), ...(stored && { stored }) };
+  await bench(console.log, { quick, ...amounts });
 }

@@ -2,7 +2,7 @@
 import type { Arrival, Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES, createPace, type Pace } from '../../../application/meeting/pace.js';
+import { CHANGES, createPace, type Pace, together } from '../../../application/meeting/pace.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
@@ -100,14 +100,7 @@ export const createConversing =
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let wrongPasswords = 0;
     let hasOpened = false;
-    const own = createPace(CHANGES, deps.monotonic);
-    const pace = {
-      wait: () => Math.max(own.wait(), changing.wait()),
-      spend() {
-        own.spend();
-        changing.spend();
-      },
-    };
+    const pace = together(createPace(CHANGES, deps.monotonic), changing);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<void>>();

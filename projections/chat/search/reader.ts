@@ -10,6 +10,7 @@ import { createHeads, type Head, keyOf } from './heads.js';
 import { type Found, isEnough, newest } from './newest.js';
 import { lineOf } from './packs.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
+import { createSharedReads } from './shared-reads.js';
 import { encodeTexts, type LineQuery, Texts } from './texts.js';
 
 /** Filters of a million messages take about so much. */
@@ -33,6 +34,11 @@ export interface SearchReaderPorts {
 /** What is asked for, with the rarest words first, as it seems. */
 interface Wanted extends LineQuery {
   readonly words: readonly (LineQuery['words'][number] & { readonly pieces: readonly number[] })[];
+}
+
+/** A head, and the build that its row is in. */
+interface Located extends Head {
+  readonly build: string;
 }
 
 interface Rows {
@@ -59,46 +65,64 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   const isKept = ({ size }: Texts) =>
     texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
 
-  async function readFilters({ packs }: Rows, some: readonly Head[]) {
-    const missing = some.filter(({ isPack, key }) => isPack && !filters.has(key));
-    if (missing.length === 0) return;
-    const asked = { _id: { $in: missing.map(({ id }) => id) } };
+  /** Of packs. */
+  const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
+    const asked = { _id: { $in: some.map(({ id }) => id) } };
+    const { packs } = rowsOf(some[0]!.build);
     for (const row of await packs.find(asked).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
+      if (isTurnOver()) await nextTurn();
       const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
       // Of what can't be opened nothing is found.
       filters.set(keyOf(true, row), bytes ?? new Uint8Array(8));
     }
+    return new Map();
+  });
+
+  async function readFilters(build: string, some: readonly Head[]) {
+    const missing = some.filter(({ isPack, key }) => isPack && !filters.has(key));
+    if (missing.length > 0) await filtersOf(missing.map(locatedIn(build)));
   }
 
-  /** By the ids of their heads, as they are or newer; those that are no more are missing. */
-  async function readTexts(
-    { packs, runs }: Rows,
-    some: readonly Head[],
-  ): Promise<ReadonlyMap<string, Texts>> {
+  /** As they are or newer; those that are no more are missing. */
+  const textsOf = createSharedReads<Located, Texts>(async (some) => {
+    const { packs, runs } = rowsOf(some[0]!.build);
     const found = new Map<string, Texts>();
-    const missing: [string[], string[]] = [[], []];
-    for (const { id, key, isPack } of some) {
-      const known = texts.get(key);
-      if (known) found.set(id, known);
-      else missing[isPack ? 0 : 1].push(id);
-    }
-    // Of one place both begin alike, and never are both asked for.
-    const opened = (isPack: boolean, row: PackRow | RunRow, each: Texts) => {
-      if (!isPack || isKept(each)) texts.set(keyOf(isPack, row), each);
-      found.set(row._id, each);
-    };
-    const [missingPacks, missingRuns] = missing.map(($in) => ({ _id: { $in } }));
-    if (missing[0].length > 0)
-      for (const row of await packs.find(missingPacks!).project<PackRow>({ filter: 0 }).toArray()) {
+    const askedPacks = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
+    const askedRuns = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
+    if (askedPacks.size > 0) {
+      const asked = { _id: { $in: [...askedPacks.keys()] } };
+      for (const row of await packs.find(asked).project<PackRow>({ filter: 0 }).toArray()) {
+        if (isTurnOver()) await nextTurn();
         const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
-        if (bytes) opened(true, row, new Texts(bytes, row.authors));
+        if (!bytes) continue;
+        const each = new Texts(bytes, row.authors);
+        if (isKept(each)) texts.set(keyOf(true, row), each);
+        found.set(askedPacks.get(row._id)!, each);
       }
-    if (missing[1].length > 0)
-      for (const row of await runs.find(missingRuns!).toArray()) {
+    }
+    if (askedRuns.size > 0)
+      for (const row of await runs.find({ _id: { $in: [...askedRuns.keys()] } }).toArray()) {
+        if (isTurnOver()) await nextTurn();
         const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
         const authors = unique(lines.flatMap(({ author }) => author ?? []));
-        opened(false, row, new Texts(encodeTexts(lines, authors), authors));
+        const each = new Texts(encodeTexts(lines, authors), authors);
+        texts.set(keyOf(false, row), each);
+        found.set(askedRuns.get(row._id)!, each);
       }
+    return found;
+  });
+
+  /** By the keys of their heads. */
+  async function readTexts(build: string, some: readonly Head[]): Promise<ReadonlyMap<string, Texts>> {
+    const found = new Map<string, Texts>();
+    const missing: Head[] = [];
+    for (const head of some) {
+      const known = texts.get(head.key);
+      if (known) found.set(head.key, known);
+      else missing.push(head);
+    }
+    if (missing.length > 0)
+      for (const [key, each] of await textsOf(missing.map(locatedIn(build)))) found.set(key, each);
     return found;
   }
 
@@ -115,18 +139,18 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   }
 
   /** The newest, so many, of which some may have become others since. */
-  async function look(rows: Rows, all: readonly Head[], query: Wanted, limit: number) {
+  async function look(build: string, all: readonly Head[], query: Wanted, limit: number) {
     let found: readonly Found[] = [];
     for (let from = 0, size = FIRST_AT_ONCE; from < all.length; from += size, size = AT_ONCE) {
       const some = all.slice(from, from + size);
       if (isEnough(found, limit, some[0]!)) break;
-      await readFilters(rows, some);
+      await readFilters(build, some);
       const open = some.filter((head) => mayBeIn(head, query));
-      const read = await readTexts(rows, open);
+      const read = await readTexts(build, open);
       for (const head of open) {
         if (isTurnOver()) await nextTurn();
         if (isEnough(found, limit, head)) break;
-        const lines = read.get(head.id);
+        const lines = read.get(head.key);
         if (!lines) continue;
         const slots = lines.find(query).slice(-limit).reverse();
         const more = slots.map((slot) => ({ head, texts: lines, slot, posted: lines.posted(slot) }));
@@ -145,9 +169,10 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     async prepare() {
       const name = build();
       if (name === undefined) return;
-      const first = (await heads.all(name)).slice(0, FIRST_AT_ONCE);
-      await readFilters(rowsOf(name), first);
-      await readTexts(rowsOf(name), first);
+      const all = await heads.all(name);
+      await readTexts(name, all.slice(0, FIRST_AT_ONCE));
+      for (let from = 0; from < all.length; from += AT_ONCE)
+        await readFilters(name, all.slice(from, from + AT_ONCE));
     },
     caches: [
       { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
@@ -157,12 +182,11 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     async find(asked) {
       const name = build();
       if (name === undefined) return [];
-      const rows = rowsOf(name);
       const visible = seen(await heads.all(name), asked.sees);
       const query = wantedOf(asked);
       for (let more = 0; ; ) {
-        const found = await look(rows, visible, query, asked.limit + more);
-        const hits = await docs.read(rows.runs, found, query);
+        const found = await look(name, visible, query, asked.limit + more);
+        const hits = await docs.read(rowsOf(name).runs, found, query);
         const lacking = found.length - hits.length;
         if (lacking <= more || found.length < asked.limit + more) return hits.slice(0, asked.limit);
         more = lacking;
@@ -170,6 +194,10 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     },
   };
 }
+
+const locatedIn =
+  (build: string) =>
+  (head: Head): Located => ({ ...head, build });
 
 function seen(heads: readonly Head[], sees: SearchQuery['sees']): readonly Head[] {
   const known = new Map<string, boolean>();

@@ -8,6 +8,7 @@ import {
   jsonEvent,
   NO_STREAM,
   STREAM_EXISTS,
+  streamNameFilter,
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { AppendingClient } from '../../../adapters/eventstore/appending.js';
@@ -17,6 +18,7 @@ import {
   numbered,
   numbersOf,
   rejection,
+  take,
   useOwnEventStore,
 } from '../../support/eventstore-client.js';
 
@@ -67,6 +69,17 @@ describe('an append of our own', () => {
       return { success, nextExpectedRevision, found: await stored(client, stream) };
     });
     expect(ours).to.equal(theirs).and.to.include('naïve 日本');
+  });
+
+  it('is followed as the driver follows it', async () => {
+    const events = [jsonEvent({ type: 'A', data: { text: '日本' }, metadata: { by: 'ö' } }), numbered(3)];
+    const stream = freshStream();
+    await own.appendToStream(stream, events);
+    const filter = streamNameFilter({ prefixes: [stream] });
+    const [ours, theirs] = await Promise.all(
+      [own, store.client].map((client) => take(client.subscribeToAll({ filter }), events.length)),
+    );
+    expect(ours).to.deep.equal(theirs);
   });
 
   it('says where the last of its events stands', async () => {

@@ -169,19 +169,6 @@ describe('the index of what was said', function () {
     );
   });
 
-  it('is read ahead by who is to search: then only what is shown is asked for', async () => {
-    const acts: Act[] = Array.from({ length: 600 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
-    const all = await index.recorded(told(acts).events);
-    const run = await delivered(all, []);
-    const reader = index.reader(run, all.at(-1)!.position);
-    await reader.prepare();
-    const asked = index.finds();
-    const words = [{ text: 'alpha', authors: new Set<string>() }];
-    const found = await reader.find({ words, sees: () => true, limit: 5 });
-    expect(found.map(({ id }) => id)).to.deep.equal(['m599', 'm598', 'm597', 'm596', 'm595']);
-    expect(index.finds()).to.equal(asked + 1);
-  });
-
   it('is the same after a crash between the writes of what belongs together', async () => {
     const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
     const changes: Act[] = [
