@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { ADMIN, type AnalyticsNodes, useAnalytics } from './analytics-node.js';
 import { complaintsOf, hasBrowser, startBrowser } from './browser.js';
+import { eventually } from './condition.js';
 import { type Letter, type PostOffice, startPostOffice } from './smtp.js';
 
 /** Who may sign in by a link. */
@@ -96,6 +97,20 @@ export const says = (page: Page, place: string, text: string | RegExp): Promise<
 export async function noScroll(page: Page): Promise<void> {
   expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
 }
+
+/** Resolves when a point of the chart has this colour: red, green, blue. */
+export const draws = (page: Page, colour: readonly number[]): Promise<unknown> =>
+  eventually(() =>
+    page.evaluate<boolean>(
+      `(([r, g, b]) => {
+        const canvas = document.querySelector('#chart canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) return true;
+        return false;
+      })(${JSON.stringify(colour)})`,
+    ),
+  );
 
 /** For who wants to see it: into the folder that SCREENSHOTS names. */
 export async function picture(page: Page, name: string): Promise<void> {

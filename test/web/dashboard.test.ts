@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
 import { ask } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
 import {
   ADA,
   accessible,
   button,
+  draws,
   noScroll,
   picture,
   saved,
@@ -99,14 +99,18 @@ describe('the dashboard', function () {
     const page = await openAt(site);
     await says(page, '#recent', '/before');
     await says(page, '#live-count', '1 page view in the last 5 minutes');
+    await button(page, '/before').focus();
     await analytics.collect([
-      { site, path: '/pricing', referrer: 'https://news.example/x' },
-      { site, path: '/pricing', event: 'Sign up' },
+      { site, path: '/', referrer: 'https://news.example/x' },
+      { site, path: '/', event: 'Sign up' },
     ]);
-    await says(page, '#recent', 'Sign up on /pricing');
+    await says(page, '#recent', 'Sign up on /');
     await says(page, '#live-count', '2 page views and 1 event');
     await says(page, '#totals', /Page views2.*Visitors1.*Events1/);
     await says(page, '#lists', 'news.example');
+    // It is second now, and keeps who is at it.
+    await says(page, '#lists section:first-child li:nth-child(2)', '/before');
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal('/before');
 
     const today = new Date().toISOString().slice(0, 10);
     const from = (days: number) => new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
@@ -165,24 +169,12 @@ describe('the dashboard', function () {
     expect(await both.getAttribute('aria-valuetext')).to.match(/: 1 visitor, \/a 2$/);
     await button(page, 'Without /a').click();
 
-    const drawn = (colour: string) =>
-      eventually(() =>
-        page.evaluate<boolean>(
-          `(([r, g, b]) => {
-            const canvas = document.querySelector('#chart canvas');
-            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-            for (let at = 0; at < data.length; at += 4)
-              if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) return true;
-            return false;
-          })(${colour})`,
-        ),
-      );
-    await drawn('[0x25, 0x57, 0xd6]');
+    await draws(page, [0x25, 0x57, 0xd6]);
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(await ground()).to.equal('rgb(245, 246, 248)');
     await accessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await drawn('[0x8a, 0xb0, 0xff]');
+    await draws(page, [0x8a, 0xb0, 0xff]);
     expect(await ground()).to.equal('rgb(18, 21, 27)');
     await accessible(page);
     await picture(page, 'dark');

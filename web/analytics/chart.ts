@@ -3,7 +3,8 @@
 import './language.js';
 import UPlot from 'uplot';
 import { byId } from '../shared/dom.js';
-import { instantOf, short, tick } from './words.js';
+import { optionsOf } from './chart-options.js';
+import { instantOf } from './words.js';
 
 export interface Line {
   readonly label: string;
@@ -21,18 +22,8 @@ export interface Charted {
   sayDay(date: string): string;
 }
 
-const DAY = 86_400;
-const MONTH = 30 * DAY;
-const TICKS = [1, 2, 4, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
-const COUNTS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((of) => of * 10 ** power)).flat();
 const HEIGHT = { wide: 260, narrow: 200 };
 const NARROW = 480;
-/** Their colours; the first of a plot are its days. */
-const LINES = ['', '--accent', '--second'] as const;
-
-const styles = getComputedStyle(document.documentElement);
-const colour = (name: string) => () => styles.getPropertyValue(name).trim();
-const font = () => `12px ${getComputedStyle(document.body).fontFamily}`;
 
 export function createChart() {
   const [place, readout] = [byId('chart'), byId('readout')];
@@ -107,7 +98,11 @@ export function createChart() {
       [...line.values],
       ...(trend ? [[...trend.values]] : []),
     ];
-    const plot = new UPlot(optionsOf(data, sizeOf(), tell), rows, place);
+    const plot = new UPlot(
+      optionsOf({ ...sizeOf(), days: dates.length, hasTrend: trend !== undefined, tell }),
+      rows,
+      place,
+    );
     shown = { plot, data };
     place.setAttribute('aria-label', `${line.label} by days${trend ? `, beside ${trend.label}` : ''}`);
     place.setAttribute('aria-valuemin', '1');
@@ -119,48 +114,3 @@ export function createChart() {
 }
 
 const highest = ({ line: { values } }: Charted) => values.indexOf(Math.max(...values));
-
-function optionsOf(
-  { dates, trend }: Charted,
-  size: { readonly width: number; readonly height: number },
-  tell: (index: number | undefined) => void,
-): UPlot.Options {
-  const axis = { font: font(), stroke: colour('--quiet'), ticks: { show: false } };
-  const points = { show: dates.length <= 31, size: 5, fill: colour('--surface') };
-  return {
-    ...size,
-    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    legend: { show: false },
-    padding: [10, 12, 0, 0],
-    cursor: {
-      y: false,
-      drag: { x: false, y: false },
-      points: { size: 9, width: 0, fill: (_, line) => colour(LINES[line] ?? '')() },
-    },
-    // Both from zero, so that heights can be compared.
-    scales: { y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] } },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        space: 64,
-        size: 30,
-        incrs: TICKS,
-        values: (_, splits, __, ___, step) => splits.map((each) => tick(each, step >= MONTH)),
-      },
-      {
-        ...axis,
-        grid: { stroke: colour('--line'), width: 1 },
-        size: 44,
-        incrs: COUNTS,
-        values: (_, splits) => splits.map(short),
-      },
-    ],
-    series: [
-      {},
-      { stroke: colour(LINES[1]), width: 2, fill: colour('--accent-soft'), points },
-      ...(trend ? [{ stroke: colour(LINES[2]), width: 2, dash: [6, 3], points }] : []),
-    ],
-    hooks: { setCursor: [({ cursor }) => tell(cursor.idx ?? undefined)] },
-  };
-}

@@ -109,8 +109,19 @@ export function createDashboard(api: Api, over: () => void) {
     unfollow();
     following = new AbortController();
     live.clear();
+    let isLost = false;
     const hearing = {
       ...live,
+      lost() {
+        live.lost();
+        isLost = true;
+      },
+      opened(ahead: number) {
+        live.opened(ahead);
+        // The service is back: what failed meanwhile may go well now.
+        if (isLost) refresh();
+        isLost = false;
+      },
       hits(hits: Parameters<typeof live.hits>[0]) {
         live.hits(hits);
         refresh();

@@ -1,7 +1,7 @@
 /** The live view: how many came in the last five minutes, and the last of them. */
 import { byId, element } from '../shared/dom.js';
 import type { Hit } from './contract.js';
-import { siteOf } from './lists.js';
+import { siteOf } from './lists-of.js';
 import type { Hearing } from './live.js';
 import { counted, country, time } from './words.js';
 

@@ -3,9 +3,16 @@ import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
-import { createLists, isSame } from './lists.js';
+import { createLists } from './lists.js';
+import { isSame } from './lists-of.js';
 import { createTotals } from './totals.js';
 import { countedAs, day, longDay, NAMES, number } from './words.js';
+
+/** It is read out when it changes, and only then. */
+function tellRange(what: string) {
+  const place = byId('range');
+  if (place.textContent !== what) place.textContent = what;
+}
 
 export function createReportView() {
   let shown: { readonly site: string; readonly report: Report } | undefined;
@@ -70,8 +77,8 @@ export function createReportView() {
     byId('totals').hidden = false;
     byId('nothing').hidden = !isEmpty;
     byId('days').hidden = byId('lists').hidden = isEmpty;
-    byId('range').textContent =
-      range.start === range.end ? day(range.end) : `${day(range.start)} to ${day(range.end)}`;
+    const { start, end } = range;
+    tellRange(start === end ? day(end) : `${day(start)} to ${day(end)}`);
     byId('chart-title').textContent = `${NAMES[metric]} by days`;
     noTrend.hidden = trend === undefined;
     noTrend.textContent = `Without ${trend?.label ?? ''}`;
@@ -104,11 +111,11 @@ export function createReportView() {
     clear() {
       [shown, trend] = [undefined, undefined];
       for (const id of ['totals', 'nothing', 'days', 'lists']) byId(id).hidden = true;
-      byId('range').textContent = 'Counting…';
+      tellRange('Counting…');
     },
     /** What was shown stays. */
     failed() {
-      if (!shown) byId('range').textContent = '';
+      if (!shown) tellRange('');
     },
   };
 }

@@ -1,0 +1,66 @@
+/** How the chart looks: its colours are those of the page, its days those of UTC. */
+import UPlot from 'uplot';
+import { short, tick } from './words.js';
+
+const DAY = 86_400;
+const MONTH = 30 * DAY;
+const TICKS = [1, 2, 4, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
+const COUNTS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((of) => of * 10 ** power)).flat();
+/** Their colours; the first of a plot are its days. */
+const LINES = ['', '--accent', '--second'] as const;
+
+const styles = getComputedStyle(document.documentElement);
+const colour = (name: string) => () => styles.getPropertyValue(name).trim();
+const font = () => `12px ${getComputedStyle(document.body).fontFamily}`;
+
+export interface Charting {
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly days: number;
+  readonly hasTrend: boolean;
+  /** Told where the pointer is; undefined: nowhere. */
+  tell(index: number | undefined): void;
+}
+
+export function optionsOf({ width, height, days, hasTrend, tell }: Charting): UPlot.Options {
+  const axis = { font: font(), stroke: colour('--quiet'), ticks: { show: false } };
+  const points = { show: days <= 31, size: 5, fill: colour('--surface') };
+  return {
+    width,
+    height,
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    padding: [10, 12, 0, 0],
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { size: 9, width: 0, fill: (_, line) => colour(LINES[line] ?? '')() },
+    },
+    // Both from zero, so that heights can be compared.
+    scales: { y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        size: 30,
+        incrs: TICKS,
+        values: (_, splits, __, ___, step) => splits.map((each) => tick(each, step >= MONTH)),
+      },
+      {
+        ...axis,
+        grid: { stroke: colour('--line'), width: 1 },
+        size: 44,
+        incrs: COUNTS,
+        values: (_, splits) => splits.map(short),
+      },
+    ],
+    series: [
+      {},
+      { stroke: colour(LINES[1]), width: 2, fill: colour('--accent-soft'), points },
+      ...(hasTrend ? [{ stroke: colour(LINES[2]), width: 2, dash: [6, 3], points }] : []),
+    ],
+    hooks: { setCursor: [({ cursor }) => tell(cursor.idx ?? undefined)] },
+  };
+}
