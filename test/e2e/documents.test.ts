@@ -10,6 +10,9 @@ import { newSigner } from '../support/room-crypto.js';
 import { envelope } from '../support/rooms.js';
 import { type Server, startServer } from '../support/server.js';
 
+const ADMIN = 'an-admin-token-for-tests';
+const EMAIL = 'ada@example.com';
+
 describe('the documents', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
@@ -18,7 +21,8 @@ describe('the documents', function () {
   const foreign = { host: 'evil.example' };
 
   before(async () => {
-    open = await startServer(directory.path, ['--rooms-create-per-hour', '40']);
+    const analytics = ['--analytics-admin-token', ADMIN, '--analytics-allowed-emails', EMAIL];
+    open = await startServer(directory.path, ['--rooms-create-per-hour', '40', ...analytics]);
     closed = await startServer(directory.path, [], {
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
       ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
@@ -137,6 +141,78 @@ describe('the documents', function () {
     expect((await meeting.ask('GET', '/ws', { headers: { ...upgrade, ...key } })).status).to.equal(429);
     for (const each of sockets) each.terminate();
     expect(meeting.unseen()).to.deep.equal([]);
+  });
+
+  it('of analytics say all that hostile hands can get, and nothing else', async () => {
+    const url = open.urls.analytics ?? '';
+    const analytics = await Examined.at(url, { authorization: `Bearer ${ADMIN}` });
+    const target = (path: string) => path.replace('{id}', 'x').replace('{part}', 'nothing');
+    await analytics.stall(target);
+    await analytics.storm(target, foreign);
+
+    const keyed = { 'idempotency-key': 'k' };
+    const twice = async (method: string, at: string, bodies: readonly object[], to = at) => {
+      for (const body of bodies) await analytics.ask(method, at, { target: to, headers: keyed, body });
+    };
+    const site = '/api/sites/{id}';
+    const create = (id: string) =>
+      analytics.ask('POST', '/api/sites', { body: { id, domains: ['example.com'] } });
+    await create('demo');
+    await create('demo');
+    await twice('POST', '/api/sites', [{ id: 'one' }, { id: 'two' }]);
+    await twice('PUT', site, [{ name: 'One' }, { name: 'Two' }], '/api/sites/one');
+    await twice('DELETE', site, [{}, { x: 1 }], '/api/sites/one');
+    const hit = { site: 'demo', host: 'example.com' };
+    for (const body of [
+      hit,
+      [hit, { site: 'nobodys' }],
+      { ...hit, kind: 'event' },
+      { ...hit, kind: 'click' },
+    ])
+      await analytics.ask('POST', '/api/collect', { body });
+    await twice('POST', '/api/collect', [hit, { ...hit, path: '/other' }]);
+    await twice('POST', '/api/cleanup', [{}, { x: 1 }]);
+    for (const path of [
+      '/',
+      '/health',
+      '/config.json',
+      '/openapi.json',
+      '/m.js',
+      '/api/sites',
+      '/api/auth/me',
+    ])
+      await analytics.ask('GET', path);
+    for (const path of ['/api/report', '/api/live', '/api/collect-attempts'])
+      await analytics.ask('GET', path, { target: `${path}?site=demo` });
+    for (const path of ['/', '/m.js']) {
+      const { headers } = await analytics.ask('GET', path);
+      await analytics.ask('GET', path, { headers: { 'if-none-match': String(headers.etag) } });
+    }
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+    const [part = ''] = /\/?assets\/[^"']+/.exec(page) ?? [];
+    await analytics.ask('GET', '/assets/{part}', { target: `/${part.replace(/^\//, '')}` });
+
+    await twice('POST', '/api/auth/magic-link', [{ email: EMAIL }, { email: EMAIL, x: 1 }]);
+    const link = () => /"link":"([^"]+)"/.exec(open.lines.join('\n'))?.[1] ?? '';
+    await eventually(() => link() !== '');
+    const token = new URL(link()).searchParams.get('token') ?? '';
+    const verify = (body: object) => analytics.ask('POST', '/api/auth/verify', { body, headers: keyed });
+    const [cookie = ''] = String((await verify({ token })).headers['set-cookie']).split(';');
+    await verify({ token, email: EMAIL });
+    await verify({ token: 'nothing' });
+    const asVisitor = { authorization: '', cookie };
+    for (const [path, method, { security }] of analytics.operations)
+      if (security && method !== 'GET')
+        await analytics.ask(method, path, { target: target(path), headers: asVisitor, body: {} });
+    await analytics.ask('POST', '/api/auth/logout', { headers: asVisitor, body: {} });
+    await analytics.ask('POST', '/api/auth/logout', { body: {} });
+    expect(analytics.unseen()).to.have.members([
+      // Whoever has signed out is nobody when they ask again.
+      'POST /api/auth/logout 422',
+      // Days, and hits, that are no longer kept take days.
+      'POST /api/cleanup 422',
+      'POST /api/collect 410',
+    ]);
   });
 
   it('of the log service say all that hostile hands can get, and nothing else', async () => {

@@ -18,12 +18,17 @@ export const SESSION_COOKIE = 'annals_analytics_session';
 /** Either will do. */
 export const SECURITY = ['admin', 'session'] as const;
 
+/** How to sign in, which every 401 tells. */
+export const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="analytics"' };
+
 /** As `/api/auth/me` promises it; elsewhere it does no harm. */
 const UNAUTHORIZED = problem(401, 'Sign in first', {
-  headers: { 'WWW-Authenticate': 'Bearer realm="analytics"' },
+  headers: CHALLENGE,
   extra: { authEnabled: true, authenticated: false },
 });
 const FORGED = problem(403, 'What changes something must come from a page of this service');
+/** For the documents of all that changes something. */
+export const FORGED_ANSWER = { description: 'The cookie came from a page of another origin' };
 const ADMIN: Admin = { actor: 'admin' };
 const READING = ['GET', 'HEAD'];
 

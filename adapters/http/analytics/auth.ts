@@ -7,7 +7,7 @@ import { inStep, type StepTime } from '../kernel/in-step.js';
 import type { Limit } from '../kernel/limit.js';
 import { problem } from '../kernel/problem.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import { type Admin, SECURITY, SESSION_COOKIE } from './admission.js';
+import { type Admin, FORGED_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
 import * as schemas from './schemas.js';
 
 export interface AuthRouteDeps {
@@ -118,7 +118,7 @@ export function authRoutes({
     body: { type: 'object', properties: {} },
     answers: {
       204: { description: 'Signed out' },
-      403: { description: 'The cookie came from a page of another origin' },
+      403: FORGED_ANSWER,
     },
     async handle({ headers, context }) {
       const visitor = await logins.find(cookieOf(headers, SESSION_COOKIE));

@@ -3,7 +3,7 @@ import type { Cleanup } from '../../../application/analytics/cleanup.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import { type Admin, SECURITY } from './admission.js';
+import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
 
 export interface CleanupRouteDeps {
   readonly cleanup: Cleanup;
@@ -29,7 +29,7 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
     security: SECURITY,
     // Nothing is asked for; what is sent must be JSON all the same.
     body: { type: 'object', properties: {} },
-    answers: { 200: { description: 'What was deleted', schema: answer } },
+    answers: { 200: { description: 'What was deleted', schema: answer }, 403: FORGED_ANSWER },
     admit,
     async handle({ context }, { actor }) {
       const done = await cleanup(context(actor, actor));

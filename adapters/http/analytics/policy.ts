@@ -1,7 +1,10 @@
 /** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
+
+import type { Rejection } from '../../../domain/shared/decider.js';
 import type { Cors } from '../kernel/cors.js';
 import type { ServicePolicy } from '../kernel/policy.js';
-import { SESSION_COOKIE } from './admission.js';
+import { fromRejection, type Problem } from '../kernel/problem.js';
+import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
 /** What trackers on other people's pages ask for. */
 const PUBLIC = new Set(['/api/collect', '/m.js']);
@@ -26,6 +29,11 @@ const cors: Cors = ({ origin, path, preflight }): { readonly [name: string]: str
   };
 };
 
+const rejected = (rejection: Rejection): Problem => ({
+  ...fromRejection(rejection),
+  ...(rejection.kind === 'unauthenticated' && { headers: CHALLENGE }),
+});
+
 export const analyticsPolicy = (version: string): ServicePolicy => ({
   service: 'analytics',
   title: 'Analytics',
@@ -34,6 +42,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
     'key of the day, which is destroyed when the day is over. Everything but collecting needs the admin token, or a session of the dashboard.',
   version,
   cors,
+  rejected,
   headers: {
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',

@@ -4,7 +4,7 @@ import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Admit, type Route, route } from '../kernel/route.js';
-import { type Admin, SECURITY } from './admission.js';
+import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 
 /** The settings by which privacy is kept, as people are shown them. */
@@ -49,7 +49,7 @@ export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): 
     body: schemas.createSiteBody,
     strictBody: true,
     bodyLimit: BODY_BYTES,
-    answers: { 201: { description: 'The site', schema: schemas.siteAnswer } },
+    answers: { 201: { description: 'The site', schema: schemas.siteAnswer }, 403: FORGED_ANSWER },
     async handle({ body, context }, { actor }) {
       const done = await sites.create(body, context(actor, actor));
       return isRejection(done) ? done : { status: 201, ...done };
@@ -65,7 +65,11 @@ export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): 
     body: schemas.updateSiteBody,
     strictBody: true,
     bodyLimit: BODY_BYTES,
-    answers: { 200: { description: 'The site', schema: schemas.siteAnswer }, 404: NOT_FOUND },
+    answers: {
+      200: { description: 'The site', schema: schemas.siteAnswer },
+      403: FORGED_ANSWER,
+      404: NOT_FOUND,
+    },
     async handle({ params, body, context }, { actor }) {
       const done = await sites.update(params.id, body, context(actor, actor));
       return isRejection(done) ? done : { status: 200, ...done };
@@ -77,7 +81,11 @@ export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): 
     method: 'DELETE',
     path: '/api/sites/:id',
     summary: 'Delete a site, and make all that was counted of it unreadable at once, wherever it lies',
-    answers: { 200: { description: 'Gone', schema: schemas.deletedAnswer }, 404: NOT_FOUND },
+    answers: {
+      200: { description: 'Gone', schema: schemas.deletedAnswer },
+      403: FORGED_ANSWER,
+      404: NOT_FOUND,
+    },
     async handle({ params, context }, { actor }) {
       const done = await sites.remove(params.id, context(actor, actor));
       if (isRejection(done)) return done;
