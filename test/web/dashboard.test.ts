@@ -26,6 +26,9 @@ describe('the dashboard', function () {
   const { analytics, base, open, openAt, letterTo } = dashboard;
 
   it('lets in by the mailed link, once, makes a site, and sees by itself when its tag works', async () => {
+    const { headers } = await fetch(base());
+    expect(headers.get('content-security-policy')).to.match(/script-src 'self'; .*require-trusted-types-for/);
+    expect(headers.get('referrer-policy')).to.equal('no-referrer');
     const page = await open('/?days=7');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await accessible(page);

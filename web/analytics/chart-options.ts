@@ -31,14 +31,18 @@ export function optionsOf({ width, height, days, hasTrend, tell }: Charting): UP
     height,
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
-    padding: [10, 12, 0, 0],
+    padding: [10, 24, 0, 0],
     cursor: {
       y: false,
       drag: { x: false, y: false },
       points: { size: 9, width: 0, fill: (_, line) => colour(LINES[line] ?? '')() },
     },
-    // Both from zero, so that heights can be compared.
-    scales: { y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] } },
+    scales: {
+      // One day alone stands in the middle.
+      x: { range: (_, first, last) => (days === 1 ? [first - 0.9 * DAY, first + 0.9 * DAY] : [first, last]) },
+      // From zero, so that heights can be compared.
+      y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] },
+    },
     axes: [
       {
         ...axis,

@@ -6,12 +6,14 @@ export type Period = { readonly days: number } | { readonly start: string; reado
 
 const USUAL: Period = { days: 30 };
 const DAY_MS = 86_400_000;
+/** More are counted as these. */
+const MOST_DAYS = 730;
 
 /** As an address asks for it; the usual where it asks for none. */
 export function periodOf(asked: URLSearchParams): Period {
   const [start, end, days] = [asked.get('start'), asked.get('end'), Number(asked.get('days'))];
   if (start && end) return { start, end };
-  return Number.isInteger(days) && days >= 1 ? { days } : USUAL;
+  return Number.isInteger(days) && days >= 1 ? { days: Math.min(days, MOST_DAYS) } : USUAL;
 }
 
 /** The form of it; `changed` is told what the reader chooses. */

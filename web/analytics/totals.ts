@@ -20,7 +20,7 @@ export function createTotals(choose: (metric: Metric) => void) {
       const percent = delta[metric];
       change.classList.toggle('up', percent === null || percent > 0);
       change.classList.toggle('down', percent !== null && percent < 0);
-      const before = `in the ${counted(range.days, 'day')} before`;
+      const before = `in the ${range.days === 1 ? 'day' : counted(range.days, 'day')} before`;
       change.textContent =
         totals[metric] === 0 && previous[metric] === 0
           ? `none ${before} either`

@@ -78,9 +78,10 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     return new Map();
   });
 
-  async function readFilters(build: string, some: readonly Head[]) {
-    const missing = some.filter(({ isPack, key }) => isPack && !filters.has(key));
-    if (missing.length > 0) await filtersOf(missing.map(locatedIn(build)));
+  /** Nothing is waited for where all are there. */
+  function readFilters(build: string, some: readonly Head[]): Promise<unknown> | undefined {
+    const missing = some.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
+    return missing.length > 0 ? filtersOf(missing.map(locatedIn(build))) : undefined;
   }
 
   /** As they are or newer; those that are no more are missing. */
@@ -129,7 +130,8 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   /** Whether it may have what is asked for, by all that is known of it unopened. */
   function mayBeIn({ isPack, key, authors }: Head, { words, authorId }: Wanted): boolean {
     if (authorId !== undefined && !authors.includes(authorId)) return false;
-    const filter = isPack ? filters.get(key) : undefined;
+    // Every search looks at all of them: none is more recent than another.
+    const filter = isPack ? filters.peek(key) : undefined;
     if (!filter) return true;
     return words.every(
       (word) =>
@@ -144,8 +146,10 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     for (let from = 0, size = FIRST_AT_ONCE; from < all.length; from += size, size = AT_ONCE) {
       const some = all.slice(from, from + size);
       if (isEnough(found, limit, some[0]!)) break;
+      if (isTurnOver()) await nextTurn();
       await readFilters(build, some);
       const open = some.filter((head) => mayBeIn(head, query));
+      if (open.length === 0) continue;
       const read = await readTexts(build, open);
       for (const head of open) {
         if (isTurnOver()) await nextTurn();
@@ -153,6 +157,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
         const lines = read.get(head.key);
         if (!lines) continue;
         const slots = lines.find(query).slice(-limit).reverse();
+        if (slots.length === 0) continue;
         const more = slots.map((slot) => ({ head, texts: lines, slot, posted: lines.posted(slot) }));
         found = newest(found, more, limit);
       }

@@ -32,6 +32,8 @@ export interface LineWord {
 /** Of a line: `createdAt`, `posted`, where its text ends, its author and its run. */
 const HEAD = 24;
 const NOBODY = 0xffff;
+/** Lines where nothing is found. */
+const NONE: readonly number[] = [];
 
 /** How many lines, the head of each, their texts. `authors`: all there are of those that are not gone. */
 export function encodeTexts(lines: readonly Line[], authors: readonly string[]): Uint8Array {
@@ -96,9 +98,11 @@ export class Texts {
   }
 
   /** Lines that have all that is asked for, the oldest first. */
-  find({ words: [first, ...more], authorId, from = -Infinity, to = Infinity }: LineQuery): number[] {
-    if (!first) return [];
-    return this.#with(first).filter((slot) => {
+  find({ words: [first, ...more], authorId, from = -Infinity, to = Infinity }: LineQuery): readonly number[] {
+    if (!first) return NONE;
+    const some = this.#with(first);
+    if (some.length === 0) return some;
+    return some.filter((slot) => {
       const createdAt = this.#bytes.readDoubleLE(4 + HEAD * slot);
       if (createdAt < from || createdAt > to) return false;
       const author = this.#author(slot);
@@ -107,10 +111,13 @@ export class Texts {
     });
   }
 
-  #with({ bytes, authors }: LineWord): number[] {
+  #with({ bytes, authors }: LineWord): readonly number[] {
+    const begin = this.#texts.indexOf(bytes);
+    // As of most.
+    if (begin < 0 && authors.size === 0) return NONE;
     const found: number[] = [];
     let slot = 0;
-    for (let at = this.#texts.indexOf(bytes); at >= 0; at = this.#texts.indexOf(bytes, this.#end(slot++))) {
+    for (let at = begin; at >= 0; at = this.#texts.indexOf(bytes, this.#end(slot++))) {
       while (this.#end(slot) <= at) slot++;
       found.push(slot);
     }
