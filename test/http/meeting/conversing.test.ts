@@ -5,7 +5,7 @@ import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
 import { createRelay } from '../../../adapters/relay/relay.js';
 import { createAppender } from '../../../application/command/appender.js';
 import { createCensus } from '../../../application/meeting/census.js';
-import { createEntering } from '../../../application/meeting/entering.js';
+import { createEntering, resumeTokenOf } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
 import { CHANGES_OF_NETWORK, createPace, TALK, TOLD } from '../../../application/meeting/pace.js';
@@ -24,10 +24,10 @@ const roomId = 'ABC234';
 /** Rooms may be opened as often as one likes. */
 const free: Quota = { spend: async () => undefined, refund: async () => {} };
 
-function node(monotonic?: Clock) {
+function node(monotonic?: Clock, returnMs = 20_000) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const stop = new AbortController();
-  const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+  const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(kernel.derivation, id) });
   const relay = createRelay({ audience, head: kernel.head });
   const census = createCensus(relay.state(), 0n);
   const held: RecordedEvent[] = [];
@@ -73,6 +73,7 @@ function node(monotonic?: Clock) {
     clock: Date,
     monotonic,
     taken: () => {},
+    returnMs,
     isClosing: () => false,
   });
   const following = (async () => {
@@ -272,5 +273,31 @@ describe('a client of the meetings', () => {
     await eventually(() => ada.codes.length > 0);
     expect(ada.codes).to.deep.equal([1013]);
     expect(types(ada.sink)).to.deep.equal(['participant-joined']);
+    ada.sink.leave();
+    ada.left();
+    const { participantId, resumeToken } = JSON.parse(ada.sink.frames[0]!.json);
+    const again = nodes.open();
+    const returning = again.said({ ...joins, isHost: false, participantId, resumeToken });
+    await eventually(() => nodes.held.length > 0);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
+    await nodes.catchUp();
+    await returning;
+    expect(nodes.held).to.deep.equal([]);
+  });
+
+  it('leaves in the end where they do not', async () => {
+    await nodes.stop();
+    nodes = node(undefined, 1);
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    nodes.away();
+    void ada.said({ type: 'chat', text: 'Hello' });
+    await eventually(() => ada.codes.length > 0);
+    ada.left();
+    await eventually(() => nodes.held.length === 2);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 });
