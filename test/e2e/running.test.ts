@@ -113,7 +113,7 @@ describe('the program that runs', function () {
       expect(signIn, service).to.be.a('string').and.not.equal('');
     }
     expect(told(first, { service: 'logs' }).signIn).to.match(/^everybody /);
-    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* this admin token.*: \S{43};/);
+    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* this admin token.*: \S{43}$/);
     expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
 
     expect(told(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);

@@ -5,8 +5,9 @@ import type { AnnalsValues } from '../../settings.js';
 export function signInLine(values: AnnalsValues, adminToken: string): string {
   const token = values['analytics.adminToken']
     ? 'analytics.adminToken'
-    : `this admin token, as analytics.adminToken is not set: ${adminToken}`;
-  return `anybody may send hits; the dashboard, and the API as a bearer token, take ${token}; ${linksOf(values)}`;
+    : // Last, to be copied.
+      `this admin token, as analytics.adminToken is not set: ${adminToken}`;
+  return `anybody may send hits; ${linksOf(values)}; the dashboard, and the API as a bearer token, take ${token}`;
 }
 
 function linksOf(values: AnnalsValues): string {
