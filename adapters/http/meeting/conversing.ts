@@ -32,6 +32,14 @@ import { misunderstandingOf, refusalOf, type Told } from './errors.js';
 import { createChair, type TakenSeat } from './seats.js';
 import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
 
+/** Told of clients, one more (1) or less (-1) each time. */
+export interface SocketObserver {
+  /** That are connected. */
+  open(change: 1 | -1): void;
+  /** That wait until they may change or say something more. */
+  slowed(change: 1 | -1): void;
+}
+
 export interface ConversingDeps {
   readonly entering: Entering;
   readonly inside: Inside;
@@ -45,6 +53,7 @@ export interface ConversingDeps {
   readonly clock: Clock;
   /** Of what only ever goes on. */
   readonly monotonic?: Clock | undefined;
+  readonly observe?: SocketObserver | undefined;
   /** Told of every seat that is taken. */
   readonly taken: (seat: TakenSeat) => void;
   /** The process stops. */
@@ -92,7 +101,7 @@ const SAYING_BYTES = 1024;
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
-    const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
+    const { entering, inside, talk, live, relay, audience, hears, clock, observe, taken, isClosing } = deps;
     const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
@@ -193,11 +202,18 @@ export const createConversing =
       }
     }
 
+    /** Until then, or until they are gone. */
+    async function slow(ms: number) {
+      observe?.slowed(1);
+      await pause(ms, gone.signal);
+      observe?.slowed(-1);
+    }
+
     /** In order with what is still being said, and no faster than a room may be changed. */
     async function decide(work: () => Promise<void>) {
       const paced = async () => {
         const ms = pace.wait();
-        if (ms > 0) await pause(ms, gone.signal);
+        if (ms > 0) await slow(ms);
         if (ms === 0 || !gone.signal.aborted) await work();
       };
       const decided = Promise.allSettled(talking).then(paced);
@@ -211,7 +227,7 @@ export const createConversing =
       const ms = volume.wait(bytes);
       volume.spend(bytes);
       if (ms === 0) return say(make);
-      return pause(ms, gone.signal).then(() => (gone.signal.aborted ? undefined : say(make)));
+      return slow(ms).then(() => (gone.signal.aborted ? undefined : say(make)));
     }
 
     function say(make: Parameters<Say>[0]): Promise<void> | void {

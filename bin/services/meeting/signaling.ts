@@ -83,5 +83,6 @@ export function connectSignaling(context: SignalingContext) {
     clock,
     run,
     systemContext: kernel.systemContext,
+    observe: metrics.sockets('meeting'),
   });
 }
