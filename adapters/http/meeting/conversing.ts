@@ -1,7 +1,6 @@
 /** One client of the meetings: where it sits, and what becomes of each thing it says. */
 import type { Arrival, Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
-import type { LiveRelay } from '../../../application/meeting/live.js';
 import { CHANGES, createPace, type Pace, together } from '../../../application/meeting/pace.js';
 import type { Signal, Signals } from '../../../application/meeting/signals.js';
 import type { Say, Talk } from '../../../application/meeting/talk.js';
@@ -30,7 +29,7 @@ import { CLOSE, type Conversation, type Speaker } from '../../socket/conversatio
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
 import { createChair, type TakenSeat } from './seats.js';
-import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
+import { type clientSays, NAME_LENGTH, type signals as signalTypes } from './vocabulary.js';
 
 /** Told of clients, one more (1) or less (-1) each time. */
 export interface SocketObserver {
@@ -45,7 +44,6 @@ export interface ConversingDeps {
   readonly inside: Inside;
   readonly talk: Talk;
   readonly signals: Signals;
-  readonly live: LiveRelay;
   readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
   readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
   /** True once the relay has told of everything up to there; false when that takes long. */
@@ -101,7 +99,8 @@ const SAYING_BYTES = 1024;
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
-    const { entering, inside, talk, live, relay, audience, hears, clock, observe, taken, isClosing } = deps;
+    const { entering, inside, talk, signals, relay, audience, hears, clock, observe, taken, isClosing } =
+      deps;
     const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
@@ -193,13 +192,14 @@ export const createConversing =
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
-      for (const { to, message } of echoOf(audience, rooms, command, clock.now())) {
+      const told = echoOf(audience, rooms, command, clock.now()).flatMap(({ to, message }) => {
         const json = JSON.stringify(message);
-        for (const id of to) {
+        return to.map((id) => {
           const person = room && personOf(room, id);
-          if (person) live.tell({ roomId, from: { id: by }, to: person }, json);
-        }
-      }
+          return person && signals.tell({ roomId, from: { id: by }, to: person }, json);
+        });
+      });
+      await Promise.all(told);
     }
 
     /** Until then, or until they are gone. */
@@ -246,11 +246,11 @@ export const createConversing =
 
     const signal =
       (how: 'told' | 'passed') =>
-      (message: Saying<keyof typeof signals>): Promise<void> | void => {
+      (message: Saying<keyof typeof signalTypes>): Promise<void> | void => {
         if (!place) return refuse(refusalOf(notJoined));
         const { roomId, participantId } = place;
         const whole = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
-        const relayed: Promise<void> | void | Rejection = deps.signals.relay(place, whole, how);
+        const relayed: Promise<void> | void | Rejection = signals.relay(place, whole, how);
         if (isRejection(relayed)) return refuse(refusalOf(relayed));
         return relayed as Promise<void> | void;
       };

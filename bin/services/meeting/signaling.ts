@@ -70,7 +70,6 @@ export function connectSignaling(context: SignalingContext) {
     inside: createInside({ ...kernel, logger, signal }),
     talk,
     signals: createSignals({ live, room, relayed }),
-    live,
     relay,
     audience,
     hears: census.hears,

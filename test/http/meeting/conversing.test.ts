@@ -8,7 +8,7 @@ import { createCensus } from '../../../application/meeting/census.js';
 import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES_OF_NETWORK, createPace, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, createPace, TALK, TOLD } from '../../../application/meeting/pace.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
@@ -68,7 +68,6 @@ function node(monotonic?: Clock) {
     inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
     talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
     signals: createSignals({ live, room, relayed: () => {} }),
-    live,
     relay,
     audience,
     hears: census.hears,
@@ -244,6 +243,33 @@ describe('a client of the meetings', () => {
     await late;
     await eventually(() => nodes.held.some(({ type }) => type === 'ParticipantLeft'));
     expect(nodes.held.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
+  });
+
+  it('cuts nobody who does not read just now by doing once more what is so already', async () => {
+    const [ada, bob] = [nodes.open(), nodes.open()];
+    for (const each of [ada, bob]) {
+      const joining = each.said(joins);
+      await eventually(async () => {
+        await nodes.catchUp();
+        return each.sink.frames.length > 0;
+      });
+      await joining;
+    }
+    await bob.said({ type: 'raise-hand' });
+    await nodes.catchUp();
+    ada.sink.reading = false;
+    let isDone = false;
+    const repeating = (async () => {
+      for (let n = 0; n < 8000 && ada.sink.ended === undefined; n++) await bob.said({ type: 'raise-hand' });
+      isDone = true;
+    })();
+    // As much as goes while nobody reads; the rest is not said before somebody does.
+    await eventually(() => isDone || ada.sink.unread > TOLD.atOnce - 1000);
+    for (let turn = 0; turn < 2000 && !isDone; turn++) await new Promise(setImmediate);
+    expect(isDone).to.equal(false);
+    expect(ada.sink.ended).to.equal(undefined);
+    ada.sink.leave();
+    await repeating;
   });
 
   it('is to come back when what they said could not be kept', async () => {
