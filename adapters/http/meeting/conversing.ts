@@ -1,77 +1,24 @@
 /** One client of the meetings: where it sits, and what becomes of each thing it says. */
-import type { Arrival, Entering } from '../../../application/meeting/entering.js';
-import type { Inside } from '../../../application/meeting/inside.js';
-import { CHANGES, createPace, type Pace, together } from '../../../application/meeting/pace.js';
-import type { Signal, Signals } from '../../../application/meeting/signals.js';
-import type { Say, Talk } from '../../../application/meeting/talk.js';
+import type { Arrival } from '../../../application/meeting/entering.js';
+import { CHANGES, createPace, together } from '../../../application/meeting/pace.js';
+import type { Signal } from '../../../application/meeting/signals.js';
+import type { Say } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
-import {
-  type Clock,
-  type CommandContext,
-  type Logger,
-  type Position,
-  type Quota,
-  Unavailable,
-} from '../../../application/ports.js';
-import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { Unavailable } from '../../../application/ports.js';
 import { notJoined } from '../../../domain/meeting/entering.js';
 import type { InsideCommand } from '../../../domain/meeting/inside.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Audience } from '../../relay/audience.js';
 import { echoOf } from '../../relay/meeting/echo.js';
 import { failed } from '../../relay/meeting/messages.js';
-import type { Rooms } from '../../relay/meeting.js';
-import type { Relay } from '../../relay/relay.js';
-import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
+import { CLOSE, type Conversation } from '../../socket/conversation.js';
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
+import type { Client, ConversingDeps } from './client.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
 import { createChair, type TakenSeat } from './seats.js';
 import { type clientSays, NAME_LENGTH, type signals as signalTypes } from './vocabulary.js';
-
-/** Told of clients, one more (1) or less (-1) each time. */
-export interface SocketObserver {
-  /** That are connected. */
-  open(change: 1 | -1): void;
-  /** That wait until they may change or say something more. */
-  slowed(change: 1 | -1): void;
-}
-
-export interface ConversingDeps {
-  readonly entering: Entering;
-  readonly inside: Inside;
-  readonly talk: Talk;
-  readonly signals: Signals;
-  readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
-  readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
-  /** True once the relay has told of everything up to there; false when that takes long. */
-  readonly hears: (position: Position) => Promise<boolean>;
-  readonly clock: Clock;
-  /** Of what only ever goes on. */
-  readonly monotonic?: Clock | undefined;
-  readonly observe?: SocketObserver | undefined;
-  /** Told of every seat that is taken. */
-  readonly taken: (seat: TakenSeat) => void;
-  /** The process stops. */
-  readonly isClosing: () => boolean;
-}
-
-export interface Client {
-  readonly speaker: Speaker;
-  /** A keyed digest of its address. */
-  readonly caller: string;
-  /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
-  readonly opening: Quota;
-  /** How fast its network says things to all, by their bytes in the log. */
-  readonly saying: Pace;
-  /** And how fast it changes rooms. */
-  readonly changing: Pace;
-  readonly logger: Logger;
-  /** Of one command. */
-  readonly context: () => CommandContext;
-}
 
 type Said = SaidOf<typeof clientSays>;
 type Saying<Type extends Said['type']> = Extract<Said, { readonly type: Type }>;

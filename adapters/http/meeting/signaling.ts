@@ -6,7 +6,8 @@ import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js
 import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import type { CallerOf } from './caller.js';
-import { type ConversingDeps, createConversing } from './conversing.js';
+import type { ConversingDeps } from './client.js';
+import { createConversing } from './conversing.js';
 import type { SocketDoor } from './door.js';
 import type { TakenSeat } from './seats.js';
 import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
