@@ -82,5 +82,6 @@ export function connectSignaling(context: SignalingContext) {
     clock,
     run,
     systemContext: kernel.systemContext,
+    observe: metrics.sockets('meeting'),
   });
 }

@@ -55,6 +55,7 @@ function node(monotonic?: Clock) {
   });
   const { used, limit } = talk.waiting;
   let isFull = false;
+  let slowed = 0;
   const converse = createConversing({
     ...kernel,
     entering: createEntering({
@@ -72,6 +73,12 @@ function node(monotonic?: Clock) {
     hears: census.hears,
     clock: Date,
     monotonic,
+    observe: {
+      open: () => {},
+      slowed: (change) => {
+        slowed += change;
+      },
+    },
     taken: () => {},
     isClosing: () => false,
   });
@@ -85,6 +92,8 @@ function node(monotonic?: Clock) {
     away: () => {
       isAway = true;
     },
+    /** How many wait until they may do more. */
+    slowed: () => slowed,
     /** By what others say, or not. */
     fill: (full: boolean) => {
       isFull = full;
@@ -183,8 +192,10 @@ describe('a client of the meetings', () => {
     const waiting = toggle(200);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(nodes.held).to.have.length(200);
+    expect(nodes.slowed()).to.equal(1);
     ada.left();
     await waiting;
+    expect(nodes.slowed()).to.equal(0);
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
