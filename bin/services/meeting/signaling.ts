@@ -83,5 +83,6 @@ export function connectSignaling(context: SignalingContext) {
     run,
     returnMs: values['meeting.returnMs'],
     systemContext: kernel.systemContext,
+    observe: metrics.sockets('meeting'),
   });
 }

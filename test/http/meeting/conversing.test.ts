@@ -55,6 +55,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   });
   const { used, limit } = talk.waiting;
   let isFull = false;
+  let slowed = 0;
   const converse = createConversing({
     ...kernel,
     entering: createEntering({
@@ -72,6 +73,12 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     hears: census.hears,
     clock: Date,
     monotonic,
+    observe: {
+      open: () => {},
+      slowed: (change) => {
+        slowed += change;
+      },
+    },
     taken: () => {},
     returnMs,
     isClosing: () => false,
@@ -86,6 +93,8 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     away: () => {
       isAway = true;
     },
+    /** How many wait until they may do more. */
+    slowed: () => slowed,
     /** By what others say, or not. */
     fill: (full: boolean) => {
       isFull = full;
@@ -121,6 +130,14 @@ describe('a client of the meetings', () => {
   });
   afterEach(() => nodes.stop());
   const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
+  const host = async () => {
+    const ada = nodes.open();
+    const joining = ada.said(joins);
+    await eventually(() => nodes.held.length === 2);
+    await nodes.catchUp();
+    await joining;
+    return ada;
+  };
 
   it('is heard again when the relay has told that they are there', async () => {
     const ada = nodes.open();
@@ -140,22 +157,14 @@ describe('a client of the meetings', () => {
   });
 
   it('says 32 things before it waits for one of them to stand in the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
   });
 
   it('says one thing at a time while the node has too much on its way into the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const say = () => ada.said({ type: 'chat', text: 'Hm' });
     expect(say()).to.equal(undefined);
     nodes.fill(true);
@@ -170,11 +179,7 @@ describe('a client of the meetings', () => {
     await nodes.stop();
     let now = 0;
     nodes = node({ now: () => now });
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const toggle = (n: number) => ada.said({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
     for (let n = 0; n < 199; n++) await toggle(n);
     await eventually(() => nodes.held.length === 199);
@@ -184,8 +189,10 @@ describe('a client of the meetings', () => {
     const waiting = toggle(200);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(nodes.held).to.have.length(200);
+    expect(nodes.slowed()).to.equal(1);
     ada.left();
     await waiting;
+    expect(nodes.slowed()).to.equal(0);
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
@@ -263,11 +270,7 @@ describe('a client of the meetings', () => {
   });
 
   it('is to come back when what they said could not be kept', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     nodes.away();
     void ada.said({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
@@ -288,11 +291,7 @@ describe('a client of the meetings', () => {
   it('leaves in the end where they do not', async () => {
     await nodes.stop();
     nodes = node(undefined, 1);
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     nodes.away();
     void ada.said({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
