@@ -130,13 +130,14 @@ describe('a client of the meetings', () => {
   });
   afterEach(() => nodes.stop());
   const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
-  const host = async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
+  const host = async (client = nodes.open()) => {
+    const joining = client.said(joins);
+    await eventually(async () => {
+      await nodes.catchUp();
+      return client.sink.frames.length > 0;
+    });
     await joining;
-    return ada;
+    return client;
   };
 
   it('is heard again when the relay has told that they are there', async () => {
@@ -218,17 +219,7 @@ describe('a client of the meetings', () => {
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
     const now = 0;
     const whose = createPace({ atOnce: 10_000, perSecond: 50_000 }, { now: () => now });
-    const [ada, bob] = [nodes.open(whose), nodes.open(whose)];
-    for (const each of [ada, bob]) {
-      const before = nodes.held.length;
-      const joining = each.said(joins);
-      await eventually(() => nodes.held.length > before);
-      await eventually(async () => {
-        await nodes.catchUp();
-        return each.sink.frames.length > 0;
-      });
-      await joining;
-    }
+    const [ada, bob] = [await host(nodes.open(whose)), await host(nodes.open(whose))];
     const text = 'x'.repeat(2000);
     for (let n = 0; n < 3; n++) expect(ada.said({ type: 'chat', text })).to.equal(undefined);
     const waiting = bob.said({ type: 'chat', text });
@@ -243,15 +234,7 @@ describe('a client of the meetings', () => {
   });
 
   it('cuts nobody who does not read just now by doing once more what is so already', async () => {
-    const [ada, bob] = [nodes.open(), nodes.open()];
-    for (const each of [ada, bob]) {
-      const joining = each.said(joins);
-      await eventually(async () => {
-        await nodes.catchUp();
-        return each.sink.frames.length > 0;
-      });
-      await joining;
-    }
+    const [ada, bob] = [await host(), await host()];
     await bob.said({ type: 'raise-hand' });
     await nodes.catchUp();
     ada.sink.reading = false;
