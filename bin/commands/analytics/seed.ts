@@ -19,7 +19,8 @@ import { analyticsCommand, between } from './run.js';
 /** An append each. */
 const LOT_HITS = 1000;
 const AT_ONCE = 8;
-const MOST_SCALE = 10_000;
+/** A day of a site stands in memory. */
+const MOST_SCALE = 1000;
 
 export const seed = analyticsCommand(
   {
