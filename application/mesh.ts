@@ -34,6 +34,8 @@ export interface Members {
   /** Grows for as long as it says that it lives. */
   beats(run: string): number | undefined;
   alive(): ReadonlySet<string>;
+  /** The names of those that live, and say that they can't reach this one. */
+  unreachedBy(): readonly string[];
   /** Looks now; rejects when that can't be known. */
   look(): Promise<void>;
 }

@@ -16,7 +16,12 @@ export interface MeshOptions {
   /** Where the others reach it, if not there: `host`, or `host:port`. */
   readonly address?: string | undefined;
   /** Makes it known where this one can be reached; `looked` is to be told whenever it was looked who is there. */
-  readonly join: (address: string, looked: () => void) => Promise<Members & { leave(): Promise<void> }>;
+  readonly join: (
+    address: string,
+    looked: () => void,
+    /** Those that live and can't be reached, now: to be made known, too. */
+    unreached: () => readonly string[],
+  ) => Promise<Members & { leave(): Promise<void> }>;
   readonly observe?: MeshObserver | undefined;
   readonly logger: Logger;
   readonly after?: After;
@@ -36,6 +41,8 @@ export interface OpenMesh {
   readonly address: string;
   /** Speaks, and hears, on a channel of its own; once for each. */
   channel(name: string): Mesh;
+  /** The names of others that can't reach this one. */
+  unreachedBy(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -59,6 +66,9 @@ export async function openMesh({
   let waitingBytes = 0;
   /** Those who were not there at the last look. */
   const missing = new Set<string>();
+  /** Those who live where nobody answers. */
+  const unreachable = new Set<string>();
+  let isUnreached = false;
   let connected = 0;
   let hasClosed = false;
   let members: Members & { leave(): Promise<void> };
@@ -66,11 +76,15 @@ export async function openMesh({
   function linkTo(to: string): Link {
     const changed = (isOpen: boolean) => {
       connected += isOpen ? 1 : -1;
+      unreachable.delete(to);
       observe?.connected(connected);
       logger.debug({ to, isOpen }, 'the connection to another node has changed');
     };
     const lost = () => observe?.lost();
-    const unreached = (at: string) => logger.warn({ to, address: at }, UNREACHED);
+    const unreached = (at: string) => {
+      unreachable.add(to);
+      logger.warn({ to, address: at }, UNREACHED);
+    };
     const where = () => members.address(to);
     const beats = () => members.beats(to);
     return createLink({ run, to, key, address: where, beats, changed, lost, unreached, after });
@@ -85,8 +99,12 @@ export async function openMesh({
     for (const [to, link] of links) {
       if (alive.has(to)) continue;
       links.delete(to);
+      unreachable.delete(to);
       link.close();
     }
+    const by = members.unreachedBy();
+    if (by.length > 0 && !isUnreached) logger.warn({ by, address }, NOT_REACHED);
+    isUnreached = by.length > 0;
   }
 
   /** Of one that has come a moment ago, perhaps: before the next look. */
@@ -111,7 +129,7 @@ export async function openMesh({
   }
 
   try {
-    members = await join(address, looked);
+    members = await join(address, looked, () => [...unreachable]);
   } catch (error) {
     await door.close();
     throw error;
@@ -142,6 +160,7 @@ export async function openMesh({
   return {
     address,
     channel,
+    unreachedBy: () => members.unreachedBy(),
     async close() {
       hasClosed = true;
       for (const link of links.values()) link.close();
@@ -155,6 +174,9 @@ const MOST_WAITING = 8 * 1024 * 1024;
 
 const UNREACHED =
   'another node lives, and can not be reached where it says: mesh.host and mesh.address are what others see of a machine';
+
+const NOT_REACHED =
+  'other nodes can not reach this one: what is said live does not come here; see mesh.host and mesh.address, and what stands between';
 
 const STAYED = 'this node could not say that it goes: the others will see it';
 

@@ -12,6 +12,8 @@ export interface MembersOptions {
   /** Told after each look. */
   readonly looked?: () => void;
   readonly failed?: (error: unknown) => void;
+  /** The names of those that live, and can't be reached from here: they are told of it by this row. */
+  readonly unreached?: () => readonly string[];
   /** Only ever goes on. */
   readonly clock?: Clock;
   readonly after?: After;
@@ -27,6 +29,8 @@ interface Row {
   readonly _id: string;
   readonly address: string;
   readonly beats: number;
+  /** Whom it can't reach; absent from what older releases write. */
+  readonly unreached?: readonly string[];
 }
 
 interface Seen extends Row {
@@ -53,6 +57,7 @@ export async function joinMembers(
     lostMs = LOST_MS,
     looked,
     failed,
+    unreached = () => [],
     clock = performance,
     after = afterAll,
   } = options;
@@ -64,7 +69,11 @@ export async function joinMembers(
   let [hasLeft, callOff] = [false, () => {}];
 
   const beat = () =>
-    rows.updateOne({ _id: run }, { $set: { address }, $inc: { beats: 1 } }, { upsert: true });
+    rows.updateOne(
+      { _id: run },
+      { $set: { address, unreached: unreached() }, $inc: { beats: 1 } },
+      { upsert: true },
+    );
 
   async function lookNow() {
     const found = await rows.find({}).toArray();
@@ -114,6 +123,10 @@ export async function joinMembers(
       return found && lives(found) ? found.address : undefined;
     },
     beats: (of) => seen.get(of)?.beats,
+    unreachedBy: () =>
+      [...seen.values()]
+        .filter((each) => each._id !== run && lives(each) && each.unreached?.includes(run))
+        .map(({ _id }) => _id),
     async leave() {
       hasLeft = true;
       callOff();

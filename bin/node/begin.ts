@@ -127,7 +127,7 @@ export async function begin(
     opened(`streams of ${service.name}`, connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed, servers.damaged);
+  const status = statusOf(kernel, parts, feed, servers.damaged, meshing.unreachedBy);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   const door = { policy, routes, signIn: operationsSignIn(access) };

@@ -17,6 +17,7 @@ export interface MeshingOptions {
 
 export function createMeshing({ kernel, values, metrics, logger }: MeshingOptions) {
   let opening: Promise<OpenMesh> | undefined;
+  let opened: OpenMesh | undefined;
 
   async function open(): Promise<OpenMesh> {
     // A node keeps its name when it starts again, and those who were connected to it before are not any more.
@@ -27,18 +28,20 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
       host: values['mesh.host'],
       port: values['mesh.port'],
       address: values['mesh.address'],
-      join: (address, looked) =>
+      join: (address, looked, unreached) =>
         joinMembers(
           kernel.mongo.models,
           { run, address },
           {
             looked,
+            unreached,
             failed: (err) => logger.warn({ err }, 'it is not known which nodes live, looking again'),
           },
         ),
       observe: metrics.mesh,
       logger,
     });
+    opened = mesh;
     logger.info({ run, address: mesh.address }, `other nodes on ${mesh.address}`);
     return mesh;
   }
@@ -48,6 +51,8 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
       opening ??= open();
       return (await opening).channel(name);
     },
+    /** The names of others that can't reach this one; nobody where no service speaks with them. */
+    unreachedBy: (): readonly string[] => opened?.unreachedBy() ?? [],
     async close() {
       const mesh = await opening?.catch(() => undefined);
       await mesh?.close();

@@ -9,12 +9,13 @@ import type { Part } from './service.js';
 
 const inTime = <T>(asked: Promise<T>): Promise<T> => within(HEALTH_MS, asked, 'a store');
 
-/** `damaged`: how many events the log has left out, where that can be known. */
+/** `damaged`: how many events the log has left out, where that can be known; `unreachedBy`: nodes that can't reach this one. */
 export function statusOf(
   kernel: Kernel,
   parts: readonly Part[],
   feed: Feed,
   damaged: () => number = () => 0,
+  unreachedBy: () => readonly string[] = () => [],
 ): Status {
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
     try {
@@ -52,6 +53,10 @@ export function statusOf(
       if (damaged() > 0) {
         const detail = `${damaged()} are damaged and left out: standard error tells which`;
         checks.push({ name: 'events of the log', ok: true, detail });
+      }
+      if (unreachedBy().length > 0) {
+        const detail = `can't be reached by ${unreachedBy().join(', ')}: mesh.host and mesh.address`;
+        checks.push({ name: 'this node', ok: true, detail });
       }
       if (!kernel.clock.agrees()) {
         const seconds = Math.round((kernel.clock.ahead() ?? 0) / 1000);

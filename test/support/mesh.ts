@@ -36,10 +36,12 @@ export function useMesh() {
   const open: Node[] = [];
   const addresses = new Map<string, string>();
   const looks: (() => void)[] = [];
+  const blind = new Map<string, () => readonly string[]>();
   afterEach(async () => {
     await Promise.all(open.splice(0).map(({ close }) => close()));
     addresses.clear();
     looks.length = 0;
+    blind.clear();
   });
 
   return {
@@ -61,14 +63,16 @@ export function useMesh() {
         key,
         host: '127.0.0.1',
         port: 0,
-        async join(address, looked) {
+        async join(address, looked, unreached) {
           const port = Number(address.split(':').at(-1));
           addresses.set(run, (await reached?.(port)) ?? address);
           looks.push(looked);
+          blind.set(run, unreached);
           return {
             address: (of) => addresses.get(of),
             beats: beats ?? (() => ++beaten),
             alive: () => new Set(addresses.keys()),
+            unreachedBy: () => [...blind].flatMap(([by, those]) => (those().includes(run) ? [by] : [])),
             look: async () => looked(),
             async leave() {
               addresses.delete(run);

@@ -16,6 +16,7 @@ async function addressOf(host: string, wanted?: string): Promise<string> {
       address: () => undefined,
       alive: () => new Set<string>(),
       beats: () => undefined,
+      unreachedBy: () => [],
       look: async () => {},
       leave: async () => {},
     }),

@@ -164,6 +164,27 @@ describe('the mesh', () => {
     }
   });
 
+  it('tells a node that others can not reach it, until they can', async function () {
+    this.timeout(30_000);
+    const wall = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    const warnings: string[] = [];
+    try {
+      await once(wall, 'listening');
+      const at = `127.0.0.1:${(wall.address() as AddressInfo).port}`;
+      const bob = await nodes.node('bob', { reached: async () => at, warned: (text) => warnings.push(text) });
+      await nodes.node('ann');
+      nodes.look();
+      await eventually(() => bob.unreachedBy().includes('ann'));
+      nodes.look();
+      nodes.look();
+      expect(warnings.filter((text) => text.includes('can not reach this one'))).to.have.length(1);
+      nodes.addresses.set('bob', bob.address);
+      await eventually(() => bob.unreachedBy().length === 0);
+    } finally {
+      wall.close();
+    }
+  });
+
   it('tells at once that nobody is there, of whom nobody knows and of who has gone', async () => {
     const ann = await nodes.node('ann');
     expect(await ann.mesh.ask('nobody', 'eve', said('x'))).to.equal(false);

@@ -47,6 +47,19 @@ describe('the members', () => {
       }
   }
 
+  it('say whom they can not reach, to whom it is', async () => {
+    const hers = heldTime();
+    let unreached: readonly string[] = [];
+    const ann = await member('ann', hers, { unreached: () => unreached });
+    const bob = await member('bob', heldTime());
+    expect(bob.unreachedBy()).to.deep.equal([]);
+    unreached = ['bob', 'gone'];
+    await pass(BEAT_MS, ['ann', hers]);
+    await bob.look();
+    expect(bob.unreachedBy()).to.deep.equal(['ann']);
+    expect(ann.unreachedBy()).to.deep.equal([]);
+  });
+
   it('know each other from the beginning, and who comes and goes', async () => {
     const [hers, his] = [heldTime(), heldTime(5)];
     const ann = await member('ann', hers);
