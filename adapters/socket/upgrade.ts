@@ -16,6 +16,8 @@ interface Upgrade {
   readonly response: ServerResponse;
   /** Hears of errors until somebody takes the connection over. */
   readonly broken: () => void;
+  /** Hears that the answer is written, unless somebody takes the connection over. */
+  readonly answered: () => void;
 }
 
 /** Larger messages close the connection with 1009. */
@@ -38,14 +40,15 @@ export function asRequest(
     const response = new ServerResponse(request);
     // Node reads nothing more from here as HTTP.
     response.shouldKeepAlive = false;
-    response.once('finish', () => {
+    const answered = () => {
       response.detachSocket(request.socket);
       response.emit('close');
       network.end();
-    });
+    };
+    response.once('finish', answered);
     const broken = () => void network.destroy();
     network.on('error', broken);
-    upgrades.set(request, { network, head, response, broken });
+    upgrades.set(request, { network, head, response, broken, answered });
     respond(request, response);
   };
 }
@@ -105,7 +108,7 @@ export function openSocket(
   { converse, options }: Opening,
   opened?: (sink: Sink) => void,
 ): void {
-  const { network, head } = upgrades.get(request)!;
+  const { network, head, answered } = upgrades.get(request)!;
   // For whoever counts answers.
   response.statusCode = 101;
   response.detachSocket(request.socket);
@@ -114,4 +117,7 @@ export function openSocket(
     hold(socket, network, (close) => converse({ sink, close }), options);
     opened?.(sink);
   });
+  // It is answered, for whoever would otherwise wait for that, request and all, as long as the socket is open.
+  response.off('finish', answered);
+  response.emit('finish');
 }
