@@ -58,6 +58,8 @@ export interface Projection<Event extends DomainEvent> {
   /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
+  /** See `OwnProjection`. */
+  readonly gatherMs?: number;
   /** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
   readonly apart?: true;
   /** Secrets arrive sealed and are stored sealed. */
@@ -200,7 +202,7 @@ export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: numb
 
 /** How long events gather for all of these, while nobody waits; `least` of those that do not say. */
 export const gatherMsOf = (models: readonly ReadModel[], least: number): number =>
-  Math.min(...models.map((model) => ('open' in model ? (model.gatherMs ?? least) : least)));
+  Math.min(...models.map(({ gatherMs = least }) => gatherMs));
 
 /** The collections that builds of read models stand in. */
 export interface Builds {

@@ -109,8 +109,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
       let listeners = 0;
       for (const stream of under(keys)) {
         listeners++;
-        stream.send(told);
-        if (stream.sink.buffered() > MAX_BUFFERED) cut(stream);
+        stream.tell(told);
+        if (stream.unread() > MAX_BUFFERED) cut(stream);
       }
       return listeners;
     },

@@ -42,6 +42,9 @@ export function createStream<Item extends RingItem>(
   /** What is passed on, in turn: each waits until there is room. */
   let passing: Promise<unknown> = Promise.resolve();
   let makeRoom: (() => void) | undefined;
+  /** Told while what happened before it is still in the ring. */
+  let early: Frame[] = [];
+  let earlyBytes = 0;
   /** How often it was looked at since the network took anything. */
   let looks = 0;
 
@@ -57,7 +60,16 @@ export function createStream<Item extends RingItem>(
     else send(frame({ type: 'RESET' }, since));
   }
 
-  const hasRoom = () => state === 'over' || sink.buffered() < HIGH_WATER_MARK;
+  /** What is in the log comes first: who is told something of somebody knows that they are there. */
+  const hasRoom = () => state === 'over' || (state === 'live' && sink.buffered() < HIGH_WATER_MARK);
+
+  function caughtUp() {
+    state = 'live';
+    const all = early;
+    [early, earlyBytes] = [[], 0];
+    for (const each of all) send(each);
+    wake();
+  }
 
   async function passNext(told: Frame): Promise<boolean> {
     if (!hasRoom())
@@ -85,7 +97,7 @@ export function createStream<Item extends RingItem>(
       // Most of the time there is but one.
       const item = known ?? (since === latest() ? undefined : ring.after(since));
       if (since < ring.horizon && (item || isBehind)) reset();
-      else if (!item) state = 'live';
+      else if (!item) caughtUp();
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else {
         const picked = pick(item, item.position <= begun);
@@ -117,7 +129,6 @@ export function createStream<Item extends RingItem>(
 
   sink.onDrain(() => {
     looks = 0;
-    // What is in the log comes first.
     if (state === 'full') pump();
     wake();
   });
@@ -128,6 +139,14 @@ export function createStream<Item extends RingItem>(
     send,
     reset,
     pump: () => pump(),
+    /** In order with what has happened. */
+    tell(told: Frame) {
+      if (state === 'live') return send(told);
+      early.push(told);
+      earlyBytes += told.json.length;
+    },
+    /** Bytes that it was told and the network has not taken. */
+    unread: () => sink.buffered() + earlyBytes,
     /** Everything up to here is sent, or is not for it. */
     since: () => since,
 
@@ -157,6 +176,7 @@ export function createStream<Item extends RingItem>(
     /** Nothing more comes out of the ring. */
     stop() {
       state = 'over';
+      early = [];
       wake();
     },
   };

@@ -19,6 +19,8 @@ export interface Metrics {
   live(service: string): void;
   /** For what the nodes tell each other. */
   readonly mesh: MeshObserver;
+  /** WebSockets of a service, told of each change of their number. */
+  sockets(service: string): { open(change: number): void; slowed(change: number): void };
   /** Something sealed can never be opened again, and is shown as erased. */
   unopened(): void;
   /** How many events the event store left out, for they are damaged; asked for whenever the metrics are. */
@@ -93,6 +95,18 @@ export function createMetrics(): Metrics {
   const cuts = new Counter({
     name: 'annals_relay_slow_clients_total',
     help: 'Clients cut because they did not read',
+    labelNames: ['service'],
+    registers,
+  });
+  const open = new Gauge({
+    name: 'annals_sockets',
+    help: 'WebSockets that are open',
+    labelNames: ['service'],
+    registers,
+  });
+  const slowed = new Gauge({
+    name: 'annals_sockets_slowed',
+    help: 'WebSockets whose client waits until it may change or say something more',
     labelNames: ['service'],
     registers,
   });
@@ -205,6 +219,10 @@ export function createMetrics(): Metrics {
       cut: () => cuts.inc({ service }),
     }),
     live: (service) => live.inc({ service }),
+    sockets: (service) => ({
+      open: (change) => open.inc({ service }, change),
+      slowed: (change) => slowed.inc({ service }, change),
+    }),
     mesh: {
       connected: (total) => nodes.set(total),
       said: () => told.inc(),

@@ -16,17 +16,28 @@ export interface CleanupPorts {
   readonly clock: CertainClock;
   readonly settled: Settled;
   readonly days: Pick<DayReader, 'countBefore'>;
+  readonly raw: RawCounter;
   readonly retentionDays: number;
+  readonly rawRetentionHours: number;
+}
+
+/** Of records that are kept for those who look for a fault. */
+export interface RawCounter {
+  /** How many there are of before an instant, Unix ms. */
+  countBefore(instant: number): Promise<number>;
 }
 
 export interface Cleaned {
   /** The first day that is kept. */
   readonly before: string;
   readonly rows: number;
+  /** Since when raw records are kept, Unix ms, and how many rows of them went. */
+  readonly raw: { readonly before: number; readonly rows: number };
   readonly position: Position;
 }
 
-export const CLEANUP_EVERY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+export const CLEANUP_EVERY_MS = HOUR_MS;
 
 const uncertain: Rejection = {
   rejected: 'analytics/clock-uncertain',
@@ -39,18 +50,28 @@ export type Cleanup = ReturnType<typeof createCleanup>;
 
 /** Whole days: today, and at least so many before it, are kept. */
 export const createCleanup =
-  ({ handle, clock, settled, days, retentionDays }: CleanupPorts) =>
+  ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<Cleaned | Rejection> => {
     const now = await clock.certain();
     if (now === undefined) return uncertain;
     const before = dayOf(now - retentionDays * DAY_MS);
     await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
-    const command = { type: 'ExpireDays' as const, before, rows: await days.countBefore(before), now };
+    const rawBefore = now - rawRetentionHours * HOUR_MS;
+    const command = {
+      type: 'ExpireDays' as const,
+      before,
+      rows: await days.countBefore(before),
+      raw: { before: rawBefore, rows: await raw.countBefore(rawBefore) },
+      now,
+    };
     const outcome = await handle(retentionKind, RETENTION, command, context);
     if (isRejection(outcome)) return outcome;
-    const [expired] = outcome.events;
-    const told = expired?.data ?? { before, rows: 0 };
-    return { before: told.before, rows: told.rows, position: outcome.position };
+    let told: Omit<Cleaned, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
+    // As it was told first.
+    for (const { type, data } of outcome.events)
+      told =
+        type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
+    return { ...told, position: outcome.position };
   };
 
 export interface ExpirePorts {

@@ -27,6 +27,8 @@ export interface CollectPorts {
   readonly attempts: Pick<Attempts, 'note'>;
   readonly clock: Clock;
   readonly filterBots: boolean;
+  /** Records are kept for those who look for a fault. */
+  readonly storeRaw?: boolean;
 }
 
 /** What a request says besides its payloads. Address and user agent are digested, and then forgotten. */
@@ -144,7 +146,7 @@ export function createCollect(ports: CollectPorts) {
         const visitors = new Set(counted.flatMap(({ visitor }) => visitor ?? []));
         return { site, hits: counted.map(({ hit }) => hit), fresh: collecting.fresh(site, now, visitors) };
       });
-      const events = groups.map(({ site, hits, fresh }) => collected(site, now, hits, fresh));
+      const events = groups.map(({ site, hits, fresh }) => collected(site, now, hits, fresh, ports.storeRaw));
       return requests(events, context, () => {
         for (const { site, fresh } of groups) collecting.told(site, now, fresh);
       });

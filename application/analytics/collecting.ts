@@ -49,11 +49,13 @@ interface Group {
 export interface CollectingPorts {
   readonly appender: Appender;
   readonly origin: Origin;
+  /** Records are kept for those who look for a fault. */
+  readonly storeRaw?: boolean;
 }
 
 export type Collecting = ReturnType<typeof createCollecting>;
 
-export function createCollecting({ appender, origin }: CollectingPorts) {
+export function createCollecting({ appender, origin, storeRaw }: CollectingPorts) {
   const groups = new Map<string, Group>();
   /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
   const sketches = new LRUCache<string, Sketch>({
@@ -112,7 +114,7 @@ export function createCollecting({ appender, origin }: CollectingPorts) {
     const fresh = freshOf(stream, visitors);
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
     const context = { commandId: randomUUID(), actor: 'analytics.collect', correlationId };
-    const event = newEvent(origin, stream, collected(site, at, hits, fresh), 0, context);
+    const event = newEvent(origin, stream, collected(site, at, hits, fresh, storeRaw), 0, context);
     const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
     const position = await appender.append(stream, [{ event, bytes }]);
     // Only now: of an event that never came to be nobody was told anything.

@@ -25,10 +25,12 @@ export interface ImportPorts {
   readonly filterBots: boolean;
 }
 
-/** Lines that follow one another, all of one day; those that say nothing to be counted are left out. */
+/** Lines in their order, all of one site and day; those that say nothing to be counted are left out. */
 export interface Chunk {
   /** Counted from 1. */
   readonly firstLine: number;
+  /** So many before it began with the same. */
+  readonly nth: number;
   readonly hits: readonly PastHit[];
 }
 
@@ -85,11 +87,11 @@ export async function createImporting(ports: ImportPorts) {
   const lotOf = (hits: readonly PastHit[]) => `${hits.length} ${digestOf(hits)}`;
 
   /** `source` tells apart what begins alike. */
-  async function take(source: string, { firstLine, hits }: Chunk): Promise<Stored> {
+  async function take(source: string, { nth, hits }: Chunk): Promise<Stored> {
     let [rest, known] = [hits, 0];
     while (rest.length > 0) {
       const begins = digestOf(rest.slice(0, 1));
-      const id = derivation.id('analytics.import', source, String(firstLine), String(known), begins);
+      const id = derivation.id('analytics.import', source, String(nth), String(known), begins);
       const fingerprint = lotOf(rest);
       const { isNew, fingerprint: found } = await store({ id, fingerprint, hits: rest });
       if (isNew) return { stored: rest.length, known, refused: 0 };

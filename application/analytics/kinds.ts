@@ -2,9 +2,9 @@
 import { catalog } from '../../domain/analytics/catalog.js';
 import { type LoginCommand, type LoginEvent, type LoginState, login } from '../../domain/analytics/login.js';
 import {
-  type DaysExpired,
   type ExpireDays,
   type Retention,
+  type RetentionEvent,
   retention,
 } from '../../domain/analytics/retention.js';
 import { type SitesCommand, type SitesEvent, type SitesState, sites } from '../../domain/analytics/sites.js';
@@ -23,7 +23,10 @@ export const visitorsKind: Aggregate<VisitorDays, VisitorsCommand, VisitorsEvent
   decider: visitors,
 };
 
-export const retentionKind: Aggregate<Retention, ExpireDays, DaysExpired> = { catalog, decider: retention };
+export const retentionKind: Aggregate<Retention, ExpireDays, RetentionEvent> = {
+  catalog,
+  decider: retention,
+};
 
 /** An address that nobody signs in with any more is forgotten. */
 export const loginKind: Aggregate<LoginState, LoginCommand, LoginEvent> = {

@@ -53,6 +53,18 @@ export const analyticsSettings = {
     default: 395,
     description: 'Days that what was counted is kept',
   },
+  'analytics.storeRaw': {
+    type: 'boolean',
+    default: false,
+    description: 'Keeps what came for some hours as it was counted, for those who look for a fault',
+  },
+  'analytics.rawRetentionHours': {
+    type: 'integer',
+    minimum: 1,
+    maximum: 8760,
+    default: 24,
+    description: 'Hours that it is kept',
+  },
 } as const satisfies Settings;
 
 type Known = typeof analyticsSettings & {

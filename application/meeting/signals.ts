@@ -3,7 +3,7 @@ import { notJoined } from '../../domain/meeting/entering.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
-import type { LiveRelay } from './live.js';
+import type { Between, LiveRelay } from './live.js';
 import { createPaces, TOLD } from './pace.js';
 import type { Speaker } from './talk.js';
 
@@ -46,11 +46,50 @@ function written(signal: Signal): string | undefined {
   }
 }
 
+/** What was told in masses by one person, and waits for others to read. */
+interface Unread {
+  bytes: number;
+  /** Each, and who it is for. */
+  readonly passing: Map<Promise<void>, string>;
+}
+
+/** Of it, and what each takes in memory besides. */
+const MOST_UNREAD = 64 * 1024;
+const OVERHEAD = 1024;
+
 export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   /** By whom it is for: whatever others tell somebody, nobody is cut for not reading it at once. */
   const told = createPaces(TOLD, monotonic);
+  /** What waits to be read of somebody, by who says it. */
+  const unread = new Map<string, Unread>();
 
-  /** `passed`: it is large, and waited for until there is room for it; so is what is `told` in masses. */
+  /** In order with what waits: who does not read holds up what is told them, and not what is told the rest. */
+  async function wait(between: Between, json: string, mine: Unread): Promise<void> {
+    const { from, to } = between;
+    const bytes = OVERHEAD + json.length;
+    const passed = live.pass(between, json).then(() => {
+      mine.bytes -= bytes;
+      mine.passing.delete(passed);
+      if (mine.passing.size === 0) unread.delete(from.id);
+    });
+    mine.bytes += bytes;
+    mine.passing.set(passed, to.id);
+    unread.set(from.id, mine);
+    while (mine.bytes > MOST_UNREAD) await Promise.race(mine.passing.keys());
+  }
+
+  /** At once; in masses once there is room for it: with too much that waits for that, so does who says it. */
+  function tell(between: Between, json: string): Promise<void> | void {
+    const { from, to } = between;
+    const pace = told(to.id);
+    const mine = unread.get(from.id) ?? { bytes: 0, passing: new Map() };
+    const isBehind = [...mine.passing.values()].includes(to.id);
+    if (isBehind || pace.wait(json.length) > 0) return wait(between, json, mine);
+    pace.spend(json.length);
+    live.tell(between, json);
+  }
+
+  /** `passed`: it is large, and waited for until there is room for it. */
   function relay(
     { roomId, participantId }: Speaker,
     signal: Signal,
@@ -64,12 +103,8 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     if (json === undefined) return tooLarge;
     relayed({ roomId, meetingId: state.meetingId });
     const between = { roomId, from: { id: participantId }, to: target };
-    if (how === 'passed') return live.pass(between, json);
-    const pace = told(target.id);
-    if (pace.wait(json.length) > 0) return live.pass(between, json);
-    pace.spend(json.length);
-    live.tell(between, json);
+    return how === 'passed' ? live.pass(between, json) : tell(between, json);
   }
 
-  return { relay };
+  return { relay, tell };
 }

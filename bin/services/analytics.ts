@@ -35,6 +35,7 @@ import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { tidyEmail } from '../../domain/shared/email.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
+import { createRawCounter, raw as rawModel } from '../../projections/analytics/raw.js';
 import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
 import { smtpOf } from '../node/smtp.js';
@@ -44,7 +45,7 @@ import { signInLine, unmailedLinks } from './analytics/sign-in.js';
 export const analytics: Service<typeof catalog> = {
   name: 'analytics',
   catalog,
-  projections: [daysModel],
+  projections: [daysModel, rawModel],
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
@@ -69,7 +70,8 @@ export const analytics: Service<typeof catalog> = {
     });
     const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
     const appender = createAppender({ log, logger, appended });
-    const collecting = createCollecting({ appender, origin });
+    const storeRaw = values['analytics.storeRaw'];
+    const collecting = createCollecting({ appender, origin, storeRaw });
     const attempts = createAttempts();
     const agents = createAgents();
     for (const { cache } of [collecting, attempts, agents, days]) metrics.cache(cache);
@@ -87,8 +89,11 @@ export const analytics: Service<typeof catalog> = {
       attempts,
       clock,
       filterBots,
+      storeRaw,
     });
-    const cleanup = createCleanup({ handle, clock, settled, days, retentionDays });
+    const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
+    const rawRetentionHours = values['analytics.rawRetentionHours'];
+    const cleanup = createCleanup({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours });
     const live = createLive({
       hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,
@@ -122,7 +127,14 @@ export const analytics: Service<typeof catalog> = {
       isProxy: isTrustedBy(values['server.trustedProxies']),
       sites,
       attempts,
-      privacy: { honorDoNotTrack, filterBots, countries: countryHeader !== undefined, retentionDays },
+      privacy: {
+        honorDoNotTrack,
+        filterBots,
+        countries: countryHeader !== undefined,
+        retentionDays,
+        storeRaw,
+        rawRetentionHours,
+      },
       cleanup,
       live,
       directory,

@@ -82,16 +82,20 @@ export const catalog = {
     /**
      * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
      * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.
+     * `isRaw`: a record of it is kept for those who look for a fault.
      */
     HitsCollected: event(
-      object({
-        ...inSite,
-        day,
-        collectedAt: time,
-        views: count,
-        events: count,
-        secret: object({ hits: { type: 'array', items: hit }, visitors: texts }),
-      }),
+      object(
+        {
+          ...inSite,
+          day,
+          collectedAt: time,
+          views: count,
+          events: count,
+          secret: object({ hits: { type: 'array', items: hit }, visitors: texts }),
+        },
+        { isRaw: { type: 'boolean' } },
+      ),
       { sealed: { subject: siteSubject, erased: { hits: [], visitors: [] }, large: true } },
     ),
     /** A key was made by which the visitors of a day are told apart. */
@@ -100,6 +104,8 @@ export const catalog = {
     VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
     /** What was counted of days before this one is no longer kept. `since`: it was so already before that one; `rows`: that went. */
     DaysExpired: event(object({ before: day, since: { type: 'string' }, rows: count, expiredAt: time })),
+    /** Records that were kept for those who look for a fault are kept no longer, of before this instant; `rows`: that went. */
+    RawExpired: event(object({ before: time, rows: count, expiredAt: time })),
     ...loginEvents,
   },
 } as const satisfies Catalog;

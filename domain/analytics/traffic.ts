@@ -32,6 +32,7 @@ export function collected(
   collectedAt: number,
   hits: readonly Hit[],
   visitors: readonly string[],
+  isRaw = false,
 ): HitsCollected {
   const events = hits.filter(({ event }) => event !== undefined).length;
   return {
@@ -43,6 +44,7 @@ export function collected(
       collectedAt,
       views: hits.length - events,
       events,
+      ...(isRaw && { isRaw }),
       secret: { hits, visitors: [...visitors].sort() },
     },
   };

@@ -1,5 +1,6 @@
 /** What people of a meeting were told of is so after everything was killed: who is there, who waits, the lock, what was said. */
 import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { come, type Person } from '../support/meeting-people.js';
 import { bytesIn, shownIn } from '../support/on-disk.js';
@@ -25,6 +26,7 @@ describe('a meeting on a machine that is killed', function () {
     for (const pid of server.enginePids) process.kill(pid, 'SIGKILL');
     await server.stop('SIGKILL');
   };
+  const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
   const comes = (name: string, more: object, address: string) =>
     come(server.urls.meeting!, 'KILL01', name, more, address);
   const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
@@ -43,6 +45,8 @@ describe('a meeting on a machine that is killed', function () {
     await ada.hears('raise-hand');
     for (let n = 0; n < 50; n++) ada.say('chat', { text: `${SAID} ${n}` });
     await cleo.hears(({ text }) => text === `${SAID} 49`);
+    // Without Bob's.
+    await eventually(async () => (await metrics()).includes('annals_sockets{service="meeting"} 3\n'));
     await killAll();
     server = await startServer(directory.path, FLAGS);
 

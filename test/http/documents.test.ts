@@ -113,6 +113,9 @@ describe('the operations port', () => {
     metrics.appended('toys.shelf-1', 4);
     metrics.conflicted('toys.shelf-1');
     metrics.relay('toys').connected(3);
+    const sockets = metrics.sockets('toys');
+    for (const change of [1, 1, -1]) sockets.open(change);
+    sockets.slowed(1);
     metrics.reacted('toys.mail', 'done');
     metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
   });
@@ -143,6 +146,8 @@ describe('the operations port', () => {
       'annals_events_appended_total{service="toys"} 4',
       'annals_append_conflicts_total{service="toys"} 1',
       'annals_relay_connections{service="toys"} 3',
+      'annals_sockets{service="toys"} 1',
+      'annals_sockets_slowed{service="toys"} 1',
       'annals_reactions_total{reaction="toys.mail",outcome="done"} 1',
       'annals_cache_bytes{cache="toys"} 7',
       'annals_cache_limit_bytes{cache="toys"} 100',

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createRelay } from '../../adapters/relay/relay.js';
 import { frame } from '../../adapters/relay/sink.js';
-import { connectAs, entered, head, record, relayWith, types, wardAudience } from './ward.js';
+import { at, connectAs, entered, head, record, relayWith, said, types, wardAudience } from './ward.js';
 
 describe('a relay', () => {
   it('passes on what is large in turn, each when there is room, and never in part', async () => {
@@ -28,6 +28,35 @@ describe('a relay', () => {
     ann.read();
     await Promise.all(passed);
     expect(types(ann)).to.deep.equal(['a', 'b', 'urgent', 'c', 'd', 'e']);
+    relay.close();
+  });
+
+  it('tells nothing before what has happened before it, however slowly that is read', async () => {
+    const { relay } = relayWith([entered('ann'), entered('bob')]);
+    const ann = record();
+    ann.reading = false;
+    relay.connect(connectAs('ann'), ann);
+    relay.tell(['person:ann'], frame({ type: 'large', payload: 'x'.repeat(70_000) }));
+    relay.publish(at(3, entered('cleo')));
+    relay.tell(['person:ann'], frame({ type: 'offer of cleo' }));
+    const passed = relay.passOn('person:ann', frame({ type: 'file of cleo' }));
+    expect(types(ann)).to.deep.equal(['large']);
+    ann.reading = true;
+    ann.read();
+    expect(await passed).to.equal(true);
+    expect(types(ann)).to.deep.equal(['large', 'Entered', 'offer of cleo', 'file of cleo']);
+    relay.close();
+  });
+
+  it('cuts who has far too much to be told', async () => {
+    const { relay } = relayWith([entered('ann')]);
+    const ann = record();
+    ann.reading = false;
+    relay.connect(connectAs('ann'), ann);
+    relay.publish(at(2, said('x'.repeat(70_000))));
+    relay.publish(at(3, said('behind it')));
+    for (let n = 0; n < 30; n++) relay.tell(['person:ann'], frame({ type: 'x'.repeat(80_000) }));
+    expect(ann.ended).to.equal('cut');
     relay.close();
   });
 

@@ -190,7 +190,7 @@ describe('the dashboard', function () {
       { site, path: `/${EVIL}` },
       { site, path: long },
       { site, path: '/', campaign: { utm_source: '@SUM(A1)', utm_medium: EVIL } },
-      { site, path: '/', event: FORMULA, properties: { plan: '-1+1' } },
+      { site, path: '/', event: FORMULA, properties: { plan: '-1+1;=2' } },
       { site, path: '/', event: EVIL, properties: { plan: 7 } },
     ]);
     const page = await openAt(site, { viewport: PHONE });
@@ -227,7 +227,7 @@ describe('the dashboard', function () {
     const { text: campaigns } = await saved(page, 'Campaigns as CSV');
     expect(campaigns).to.contain(`\r\n"'@SUM(A1)",${quoted(EVIL)},,1\r\n`);
     const { text: properties } = await saved(page, 'Properties of events as CSV');
-    expect(properties).to.contain(`${quoted(`'${FORMULA}`)},plan,"'-1+1",1\r\n`);
+    expect(properties).to.contain(`${quoted(`'${FORMULA}`)},plan,"'-1+1;'=2",1\r\n`);
   });
 
   it('says in words what fails, and goes on from there', async () => {

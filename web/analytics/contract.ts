@@ -14,6 +14,8 @@ export interface Privacy {
   readonly filterBots: boolean;
   readonly countries: boolean;
   readonly retentionDays: number;
+  readonly storeRaw: boolean;
+  readonly rawRetentionHours: number;
 }
 
 export const METRICS = ['pageviews', 'uniques', 'events'] as const;

@@ -3,13 +3,16 @@ import { element } from '../shared/dom.js';
 
 export type Cell = string | number | boolean;
 
-/** What spreadsheets take for the beginning of a formula, also behind blanks and in full width. */
-const FORMULA = /^[\s\p{Cc}]*[=+\-@|%＝＋－＠]|^[\t\r\n]/u;
+/**
+ * What spreadsheets take for the beginning of a formula, also behind blanks and in full width. In many countries they part
+ * cells by semicolons, whatever commas and quotes say: there a cell begins behind each of those, too.
+ */
+const FORMULA = /(^|[;\t\r\n])([\s\p{Cc}]*[=+\-@|%＝＋－＠])|^(?=[\t\r\n])/gu;
 
 function cell(value: Cell): string {
   if (typeof value !== 'string') return String(value);
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) || text !== value ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = value.replace(FORMULA, "$1'$2");
+  return /[",;\t\r\n]/.test(text) || text !== value ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** The mark at its beginning tells Excel that it is UTF-8. */

@@ -17,7 +17,8 @@ export function createDataDialog(api: Api, cleaned: () => void) {
     cleaned();
   });
 
-  return ({ honorDoNotTrack, filterBots, countries, retentionDays }: Privacy) => {
+  return (privacy: Privacy) => {
+    const { honorDoNotTrack, filterBots, countries, retentionDays, storeRaw, rawRetentionHours } = privacy;
     const facts = [
       'No cookies. Neither addresses nor user agents are kept; visitors are told apart for one day only.',
       honorDoNotTrack
@@ -26,6 +27,9 @@ export function createDataDialog(api: Api, cleaned: () => void) {
       filterBots ? 'Bots that say what they are do not count.' : 'Bots count like everybody.',
       countries ? 'The country of a visitor is counted.' : 'Countries are not counted.',
       `What was counted is kept for ${counted(retentionDays, 'day')}, and then goes by itself.`,
+      ...(storeRaw
+        ? [`Single hits can be looked at for ${counted(rawRetentionHours, 'hour')}, by who runs the server.`]
+        : []),
     ];
     byId('privacy').replaceChildren(...facts.map((fact) => element('li', {}, fact)));
     told.textContent = '';

@@ -13,7 +13,7 @@ export interface CleanupRouteDeps {
 const answer = object({
   aggregateCutoffDate: { type: 'string', description: 'The first day that is kept' },
   aggregateRowsDeleted: { type: 'integer' },
-  rawCutoffTimestamp: { type: ['string', 'null'] },
+  rawCutoffTimestamp: { type: 'string', format: 'date-time', description: 'Since when raw records are kept' },
   rawRowsDeleted: { type: 'integer' },
 });
 
@@ -24,8 +24,8 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
     tags: ['Reports'],
     summary: 'Delete what is older than `analytics.retentionDays`; this happens by itself, too',
     description:
-      'What has gone stays gone, also after a rebuild, and when the retention is made longer. Raw records are never ' +
-      'kept: there is no time before which they go, and none is deleted.',
+      'What has gone stays gone, also after a rebuild, and when the retention is made longer. Raw records, which are ' +
+      'kept where `analytics.storeRaw` says so, go after `analytics.rawRetentionHours`.',
     security: SECURITY,
     // Nothing is asked for; what is sent must be JSON all the same.
     body: { type: 'object', properties: {} },
@@ -37,8 +37,8 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
       const body = {
         aggregateCutoffDate: done.before,
         aggregateRowsDeleted: done.rows,
-        rawCutoffTimestamp: null,
-        rawRowsDeleted: 0,
+        rawCutoffTimestamp: new Date(done.raw.before).toISOString(),
+        rawRowsDeleted: done.raw.rows,
       };
       return { status: 200, body, position: done.position };
     },

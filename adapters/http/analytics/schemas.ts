@@ -71,6 +71,8 @@ export const sitesAnswer = object({
     filterBots: flag,
     countries: { type: 'boolean', description: 'Whether countries of visitors are counted' },
     retentionDays: { type: 'integer' },
+    storeRaw: { type: 'boolean', description: 'Whether hits are kept to be looked at one by one' },
+    rawRetentionHours: { type: 'integer', description: 'For so long, where they are' },
   }),
 });
 

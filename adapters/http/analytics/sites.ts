@@ -13,6 +13,8 @@ export interface Privacy {
   readonly filterBots: boolean;
   readonly countries: boolean;
   readonly retentionDays: number;
+  readonly storeRaw: boolean;
+  readonly rawRetentionHours: number;
 }
 
 export interface SiteRouteDeps {

@@ -1,70 +1,24 @@
 /** One client of the meetings: where it sits, and what becomes of each thing it says. */
-import type { Arrival, Entering } from '../../../application/meeting/entering.js';
-import type { Inside } from '../../../application/meeting/inside.js';
-import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES, createPace, type Pace, together } from '../../../application/meeting/pace.js';
-import type { Signal, Signals } from '../../../application/meeting/signals.js';
-import type { Say, Talk } from '../../../application/meeting/talk.js';
+import type { Arrival } from '../../../application/meeting/entering.js';
+import { CHANGES, createPace, together } from '../../../application/meeting/pace.js';
+import type { Signal } from '../../../application/meeting/signals.js';
+import type { Say } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
-import {
-  type Clock,
-  type CommandContext,
-  type Logger,
-  type Position,
-  type Quota,
-  Unavailable,
-} from '../../../application/ports.js';
-import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import { Unavailable } from '../../../application/ports.js';
 import { notJoined } from '../../../domain/meeting/entering.js';
 import type { InsideCommand } from '../../../domain/meeting/inside.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Audience } from '../../relay/audience.js';
 import { echoOf } from '../../relay/meeting/echo.js';
 import { failed } from '../../relay/meeting/messages.js';
-import type { Rooms } from '../../relay/meeting.js';
-import type { Relay } from '../../relay/relay.js';
-import { CLOSE, type Conversation, type Speaker } from '../../socket/conversation.js';
+import { CLOSE, type Conversation } from '../../socket/conversation.js';
 import type { Said as SaidOf } from '../../socket/vocabulary.js';
+import type { Client, ConversingDeps } from './client.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
 import { createChair, type TakenSeat } from './seats.js';
-import { type clientSays, NAME_LENGTH, type signals } from './vocabulary.js';
-
-export interface ConversingDeps {
-  readonly entering: Entering;
-  readonly inside: Inside;
-  readonly talk: Talk;
-  readonly signals: Signals;
-  readonly live: LiveRelay;
-  readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
-  readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
-  /** True once the relay has told of everything up to there; false when that takes long. */
-  readonly hears: (position: Position) => Promise<boolean>;
-  readonly clock: Clock;
-  /** Of what only ever goes on. */
-  readonly monotonic?: Clock | undefined;
-  /** Told of every seat that is taken. */
-  readonly taken: (seat: TakenSeat) => void;
-  /** The process stops. */
-  readonly isClosing: () => boolean;
-}
-
-export interface Client {
-  readonly speaker: Speaker;
-  /** A keyed digest of its address. */
-  readonly caller: string;
-  /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
-  readonly opening: Quota;
-  /** How fast its network says things to all, by their bytes in the log. */
-  readonly saying: Pace;
-  /** And how fast it changes rooms. */
-  readonly changing: Pace;
-  readonly logger: Logger;
-  /** Of one command. */
-  readonly context: () => CommandContext;
-}
+import { type clientSays, NAME_LENGTH, type signals as signalTypes } from './vocabulary.js';
 
 type Said = SaidOf<typeof clientSays>;
 type Saying<Type extends Said['type']> = Extract<Said, { readonly type: Type }>;
@@ -92,14 +46,15 @@ const SAYING_BYTES = 1024;
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
-    const { entering, inside, talk, live, relay, audience, hears, clock, taken, isClosing } = deps;
+    const { entering, inside, talk, signals, relay, audience, hears, clock, observe, taken, isClosing } =
+      deps;
     const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
-    let wrongPasswords = 0;
-    let hasOpened = false;
+    /** `isSentBack`: it is not their doing that they go, and they were told to come again. */
+    let [wrongPasswords, hasOpened, isSentBack] = [0, false, false];
     const pace = together(createPace(CHANGES, deps.monotonic), changing);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
@@ -109,15 +64,16 @@ export const createConversing =
 
     function refuse([code, text]: Told) {
       const { roomId = '', participantId = '' } = place ?? {};
-      const error = failed({ roomId, participantId, at: clock.now() }, code, text);
-      speaker.sink.send({ json: JSON.stringify(error) });
+      const there = { roomId, participantId, at: clock.now() };
+      speaker.sink.send({ json: JSON.stringify(failed(there, code, text)) });
     }
 
     /** Of a store that is away: they come back when it may be there again. */
     function away(error: unknown) {
       if (error instanceof Unavailable) logger.warn({ err: error }, 'a meeting could not go on now');
       else logger.error({ err: error }, 'a message of a meeting failed');
-      speaker.close(error instanceof Unavailable ? CLOSE.later : CLOSE.failed);
+      isSentBack = error instanceof Unavailable;
+      speaker.close(isSentBack ? CLOSE.later : CLOSE.failed);
     }
 
     function sit(participantId: string, isReturning: boolean): TakenSeat {
@@ -184,20 +140,26 @@ export const createConversing =
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
-      for (const { to, message } of echoOf(audience, rooms, command, clock.now())) {
+      const told = echoOf(audience, rooms, command, clock.now()).flatMap(({ to, message }) => {
         const json = JSON.stringify(message);
-        for (const id of to) {
-          const person = room && personOf(room, id);
-          if (person) live.tell({ roomId, from: { id: by }, to: person }, json);
-        }
-      }
+        const there = room ? to.flatMap((id) => personOf(room, id) ?? []) : [];
+        return there.map((each) => signals.tell({ roomId, from: { id: by }, to: each }, json));
+      });
+      await Promise.all(told);
+    }
+
+    /** Until then, or until they are gone. */
+    async function slow(ms: number) {
+      observe?.slowed(1);
+      await pause(ms, gone.signal);
+      observe?.slowed(-1);
     }
 
     /** In order with what is still being said, and no faster than a room may be changed. */
     async function decide(work: () => Promise<void>) {
       const paced = async () => {
         const ms = pace.wait();
-        if (ms > 0) await pause(ms, gone.signal);
+        if (ms > 0) await slow(ms);
         if (ms === 0 || !gone.signal.aborted) await work();
       };
       const decided = Promise.allSettled(talking).then(paced);
@@ -211,7 +173,7 @@ export const createConversing =
       const ms = volume.wait(bytes);
       volume.spend(bytes);
       if (ms === 0) return say(make);
-      return pause(ms, gone.signal).then(() => (gone.signal.aborted ? undefined : say(make)));
+      return slow(ms).then(() => (gone.signal.aborted ? undefined : say(make)));
     }
 
     function say(make: Parameters<Say>[0]): Promise<void> | void {
@@ -230,11 +192,11 @@ export const createConversing =
 
     const signal =
       (how: 'told' | 'passed') =>
-      (message: Saying<keyof typeof signals>): Promise<void> | void => {
+      (message: Saying<keyof typeof signalTypes>): Promise<void> | void => {
         if (!place) return refuse(refusalOf(notJoined));
         const { roomId, participantId } = place;
         const whole = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
-        const relayed: Promise<void> | void | Rejection = deps.signals.relay(place, whole, how);
+        const relayed: Promise<void> | void | Rejection = signals.relay(place, whole, how);
         if (isRejection(relayed)) return refuse(refusalOf(relayed));
         return relayed as Promise<void> | void;
       };
@@ -294,6 +256,7 @@ export const createConversing =
       await Promise.allSettled([deciding, ...talking]);
       const all = [place, doubtful].filter((each) => each !== undefined);
       [place, doubtful] = [undefined, undefined];
-      if (!isClosing()) await Promise.all(all.map((each) => inside.depart(each, context)));
+      if (!isClosing())
+        await Promise.all(all.map((each) => inside.depart(each, context, isSentBack ? deps.returnMs : 0)));
     }
   };

@@ -6,7 +6,8 @@ import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js
 import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
 import type { CallerOf } from './caller.js';
-import { type ConversingDeps, createConversing } from './conversing.js';
+import type { ConversingDeps } from './client.js';
+import { createConversing } from './conversing.js';
 import type { SocketDoor } from './door.js';
 import type { TakenSeat } from './seats.js';
 import { clientSays, PER_SECOND, serverSays } from './vocabulary.js';
@@ -38,7 +39,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, limitCreates, inside, run, systemContext } = deps;
+  const { door, callerOf, observe, limitCreates, inside, run, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const talkOf = createPaces(TALK, deps.monotonic);
   const changesOf = createPaces(CHANGES_OF_NETWORK, deps.monotonic);
@@ -87,6 +88,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       handle: ({ context, logger, address }, caller) => ({
         converse(speaker) {
           speaker.sink.onClose(door.opened(address));
+          observe?.open(1);
+          speaker.sink.onClose(() => observe?.open(-1));
           const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
           const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
           return converse({ speaker, ...whose, logger, context: () => context('meeting.guest', '') });

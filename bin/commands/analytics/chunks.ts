@@ -1,4 +1,5 @@
-/** Lines of hits, put together to what is stored at once: the same for the same lines, however they come. */
+/** Lines of hits, put together to what is stored at once: of one site and day, the same for the same lines, however they come. */
+import { createHash } from 'node:crypto';
 import { bodyValidator } from '../../../adapters/http/kernel/validate.js';
 import type { Chunk } from '../../../application/analytics/importing.js';
 import type { PastHit } from '../../../application/analytics/past.js';
@@ -9,10 +10,15 @@ import { instantOf } from '../instants.js';
 
 /** Longer lines are none: as long as what one request may bring. */
 const LINE_BYTES = 32 * 1024;
-/** Of lines whose numbers begin alike: one that is mended later moves no other into another chunk. */
-const WINDOW = 500;
 /** An event is well below what a store takes at once. */
 const CHUNK_BYTES = 256 * 1024;
+const CHUNK_HITS = 1000;
+/** Chunks end by what stands in them, as soon as they have so many: whoever leaves a line out moves the next ones no further. */
+const LEAST_HITS = 32;
+/** One hit of so many ends a chunk. */
+const ENDS_ONE_OF = 256;
+/** Of all chunks that have not ended: hits of many days, and in no order, fill this. */
+const OPEN_BYTES = 16 * 1024 * 1024;
 const READ = { lineBytes: LINE_BYTES, batchLines: 1000, batchBytes: 1024 * 1024 };
 
 export interface ChunkOptions {
@@ -20,17 +26,39 @@ export interface ChunkOptions {
   readonly judge: (written: WrittenPastHit, at: number) => PastHit | string;
   /** Told of lines that are not taken. */
   readonly rejected: (line: number, why: string) => void;
+  /** What was begun by then is left out. */
+  readonly stop?: AbortSignal;
+}
+
+interface Open {
+  readonly firstLine: number;
+  readonly begins: string;
+  readonly hits: PastHit[];
+  bytes: number;
 }
 
 const validate = bodyValidator(pastHit, true);
 
 export async function* chunksOf(
   source: AsyncIterable<Buffer>,
-  { judge, rejected }: ChunkOptions,
+  { judge, rejected, stop }: ChunkOptions,
 ): AsyncGenerator<Chunk> {
-  let hits: PastHit[] = [];
-  let [firstLine, bytes, key] = [0, 0, ''];
-  for await (const lines of batchesOf(source, READ))
+  /** By site and day; what nothing came to for longest is first. */
+  const open = new Map<string, Open>();
+  const begun = new Map<string, number>();
+  let openBytes = 0;
+
+  function closed(key: string): Chunk {
+    const { firstLine, begins, hits, bytes } = open.get(key)!;
+    open.delete(key);
+    openBytes -= bytes;
+    const nth = begun.get(begins) ?? 0;
+    begun.set(begins, nth + 1);
+    return { firstLine, nth, hits };
+  }
+
+  for await (const lines of batchesOf(source, READ)) {
+    if (stop?.aborted) return;
     for (const { number, bytes: line } of lines) {
       const hit = line ? hitOf(line.toString('utf8'), judge) : 'the line is too long';
       if (typeof hit === 'string') {
@@ -38,17 +66,35 @@ export async function* chunksOf(
         continue;
       }
       const size = line!.length;
-      const of = `${Math.floor((number - 1) / WINDOW)} ${dayOf(hit.at)}`;
-      if (hits.length > 0 && (of !== key || bytes + size > CHUNK_BYTES)) {
-        yield { firstLine, hits };
-        [hits, bytes] = [[], 0];
-      }
-      if (hits.length === 0) [firstLine, key] = [number, of];
-      hits.push(hit);
-      bytes += size;
+      const key = `${hit.site.instance} ${dayOf(hit.at)}`;
+      if ((open.get(key)?.bytes ?? 0) + size > CHUNK_BYTES) yield closed(key);
+      const digest = digestOf(hit);
+      const chunk = open.get(key) ?? {
+        firstLine: number,
+        begins: digest.toString('base64'),
+        hits: [],
+        bytes: 0,
+      };
+      chunk.hits.push(hit);
+      chunk.bytes += size;
+      openBytes += size;
+      open.delete(key);
+      open.set(key, chunk);
+      const { length } = chunk.hits;
+      const ends = length >= LEAST_HITS && digest.readUInt32BE() % ENDS_ONE_OF === 0;
+      if (ends || length >= CHUNK_HITS) yield closed(key);
+      while (openBytes > OPEN_BYTES) yield closed(open.keys().next().value!);
     }
-  if (hits.length > 0) yield { firstLine, hits };
+  }
+  if (!stop?.aborted) for (const key of [...open.keys()]) yield closed(key);
 }
+
+/** Of what it says, and not of who came: for as long as the command runs. */
+const digestOf = ({ site, at, hit }: PastHit) =>
+  createHash('sha256')
+    .update(JSON.stringify([site.instance, at, hit]))
+    .digest()
+    .subarray(0, 16);
 
 function hitOf(line: string, judge: ChunkOptions['judge']): PastHit | string {
   let written: unknown;

@@ -90,7 +90,7 @@ async function importSource({ judge, take }: Importing, source: Source, { tally,
 
   try {
     const rejected = (line: number, why: string) => reject(String(line), why);
-    for await (const chunk of chunksOf(source.chunks(stop), { judge, rejected })) {
+    for await (const chunk of chunksOf(source.chunks(stop), { judge, rejected, stop })) {
       await storing.begin(() => store(chunk));
       progress.update();
     }
@@ -101,7 +101,7 @@ async function importSource({ judge, take }: Importing, source: Source, { tally,
 }
 
 const refusal = (lines: number) =>
-  `a line like this was imported before with other lines after it: ${lines === 1 ? 'it is' : `${lines} lines from here are`} ` +
+  `a line like this was imported before with other lines after it: ${lines === 1 ? 'it is' : `${lines} lines of its day from here are`} ` +
   'not taken; import what is new by itself, or name another --source';
 
 const complain = (text: string) => void process.stderr.write(`annals: ${safe(text)}\n`);

@@ -1,4 +1,5 @@
 /** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
+import { InvalidArgumentError } from 'commander';
 import { createLogger } from '../../../adapters/system/logger.js';
 import { onEnd } from '../../../adapters/system/signals.js';
 import { createStorePast, type StorePast } from '../../../application/analytics/past.js';
@@ -63,3 +64,12 @@ export const analyticsCommand = (
     }
   },
 });
+
+/** Reads a number of the command line. */
+export const between =
+  (least: number, most: number, isWhole: boolean) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
+    throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
+  };

@@ -1,5 +1,5 @@
 /** `annals analytics seed`: three sites with a year behind them, for whoever wants to see what a dashboard shows. */
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { createDirectory } from '../../../application/analytics/directory.js';
 import type { PastHit } from '../../../application/analytics/past.js';
 import { createSites } from '../../../application/analytics/sites.js';
@@ -14,20 +14,13 @@ import { createOverlapping } from '../input/overlapping.js';
 import { showProgress } from '../input/progress.js';
 import { hitsOfDay } from './demo.js';
 import { DEMO_SITES, type DemoSite } from './demo-sites.js';
-import { analyticsCommand } from './run.js';
+import { analyticsCommand, between } from './run.js';
 
 /** An append each. */
 const LOT_HITS = 1000;
 const AT_ONCE = 8;
-const MOST_SCALE = 10_000;
-
-const between =
-  (least: number, most: number, isWhole: boolean) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
-    throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
-  };
+/** A day of a site stands in memory. */
+const MOST_SCALE = 1000;
 
 export const seed = analyticsCommand(
   {

@@ -70,7 +70,6 @@ export function connectSignaling(context: SignalingContext) {
     inside: createInside({ ...kernel, logger, signal }),
     talk,
     signals: createSignals({ live, room, relayed }),
-    live,
     relay,
     audience,
     hears: census.hears,
@@ -82,6 +81,8 @@ export function connectSignaling(context: SignalingContext) {
     limitCreates,
     clock,
     run,
+    returnMs: values['meeting.returnMs'],
     systemContext: kernel.systemContext,
+    observe: metrics.sockets('meeting'),
   });
 }

@@ -12,10 +12,14 @@ describe('what one person of a meeting tells another', () => {
   function relaying() {
     const went: string[] = [];
     let ms = 0;
+    let room = Promise.resolve();
     const signals = createSignals({
       live: {
         tell: ({ to }) => void went.push(`${to.id} is told`),
-        pass: async ({ to }) => void went.push(`${to.id} is passed`),
+        pass({ to }) {
+          went.push(`${to.id} is passed`);
+          return room;
+        },
       },
       room: () => state,
       relayed: () => {},
@@ -23,6 +27,14 @@ describe('what one person of a meeting tells another', () => {
     });
     return {
       went,
+      /** Nobody has room for more until it is let go. */
+      hold(): () => void {
+        let letGo = () => {};
+        room = new Promise((resolve) => {
+          letGo = resolve;
+        });
+        return letGo;
+      },
       after: (more: number) => {
         ms += more;
       },
@@ -31,7 +43,7 @@ describe('what one person of a meeting tells another', () => {
     };
   }
 
-  it('is told at once; in masses, whoever says it waits until it is read, and others are still told', () => {
+  it('is told at once; in masses, whoever says it waits until it is read, and others are still told', async () => {
     const { went, say, after } = relaying();
     const sdp = 'x'.repeat(TOLD.atOnce / 4);
     const offers = (count: number, to: string) => {
@@ -41,10 +53,40 @@ describe('what one person of a meeting tells another', () => {
     expect(offers(3, 'bob')).to.deep.equal(Array(3).fill('bob is told'));
     expect(offers(3, 'bob')).to.deep.equal(Array(3).fill('bob is passed'));
     expect(offers(1, 'ada')).to.deep.equal(['ada is told']);
+    await new Promise(setImmediate);
     after(60_000);
     expect(offers(1, 'bob')).to.deep.equal(['bob is told']);
     say('ada', 'bob', {}, 'passed');
     expect(went).to.deep.equal(['bob is passed']);
+  });
+
+  it('stays in order where it waits, and holds up nobody else until there is much of it', async () => {
+    const { say, went, hold } = relaying();
+    say('cleo', 'bob', { sdp: 'x'.repeat(TOLD.atOnce - 1000) });
+    const read = hold();
+    const isHeldUp = async (said: unknown) => {
+      let isOver = said === undefined;
+      void (said as Promise<void> | undefined)?.then(() => {
+        isOver = true;
+      });
+      await new Promise(setImmediate);
+      return !isOver;
+    };
+    const large = { sdp: 'x'.repeat(2000) };
+    expect(await isHeldUp(say('ada', 'bob', large))).to.equal(false);
+    // It is so small that it could be told at once.
+    say('ada', 'bob', {});
+    say('ada', 'cleo', {});
+    say('cleo', 'bob', {});
+    const passed = ['bob is passed', 'bob is passed', 'cleo is told', 'bob is told'];
+    expect(went.slice(1)).to.deep.equal(passed);
+    let most = 1;
+    while (!(await isHeldUp(say('ada', 'bob', large)))) most++;
+    expect(most).to.be.within(15, 25);
+    read();
+    await new Promise(setImmediate);
+    expect(await isHeldUp(say('ada', 'bob', {}))).to.equal(false);
+    expect(went.at(-1)).to.equal('bob is told');
   });
 
   it('is refused where written out it is too large, or nested too deep', () => {

@@ -36,8 +36,16 @@ describe('the catalog of analytics', () => {
         changeSite('demo', { tokenHash: 'hash' }),
         deleteSite('demo'),
       ]).events,
-      collected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['00000000000000ff', '0000000000000001']),
-      ...specOf(retention).run([{ type: 'ExpireDays', before: '2026-10-22', rows: 3, now: NOON }]).events,
+      collected(
+        { siteId: 'demo', instance: 'one' },
+        NOON,
+        hits,
+        ['00000000000000ff', '0000000000000001'],
+        true,
+      ),
+      ...specOf(retention).run([
+        { type: 'ExpireDays', before: '2026-10-22', rows: 3, raw: { before: NOON, rows: 2 }, now: NOON },
+      ]).events,
       ...specOf(visitors).run([
         { type: 'OpenVisitorDay', day: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
@@ -55,7 +63,7 @@ describe('the catalog of analytics', () => {
         ? siteSubject({ instance: 'one' })
         : `analytics.logins-${Math.floor((expiresAt as number) / 86_400_000)}`,
     ending: ['SiteDeleted', 'VisitorDayEnded'],
-    optional: { SiteDeleted: ['days'] },
+    optional: { SiteDeleted: ['days'], HitsCollected: ['isRaw'] },
   });
 
   it('seals an email for the day on which what it is needed for is over', () => {

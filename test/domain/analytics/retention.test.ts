@@ -3,7 +3,9 @@ import { retention } from '../../../domain/analytics/retention.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(retention);
-const expire = (before: string, rows = 3) => ({ type: 'ExpireDays', before, rows, now: 1000 }) as const;
+const raw = (rows: number) => ({ before: 500, rows });
+const expire = (before: string, rows = 3, rawRows = 0) =>
+  ({ type: 'ExpireDays', before, rows, raw: raw(rawRows), now: 1000 }) as const;
 const expired = (before: string, since: string) =>
   ({ type: 'DaysExpired', data: { before, since, rows: 3, expiredAt: 1000 } }) as const;
 
@@ -21,5 +23,18 @@ describe('the retention of days', () => {
 
   it('lets go what came later of days that have gone', () => {
     given(expired('2026-10-22', '')).when(expire('2026-10-22')).then(expired('2026-10-22', '2026-10-22'));
+  });
+
+  it('lets raw records go where there are some, with the days or by themselves', () => {
+    const gone = { type: 'RawExpired', data: { before: 500, rows: 7, expiredAt: 1000 } } as const;
+    given()
+      .when(expire('2026-10-22', 3, 7))
+      .then(expired('2026-10-22', ''), gone);
+    given(expired('2026-10-22', ''), gone)
+      .when(expire('2026-10-22', 0, 7))
+      .then(gone);
+    given(expired('2026-10-22', ''), gone)
+      .when(expire('2026-10-22', 0, 0))
+      .thenNothing();
   });
 });

@@ -4,25 +4,61 @@ import { newEvent } from '../../../application/command/new-event.js';
 import { collected, trafficStream } from '../../../domain/analytics/traffic.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { eventually } from '../../support/condition.js';
+import { run } from '../../support/program.js';
 
 const DAY_MS = 86_400_000;
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 describe('cleaning up', function () {
   this.timeout(60_000);
-  const nodes = useAnalytics({ '--analytics-retention-days': '10' });
+  const nodes = useAnalytics({
+    '--analytics-retention-days': '10',
+    '--analytics-store-raw': 'true',
+    '--analytics-raw-retention-hours': '2',
+  });
   const { site, collect, written, when } = nodes;
 
   /** As a node would have written it whose clock was there. */
-  async function collectedAgo(siteId: string, instance: string, days: number) {
+  async function collectedAgo(siteId: string, instance: string, days: number, isRaw = false) {
     const { kernel } = nodes.ground;
-    const event = collected({ siteId, instance }, Date.now() - days * DAY_MS, [{ path: `/${days}` }], []);
-    const stream = trafficStream(instance, event.data.day);
+    const event = collected(
+      { siteId, instance },
+      Date.now() - days * DAY_MS,
+      [{ path: `/${days}` }],
+      [],
+      isRaw,
+    );
+    const stream = `${trafficStream(instance, event.data.day)}${isRaw ? '-raw' : ''}`;
     const origin = { service: 'analytics', release: 'test' };
     await kernel.log.append(stream, 'none', [
       newEvent(origin, stream, event, 0, kernel.systemContext('test')),
     ]);
   }
+
+  async function cleaned() {
+    const { body } = await when('POST', '/api/cleanup', asAdmin({ body: {} })).thenAnswered(200);
+    const { rawCutoffTimestamp, ...told } = body;
+    expect(Date.now() - Date.parse(rawCutoffTimestamp)).to.be.within(7_200_000, 7_200_000 + 60_000);
+    return told;
+  }
+
+  it('deletes raw records after hours, once, and keeps the others, and what was counted', async () => {
+    const id = await site();
+    await collect({ site: id, path: '/now' }, { 'user-agent': 'Quarantined/1.0' });
+    const [{ data }] = (await written(id)) as [Awaited<ReturnType<typeof written>>[number]];
+    await collectedAgo(id, data.instance, 0.125, true);
+    const command = ['analytics', 'raw', id, ...nodes.storeFlags];
+    const shown = async () => (await run(command)).stdout.split('\n').filter(Boolean);
+    await eventually(async () => (await shown()).length === 2);
+    const raw = (await shown()).map((line) => JSON.parse(line));
+    expect(raw.map(({ path }) => path)).to.deep.equal(['/0.125', '/now']);
+    expect(JSON.stringify(raw)).not.to.match(/Quarantined|127\.0\.0\.1/);
+    expect((await cleaned()).rawRowsDeleted).to.equal(1);
+    expect(await shown()).to.have.lengthOf(1);
+    expect((await cleaned()).rawRowsDeleted).to.equal(0);
+    const { body } = await when('GET', `/api/report?site=${id}&days=2`, asAdmin()).thenAnswered(200);
+    expect(body.totals.pageviews).to.equal(2);
+  });
 
   it('deletes whole days that are older, once, and keeps the others', async () => {
     const id = await site();
@@ -36,12 +72,9 @@ describe('cleaning up', function () {
       return body.pages.map(({ name }: { name: string }) => name);
     };
     await eventually(async () => (await pages()).length === 4);
-    const cleaned = async () =>
-      (await when('POST', '/api/cleanup', asAdmin({ body: {} })).thenAnswered(200)).body;
     const none = {
       aggregateCutoffDate: dayAgo(10),
       aggregateRowsDeleted: 0,
-      rawCutoffTimestamp: null,
       rawRowsDeleted: 0,
     };
     expect(await cleaned()).to.deep.equal({ ...none, aggregateRowsDeleted: 2 });

@@ -131,6 +131,36 @@ describe('hits of the past', function () {
     expect((await report(id)).totals.pageviews).to.equal(1203);
   });
 
+  it('are counted once: also when some were left out of the file, or their site was made, meanwhile', async () => {
+    const [id, late] = [await site(), `late-${Date.now()}`];
+    const lines = Array.from({ length: 3000 }, (_, n) => ({
+      site: n % 4 === 3 ? late : id,
+      path: `/${n % 7}`,
+      timestamp: noon(4 - (n % 3)) + n,
+    }));
+    const first = await take(['{"site":', ...lines]);
+    expect(first).to.include({ stored: 2250, known: 0, refused: 0 });
+    expect(await take(lines)).to.include({ stored: 0, known: 2250, refused: 0 });
+    await given('POST', '/api/sites', asAdmin({ body: { id: late } }));
+    expect(await take(lines)).to.include({ stored: 750, known: 2250, refused: 0 });
+    expect((await report(id)).totals.pageviews).to.equal(2250);
+    const { known, refused } = await take(lines.filter((_, n) => n !== 1200));
+    // But for what stands together with it.
+    expect(known + refused).to.be.at.least(1999);
+  });
+
+  it('are put together by days in whatever order they come', async () => {
+    const id = await site();
+    const lines = Array.from({ length: 600 }, (_, n) => ({
+      site: id,
+      path: '/',
+      timestamp: noon(1 + ((n * 37) % 60)),
+    }));
+    expect(await take(lines)).to.include({ stored: 600 });
+    expect(await written(id)).to.have.lengthOf(60);
+    expect((await report(id, 60)).totals.pageviews).to.equal(600);
+  });
+
   it('are refused where they begin like others and go on differently, unless they are said to be others', async () => {
     const id = await site();
     const lines = ['/a', '/b', '/c'].map((path) => ({ site: id, path, timestamp: noon(2) }));

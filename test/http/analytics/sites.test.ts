@@ -132,6 +132,7 @@ describe('sites', function () {
     const names = body.sites.map(({ name }: { name: string }) => name);
     expect(names).to.deep.equal([...names].sort());
     expect(body.privacy).to.include({ honorDoNotTrack: true, filterBots: false, countries: false });
+    expect(body.privacy).to.include({ retentionDays: 395, storeRaw: false, rawRetentionHours: 24 });
   });
 
   it('are known on another node to who has seen them', async () => {

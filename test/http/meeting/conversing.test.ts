@@ -5,10 +5,10 @@ import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
 import { createRelay } from '../../../adapters/relay/relay.js';
 import { createAppender } from '../../../application/command/appender.js';
 import { createCensus } from '../../../application/meeting/census.js';
-import { createEntering } from '../../../application/meeting/entering.js';
+import { createEntering, resumeTokenOf } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES_OF_NETWORK, createPace, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, createPace, TALK, TOLD } from '../../../application/meeting/pace.js';
 import { createSignals } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
@@ -24,10 +24,10 @@ const roomId = 'ABC234';
 /** Rooms may be opened as often as one likes. */
 const free: Quota = { spend: async () => undefined, refund: async () => {} };
 
-function node(monotonic?: Clock) {
+function node(monotonic?: Clock, returnMs = 20_000) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const stop = new AbortController();
-  const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+  const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(kernel.derivation, id) });
   const relay = createRelay({ audience, head: kernel.head });
   const census = createCensus(relay.state(), 0n);
   const held: RecordedEvent[] = [];
@@ -55,6 +55,7 @@ function node(monotonic?: Clock) {
   });
   const { used, limit } = talk.waiting;
   let isFull = false;
+  let slowed = 0;
   const converse = createConversing({
     ...kernel,
     entering: createEntering({
@@ -67,13 +68,19 @@ function node(monotonic?: Clock) {
     inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
     talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
     signals: createSignals({ live, room, relayed: () => {} }),
-    live,
     relay,
     audience,
     hears: census.hears,
     clock: Date,
     monotonic,
+    observe: {
+      open: () => {},
+      slowed: (change) => {
+        slowed += change;
+      },
+    },
     taken: () => {},
+    returnMs,
     isClosing: () => false,
   });
   const following = (async () => {
@@ -86,6 +93,8 @@ function node(monotonic?: Clock) {
     away: () => {
       isAway = true;
     },
+    /** How many wait until they may do more. */
+    slowed: () => slowed,
     /** By what others say, or not. */
     fill: (full: boolean) => {
       isFull = full;
@@ -121,6 +130,15 @@ describe('a client of the meetings', () => {
   });
   afterEach(() => nodes.stop());
   const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
+  const host = async (client = nodes.open()) => {
+    const joining = client.said(joins);
+    await eventually(async () => {
+      await nodes.catchUp();
+      return client.sink.frames.length > 0;
+    });
+    await joining;
+    return client;
+  };
 
   it('is heard again when the relay has told that they are there', async () => {
     const ada = nodes.open();
@@ -140,22 +158,14 @@ describe('a client of the meetings', () => {
   });
 
   it('says 32 things before it waits for one of them to stand in the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
   });
 
   it('says one thing at a time while the node has too much on its way into the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const say = () => ada.said({ type: 'chat', text: 'Hm' });
     expect(say()).to.equal(undefined);
     nodes.fill(true);
@@ -170,11 +180,7 @@ describe('a client of the meetings', () => {
     await nodes.stop();
     let now = 0;
     nodes = node({ now: () => now });
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const toggle = (n: number) => ada.said({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
     for (let n = 0; n < 199; n++) await toggle(n);
     await eventually(() => nodes.held.length === 199);
@@ -184,8 +190,10 @@ describe('a client of the meetings', () => {
     const waiting = toggle(200);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(nodes.held).to.have.length(200);
+    expect(nodes.slowed()).to.equal(1);
     ada.left();
     await waiting;
+    expect(nodes.slowed()).to.equal(0);
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
@@ -211,17 +219,7 @@ describe('a client of the meetings', () => {
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
     const now = 0;
     const whose = createPace({ atOnce: 10_000, perSecond: 50_000 }, { now: () => now });
-    const [ada, bob] = [nodes.open(whose), nodes.open(whose)];
-    for (const each of [ada, bob]) {
-      const before = nodes.held.length;
-      const joining = each.said(joins);
-      await eventually(() => nodes.held.length > before);
-      await eventually(async () => {
-        await nodes.catchUp();
-        return each.sink.frames.length > 0;
-      });
-      await joining;
-    }
+    const [ada, bob] = [await host(nodes.open(whose)), await host(nodes.open(whose))];
     const text = 'x'.repeat(2000);
     for (let n = 0; n < 3; n++) expect(ada.said({ type: 'chat', text })).to.equal(undefined);
     const waiting = bob.said({ type: 'chat', text });
@@ -235,16 +233,53 @@ describe('a client of the meetings', () => {
     expect(nodes.held.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
   });
 
-  it('is to come back when what they said could not be kept', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
+  it('cuts nobody who does not read just now by doing once more what is so already', async () => {
+    const [ada, bob] = [await host(), await host()];
+    await bob.said({ type: 'raise-hand' });
     await nodes.catchUp();
-    await joining;
+    ada.sink.reading = false;
+    let isDone = false;
+    const repeating = (async () => {
+      for (let n = 0; n < 8000 && ada.sink.ended === undefined; n++) await bob.said({ type: 'raise-hand' });
+      isDone = true;
+    })();
+    // As much as goes while nobody reads; the rest is not said before somebody does.
+    await eventually(() => isDone || ada.sink.unread > TOLD.atOnce - 1000);
+    for (let turn = 0; turn < 2000 && !isDone; turn++) await new Promise(setImmediate);
+    expect(isDone).to.equal(false);
+    expect(ada.sink.ended).to.equal(undefined);
+    ada.sink.leave();
+    await repeating;
+  });
+
+  it('is to come back when what they said could not be kept', async () => {
+    const ada = await host();
     nodes.away();
     void ada.said({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
     expect(ada.codes).to.deep.equal([1013]);
     expect(types(ada.sink)).to.deep.equal(['participant-joined']);
+    ada.sink.leave();
+    ada.left();
+    const { participantId, resumeToken } = JSON.parse(ada.sink.frames[0]!.json);
+    const again = nodes.open();
+    const returning = again.said({ ...joins, isHost: false, participantId, resumeToken });
+    await eventually(() => nodes.held.length > 0);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
+    await nodes.catchUp();
+    await returning;
+    expect(nodes.held).to.deep.equal([]);
+  });
+
+  it('leaves in the end where they do not', async () => {
+    await nodes.stop();
+    nodes = node(undefined, 1);
+    const ada = await host();
+    nodes.away();
+    void ada.said({ type: 'chat', text: 'Hello' });
+    await eventually(() => ada.codes.length > 0);
+    ada.left();
+    await eventually(() => nodes.held.length === 2);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 });

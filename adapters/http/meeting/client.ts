@@ -1,0 +1,57 @@
+/** What the conversation with one client of the meetings stands on: what all of them share, and what is its own. */
+import type { Entering } from '../../../application/meeting/entering.js';
+import type { Inside } from '../../../application/meeting/inside.js';
+import type { Pace } from '../../../application/meeting/pace.js';
+import type { Signals } from '../../../application/meeting/signals.js';
+import type { Talk } from '../../../application/meeting/talk.js';
+import type { Clock, CommandContext, Logger, Position, Quota } from '../../../application/ports.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
+import type { Audience } from '../../relay/audience.js';
+import type { Rooms } from '../../relay/meeting.js';
+import type { Relay } from '../../relay/relay.js';
+import type { Speaker } from '../../socket/conversation.js';
+import type { TakenSeat } from './seats.js';
+
+/** Told of clients, one more (1) or less (-1) each time. */
+export interface SocketObserver {
+  /** That are connected. */
+  open(change: 1 | -1): void;
+  /** That wait until they may change or say something more. */
+  slowed(change: 1 | -1): void;
+}
+
+export interface ConversingDeps {
+  readonly entering: Entering;
+  readonly inside: Inside;
+  readonly talk: Talk;
+  readonly signals: Signals;
+  readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
+  readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
+  /** True once the relay has told of everything up to there; false when that takes long. */
+  readonly hears: (position: Position) => Promise<boolean>;
+  readonly clock: Clock;
+  /** Of what only ever goes on. */
+  readonly monotonic?: Clock | undefined;
+  readonly observe?: SocketObserver | undefined;
+  /** Told of every seat that is taken. */
+  readonly taken: (seat: TakenSeat) => void;
+  /** How long the place is kept of who was told to come again. */
+  readonly returnMs: number;
+  /** The process stops. */
+  readonly isClosing: () => boolean;
+}
+
+export interface Client {
+  readonly speaker: Speaker;
+  /** A keyed digest of its address. */
+  readonly caller: string;
+  /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
+  readonly opening: Quota;
+  /** How fast its network says things to all, by their bytes in the log. */
+  readonly saying: Pace;
+  /** And how fast it changes rooms. */
+  readonly changing: Pace;
+  readonly logger: Logger;
+  /** Of one command. */
+  readonly context: () => CommandContext;
+}
