@@ -51,8 +51,12 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
     return !isRejection(outcome) && outcome.events.length > 0;
   }
 
-  /** The same of whose connection is gone: tried until the log has taken it, or the process stops. Never rejects. */
-  async function depart(placed: Placed, context: () => CommandContext): Promise<void> {
+  /**
+   * The same of whose connection is gone, unless they have come back within so many ms: tried until the log has taken
+   * it, or the process stops. Never rejects.
+   */
+  async function depart(placed: Placed, context: () => CommandContext, afterMs = 0): Promise<void> {
+    if (afterMs > 0) await pause(afterMs, signal);
     while (!signal.aborted) {
       try {
         await leave(placed, context());

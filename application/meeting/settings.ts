@@ -82,7 +82,8 @@ export const meetingSettings = {
     minimum: 0,
     maximum: 20_000,
     default: 17_000,
-    description: 'How long people whose node has gone may come back as who they were, in ms; then they leave',
+    description:
+      'How long people whose node has gone, or could not go on, may come back as who they were, in ms; then they leave',
   },
 } as const satisfies Settings;
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
+import { come } from '../support/meeting-people.js';
 import { openTab, type Tab, type Video } from '../support/meeting-tab.js';
 import { freePort } from '../support/server.js';
 
@@ -80,6 +81,28 @@ describe('the page to try meetings with', function () {
     await ada.page.locator('.file[data-status=declined]', { hasText: 'unwanted' }).waitFor();
   });
 
+  it('shows names of strangers as names, and fails a file of which something can not be read', async () => {
+    const ada = await open('Ada');
+    const roomId = await ada.create();
+    const mallory = await come(meetings.base, roomId, 'Ada (you) \u202e· moderator');
+    const row = ada.page.locator(`.person[data-id="${mallory.id}"] .who`);
+    await row.waitFor();
+    expect(await row.locator('bdi').textContent()).to.equal('Ada (you) · moderator');
+    expect(await row.locator('.mark').count()).to.equal(0);
+    const own = ada.page.locator('.person .who', { has: ada.page.locator('.mark') });
+    expect(await own.locator('.mark').allTextContents()).to.deep.equal(['you', 'moderator']);
+    const targetId = String(mallory.heard.find(({ name }) => name === 'Ada')?.participantId);
+    const file = { targetId, transferId: 'of-mallory' };
+    mallory.say('file-offer', { ...file, fileName: 'bill\u202efdp.exe', fileSize: 9, fileType: '' });
+    const line = ada.page.locator('.file', { hasText: 'billfdp.exe' });
+    await line.getByRole('button', { name: 'Accept' }).click();
+    await mallory.hears('file-answer');
+    mallory.say('file-chunk', { ...file, chunk: '%%%', index: 0, total: 1 });
+    await line.and(ada.page.locator('[data-status=failed]')).waitFor();
+    await picture(ada, 'names');
+    mallory.socket.terminate();
+  });
+
   it('lets those wait who come to a locked room, and in whom a moderator admits', async () => {
     const { ada, roomId } = await two();
     await ada.button('Lock').click();
@@ -109,12 +132,12 @@ describe('the page to try meetings with', function () {
     await bob.button('Raise hand').click();
     await bob.button('Mute').click();
     await bob.button('Picture off').click();
-    await ada.page.locator('.who', { hasText: /^Bob · muted · ✋$/ }).waitFor();
-    await ada.tile('✋ Bob').locator('.initials').waitFor();
+    await ada.page.locator('.who', { hasText: /^Bob muted ✋$/ }).waitFor();
+    await ada.tile('Bob muted ✋').locator('.initials').waitFor();
     await bob.button('React: party').click();
     await ada.tile('Bob').locator('.reaction', { hasText: '🎉' }).waitFor();
     await bob.button('Lower hand').click();
-    await ada.page.locator('.who', { hasText: /^Bob · muted$/ }).waitFor();
+    await ada.page.locator('.who', { hasText: /^Bob muted$/ }).waitFor();
     await ada.button('Announce recording').click();
     await bob.page.locator('#recording', { hasText: 'Recorded by Ada' }).waitFor();
     await ada.button('End recording').click();

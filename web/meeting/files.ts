@@ -1,6 +1,7 @@
 /** Files from one of the people to another, in pieces by way of the service. */
 import { fromBase64, toBase64 } from './base64.js';
 import type { FileMessage, Heard } from './messages.js';
+import { plainName } from './names.js';
 
 /** 64 KiB of base64: as much as a piece may have. */
 const CHUNK_BYTES = 48 * 1024;
@@ -85,9 +86,9 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
   function take(each: Going, { chunk, index, total }: Extract<FileMessage, { type: 'file-chunk' }>) {
     const { id, size } = each.transfer;
     const part = fromBase64(chunk);
-    each.bytes += part.length;
-    // One is missing, or it is more than we have agreed to.
-    if (index !== each.parts.length || each.bytes > size) return become(id, { status: 'failed' });
+    each.bytes += part?.length ?? 0;
+    // One is missing or can't be read, or it is more than we have agreed to.
+    if (!part || index !== each.parts.length || each.bytes > size) return become(id, { status: 'failed' });
     each.parts.push(part);
     if (index < total - 1) return become(id, { progress: each.parts.length / total });
     const file = new Blob(each.parts, { type: each.type });
@@ -123,7 +124,8 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
       const { transferId: id, participantId } = message;
       const each = going.get(id);
       if (message.type === 'file-offer') {
-        const { fileName: name, fileSize: size, fileType: type } = message;
+        const { fileName, fileSize: size, fileType: type } = message;
+        const name = plainName(fileName);
         const isFine = !each && size <= LARGEST_BYTES;
         if (!isFine)
           return say({ type: 'file-answer', targetId: participantId, transferId: id, accepted: false });

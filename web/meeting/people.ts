@@ -1,6 +1,7 @@
 /** Who is there and who waits, and what can be done about each of them. */
 import { element, list, type Shown } from '../shared/dom.js';
 import type { Action, Said } from './messages.js';
+import { named } from './names.js';
 import type { Person } from './room.js';
 
 export interface Row extends Person {
@@ -35,8 +36,8 @@ export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOp
     return {
       element: element('li', { className: 'person', 'data-id': id }, who, doing),
       update({ name, isMe, isOurs, isModerator, isMuted, isHandRaised }) {
-        const marks = [isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'].filter(Boolean);
-        who.textContent = [isMe ? `${name} (you)` : name, ...marks].join(' · ');
+        const marks = [isMe && 'you', isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'];
+        who.replaceChildren(...named(name, ...marks));
         doing.hidden = isMe;
         mute.textContent = isMuted ? 'Unmute' : 'Mute';
         mute.onclick = () => act(id, isMuted ? 'unmute' : 'mute');
@@ -61,7 +62,7 @@ export function createWaiting(container: HTMLElement, say: PeopleOptions['say'])
     return {
       element: element('li', { className: 'waiter', 'data-id': targetId }, who, admit, reject, reason),
       update(name) {
-        who.textContent = name;
+        who.replaceChildren(...named(name));
         for (const button of [admit, reject])
           button.setAttribute('aria-label', `${button.textContent}: ${name}`);
         reason.setAttribute('aria-label', `Why ${name} is not let in`);

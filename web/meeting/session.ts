@@ -1,6 +1,7 @@
 /** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
 import { type Line, openLine, REFUSED, REMOVED, REPLACED } from './line.js';
 import type { Heard, Join, Said } from './messages.js';
+import { plainName } from './names.js';
 import { after, changed, emptyRoom, type Person, type Room } from './room.js';
 import { inWords } from './words.js';
 
@@ -95,7 +96,8 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
   }
   let named: (id: string) => void = () => {};
 
-  function heard(message: Heard) {
+  function heard(said: Heard) {
+    const message = 'name' in said ? { ...said, name: plainName(said.name) } : said;
     // What comes of a meeting that we have left is none of ours any more.
     if (!wish || (message.roomId && message.roomId !== wish.roomId)) return;
     // Inside, it is about something we did there.

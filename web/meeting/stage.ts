@@ -1,5 +1,6 @@
 /** The pictures of all who are there, with what there is to see of each. */
 import { element, list, type Shown } from '../shared/dom.js';
+import { named } from './names.js';
 import type { Distance } from './peers.js';
 import { initials } from './picture.js';
 import type { Person } from './room.js';
@@ -48,12 +49,8 @@ export function createStage(container: HTMLElement) {
         if (stream && video.srcObject !== stream) video.srcObject = stream;
         face.textContent = initials(name);
         face.hidden = !isVideoOff;
-        caption.textContent = [
-          isHandRaised ? '✋ ' : '',
-          isMe ? `${name} (you)` : name,
-          isModerator ? ' · moderator' : '',
-          isMuted ? ' · muted' : '',
-        ].join('');
+        const marks = [isMe && 'you', isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'];
+        caption.replaceChildren(...named(name, ...marks));
         const state = measured?.state ?? 'new';
         tile.dataset.state = isMe ? 'own' : state;
         distance.hidden = isMe;

@@ -35,6 +35,8 @@ export interface ConversingDeps {
   readonly observe?: SocketObserver | undefined;
   /** Told of every seat that is taken. */
   readonly taken: (seat: TakenSeat) => void;
+  /** How long the place is kept of who was told to come again. */
+  readonly returnMs: number;
   /** The process stops. */
   readonly isClosing: () => boolean;
 }

@@ -53,8 +53,8 @@ export const createConversing =
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
-    let wrongPasswords = 0;
-    let hasOpened = false;
+    /** `isSentBack`: it is not their doing that they go, and they were told to come again. */
+    let [wrongPasswords, hasOpened, isSentBack] = [0, false, false];
     const pace = together(createPace(CHANGES, deps.monotonic), changing);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
@@ -64,15 +64,16 @@ export const createConversing =
 
     function refuse([code, text]: Told) {
       const { roomId = '', participantId = '' } = place ?? {};
-      const error = failed({ roomId, participantId, at: clock.now() }, code, text);
-      speaker.sink.send({ json: JSON.stringify(error) });
+      const there = { roomId, participantId, at: clock.now() };
+      speaker.sink.send({ json: JSON.stringify(failed(there, code, text)) });
     }
 
     /** Of a store that is away: they come back when it may be there again. */
     function away(error: unknown) {
       if (error instanceof Unavailable) logger.warn({ err: error }, 'a meeting could not go on now');
       else logger.error({ err: error }, 'a message of a meeting failed');
-      speaker.close(error instanceof Unavailable ? CLOSE.later : CLOSE.failed);
+      isSentBack = error instanceof Unavailable;
+      speaker.close(isSentBack ? CLOSE.later : CLOSE.failed);
     }
 
     function sit(participantId: string, isReturning: boolean): TakenSeat {
@@ -141,10 +142,8 @@ export const createConversing =
       const room = rooms.get(roomId);
       const told = echoOf(audience, rooms, command, clock.now()).flatMap(({ to, message }) => {
         const json = JSON.stringify(message);
-        return to.map((id) => {
-          const person = room && personOf(room, id);
-          return person && signals.tell({ roomId, from: { id: by }, to: person }, json);
-        });
+        const there = room ? to.flatMap((id) => personOf(room, id) ?? []) : [];
+        return there.map((each) => signals.tell({ roomId, from: { id: by }, to: each }, json));
       });
       await Promise.all(told);
     }
@@ -257,6 +256,7 @@ export const createConversing =
       await Promise.allSettled([deciding, ...talking]);
       const all = [place, doubtful].filter((each) => each !== undefined);
       [place, doubtful] = [undefined, undefined];
-      if (!isClosing()) await Promise.all(all.map((each) => inside.depart(each, context)));
+      if (!isClosing())
+        await Promise.all(all.map((each) => inside.depart(each, context, isSentBack ? deps.returnMs : 0)));
     }
   };

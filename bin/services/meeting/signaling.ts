@@ -81,6 +81,7 @@ export function connectSignaling(context: SignalingContext) {
     limitCreates,
     clock,
     run,
+    returnMs: values['meeting.returnMs'],
     systemContext: kernel.systemContext,
     observe: metrics.sockets('meeting'),
   });

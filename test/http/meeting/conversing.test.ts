@@ -5,7 +5,7 @@ import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
 import { createRelay } from '../../../adapters/relay/relay.js';
 import { createAppender } from '../../../application/command/appender.js';
 import { createCensus } from '../../../application/meeting/census.js';
-import { createEntering } from '../../../application/meeting/entering.js';
+import { createEntering, resumeTokenOf } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
 import { CHANGES_OF_NETWORK, createPace, TALK, TOLD } from '../../../application/meeting/pace.js';
@@ -24,10 +24,10 @@ const roomId = 'ABC234';
 /** Rooms may be opened as often as one likes. */
 const free: Quota = { spend: async () => undefined, refund: async () => {} };
 
-function node(monotonic?: Clock) {
+function node(monotonic?: Clock, returnMs = 20_000) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const stop = new AbortController();
-  const audience = createMeetingAudience({ resumeToken: (id) => `token-of-${id}` });
+  const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(kernel.derivation, id) });
   const relay = createRelay({ audience, head: kernel.head });
   const census = createCensus(relay.state(), 0n);
   const held: RecordedEvent[] = [];
@@ -80,6 +80,7 @@ function node(monotonic?: Clock) {
       },
     },
     taken: () => {},
+    returnMs,
     isClosing: () => false,
   });
   const following = (async () => {
@@ -129,6 +130,15 @@ describe('a client of the meetings', () => {
   });
   afterEach(() => nodes.stop());
   const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
+  const host = async (client = nodes.open()) => {
+    const joining = client.said(joins);
+    await eventually(async () => {
+      await nodes.catchUp();
+      return client.sink.frames.length > 0;
+    });
+    await joining;
+    return client;
+  };
 
   it('is heard again when the relay has told that they are there', async () => {
     const ada = nodes.open();
@@ -148,22 +158,14 @@ describe('a client of the meetings', () => {
   });
 
   it('says 32 things before it waits for one of them to stand in the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
   });
 
   it('says one thing at a time while the node has too much on its way into the log', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const say = () => ada.said({ type: 'chat', text: 'Hm' });
     expect(say()).to.equal(undefined);
     nodes.fill(true);
@@ -178,11 +180,7 @@ describe('a client of the meetings', () => {
     await nodes.stop();
     let now = 0;
     nodes = node({ now: () => now });
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     const toggle = (n: number) => ada.said({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
     for (let n = 0; n < 199; n++) await toggle(n);
     await eventually(() => nodes.held.length === 199);
@@ -221,17 +219,7 @@ describe('a client of the meetings', () => {
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
     const now = 0;
     const whose = createPace({ atOnce: 10_000, perSecond: 50_000 }, { now: () => now });
-    const [ada, bob] = [nodes.open(whose), nodes.open(whose)];
-    for (const each of [ada, bob]) {
-      const before = nodes.held.length;
-      const joining = each.said(joins);
-      await eventually(() => nodes.held.length > before);
-      await eventually(async () => {
-        await nodes.catchUp();
-        return each.sink.frames.length > 0;
-      });
-      await joining;
-    }
+    const [ada, bob] = [await host(nodes.open(whose)), await host(nodes.open(whose))];
     const text = 'x'.repeat(2000);
     for (let n = 0; n < 3; n++) expect(ada.said({ type: 'chat', text })).to.equal(undefined);
     const waiting = bob.said({ type: 'chat', text });
@@ -246,15 +234,7 @@ describe('a client of the meetings', () => {
   });
 
   it('cuts nobody who does not read just now by doing once more what is so already', async () => {
-    const [ada, bob] = [nodes.open(), nodes.open()];
-    for (const each of [ada, bob]) {
-      const joining = each.said(joins);
-      await eventually(async () => {
-        await nodes.catchUp();
-        return each.sink.frames.length > 0;
-      });
-      await joining;
-    }
+    const [ada, bob] = [await host(), await host()];
     await bob.said({ type: 'raise-hand' });
     await nodes.catchUp();
     ada.sink.reading = false;
@@ -273,15 +253,33 @@ describe('a client of the meetings', () => {
   });
 
   it('is to come back when what they said could not be kept', async () => {
-    const ada = nodes.open();
-    const joining = ada.said(joins);
-    await eventually(() => nodes.held.length === 2);
-    await nodes.catchUp();
-    await joining;
+    const ada = await host();
     nodes.away();
     void ada.said({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
     expect(ada.codes).to.deep.equal([1013]);
     expect(types(ada.sink)).to.deep.equal(['participant-joined']);
+    ada.sink.leave();
+    ada.left();
+    const { participantId, resumeToken } = JSON.parse(ada.sink.frames[0]!.json);
+    const again = nodes.open();
+    const returning = again.said({ ...joins, isHost: false, participantId, resumeToken });
+    await eventually(() => nodes.held.length > 0);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
+    await nodes.catchUp();
+    await returning;
+    expect(nodes.held).to.deep.equal([]);
+  });
+
+  it('leaves in the end where they do not', async () => {
+    await nodes.stop();
+    nodes = node(undefined, 1);
+    const ada = await host();
+    nodes.away();
+    void ada.said({ type: 'chat', text: 'Hello' });
+    await eventually(() => ada.codes.length > 0);
+    ada.left();
+    await eventually(() => nodes.held.length === 2);
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 });
