@@ -27,8 +27,7 @@ const MESSAGE_PIECES = 4096;
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-const WANTED = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
-const NO_UPGRADE = problem(426, 'This is a WebSocket', { headers: WANTED });
+const WANTED = { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
 const NO_HANDSHAKE = problem(400, 'The WebSocket handshake is not valid');
 const OTHER_UPGRADE = problem(501, 'A request with a body can not ask for an upgrade');
 
@@ -74,13 +73,24 @@ export function attach(request: IncomingMessage, response: ServerResponse): void
 }
 
 /** Why an upgrade can't be, whoever asks for it; `wanted` where the route is a WebSocket. */
-export function upgradeProblem(request: IncomingMessage, wanted: boolean): Problem | undefined {
+export function upgradeProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  wanted: boolean,
+): Problem | undefined {
   const { headers, method } = request;
   if (!wanted) return upgrades.has(request) && hasBody(request) ? OTHER_UPGRADE : undefined;
-  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return NO_UPGRADE;
-  if (headers['sec-websocket-version'] !== '13') return NO_UPGRADE;
+  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return noUpgrade(response);
+  if (headers['sec-websocket-version'] !== '13') return noUpgrade(response);
   const isKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   return method === 'GET' && isKey && !hasBody(request) ? undefined : NO_HANDSHAKE;
+}
+
+/** Who asks for the connection to be closed after it finds it closed all the same. */
+function noUpgrade(response: ServerResponse): Problem {
+  const isLast = !response.shouldKeepAlive || response.getHeader('Connection') === 'close';
+  const headers = { ...WANTED, Connection: isLast ? 'close, Upgrade' : 'Upgrade' };
+  return problem(426, 'This is a WebSocket', { headers });
 }
 
 /** Nobody reads it: of an upgrade, node takes everything after the header for what comes next. */
