@@ -1,5 +1,5 @@
 /** An exclusive lock on a directory, held by the kernel for a process and gone with it, however it dies. */
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
 import { privateDirectory } from '../system/private-files.js';
@@ -24,8 +24,9 @@ export function lockDirectory(directory: string): { release(): void } {
   return { release: () => closeSync(file) };
 }
 
-/** Whether a living process holds the directory's lock. */
+/** Whether a living process holds the directory's lock; where none ever did, nothing is made to find out. */
 export function isLocked(directory: string): boolean {
+  if (!existsSync(join(directory, 'lock'))) return false;
   try {
     lockDirectory(directory).release();
     return false;

@@ -3,6 +3,7 @@ import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { CALL_MS } from '../../application/within.js';
 import { answered, guarded } from './guard.js';
 
+/** How long a server is looked for where a process begins, and for how long one may be silent. */
 const CONNECT_MS = 10_000;
 
 /** Whatever the address says of them: what a secondary has not heard of yet would be taken for gone, a key for lost. */
@@ -25,13 +26,14 @@ export interface Mongo {
 
 /**
  * Connects and waits until the server answers. Every write is flushed to its journal before it counts. Everything
- * asked through it has a deadline and rejects with `Unavailable` when the server is away.
+ * asked through it has a deadline and rejects with `Unavailable` when the server is away. `withinMs`: the server is looked
+ * for so long.
  */
-export async function connectMongo(url: string, database: string): Promise<Mongo> {
+export async function connectMongo(url: string, database: string, withinMs = CONNECT_MS): Promise<Mongo> {
   const client = new MongoClient(url, {
     // An embedded engine tells by the name that its address gives whose connections are its own program's.
     ...(/[?&]appName=/i.test(url) ? {} : { appName: 'annals' }),
-    serverSelectionTimeoutMS: CONNECT_MS,
+    serverSelectionTimeoutMS: withinMs,
     // A server that is silent for so long is taken for gone, and the connections to it are cut.
     connectTimeoutMS: CONNECT_MS,
     maxPoolSize: 32,
@@ -41,7 +43,7 @@ export async function connectMongo(url: string, database: string): Promise<Mongo
     promoteLongs: false,
     ignoreUndefined: true,
   });
-  await answered(client.connect(), CONNECT_MS + CALL_MS).catch((error) => {
+  await answered(client.connect(), withinMs + CALL_MS).catch((error) => {
     // Not waited for either; what goes on in it would keep the process from ending.
     client.close().catch(() => {});
     throw error;

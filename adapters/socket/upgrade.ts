@@ -16,6 +16,8 @@ interface Upgrade {
   readonly response: ServerResponse;
   /** Hears of errors until somebody takes the connection over. */
   readonly broken: () => void;
+  /** Hears that the answer is written, unless somebody takes the connection over. */
+  readonly answered: () => void;
 }
 
 /** Larger messages close the connection with 1009. */
@@ -25,8 +27,7 @@ const MESSAGE_PIECES = 4096;
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-const WANTED = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
-const NO_UPGRADE = problem(426, 'This is a WebSocket', { headers: WANTED });
+const WANTED = { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
 const NO_HANDSHAKE = problem(400, 'The WebSocket handshake is not valid');
 const OTHER_UPGRADE = problem(501, 'A request with a body can not ask for an upgrade');
 
@@ -38,14 +39,15 @@ export function asRequest(
     const response = new ServerResponse(request);
     // Node reads nothing more from here as HTTP.
     response.shouldKeepAlive = false;
-    response.once('finish', () => {
+    const answered = () => {
       response.detachSocket(request.socket);
       response.emit('close');
       network.end();
-    });
+    };
+    response.once('finish', answered);
     const broken = () => void network.destroy();
     network.on('error', broken);
-    upgrades.set(request, { network, head, response, broken });
+    upgrades.set(request, { network, head, response, broken, answered });
     respond(request, response);
   };
 }
@@ -71,13 +73,24 @@ export function attach(request: IncomingMessage, response: ServerResponse): void
 }
 
 /** Why an upgrade can't be, whoever asks for it; `wanted` where the route is a WebSocket. */
-export function upgradeProblem(request: IncomingMessage, wanted: boolean): Problem | undefined {
+export function upgradeProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  wanted: boolean,
+): Problem | undefined {
   const { headers, method } = request;
   if (!wanted) return upgrades.has(request) && hasBody(request) ? OTHER_UPGRADE : undefined;
-  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return NO_UPGRADE;
-  if (headers['sec-websocket-version'] !== '13') return NO_UPGRADE;
+  if (!upgrades.has(request) || headers.upgrade?.toLowerCase() !== 'websocket') return noUpgrade(response);
+  if (headers['sec-websocket-version'] !== '13') return noUpgrade(response);
   const isKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   return method === 'GET' && isKey && !hasBody(request) ? undefined : NO_HANDSHAKE;
+}
+
+/** Who asks for the connection to be closed after it finds it closed all the same. */
+function noUpgrade(response: ServerResponse): Problem {
+  const isLast = !response.shouldKeepAlive || response.getHeader('Connection') === 'close';
+  const headers = { ...WANTED, Connection: isLast ? 'close, Upgrade' : 'Upgrade' };
+  return problem(426, 'This is a WebSocket', { headers });
 }
 
 /** Nobody reads it: of an upgrade, node takes everything after the header for what comes next. */
@@ -105,7 +118,7 @@ export function openSocket(
   { converse, options }: Opening,
   opened?: (sink: Sink) => void,
 ): void {
-  const { network, head } = upgrades.get(request)!;
+  const { network, head, answered } = upgrades.get(request)!;
   // For whoever counts answers.
   response.statusCode = 101;
   response.detachSocket(request.socket);
@@ -114,4 +127,7 @@ export function openSocket(
     hold(socket, network, (close) => converse({ sink, close }), options);
     opened?.(sink);
   });
+  // It is answered, for whoever would otherwise wait for that, request and all, as long as the socket is open.
+  response.off('finish', answered);
+  response.emit('finish');
 }

@@ -6,6 +6,7 @@ import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../domain/analytics/sites.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/tallies.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { createAtOnce } from '../at-once.js';
 import type { Clock, Position, Settled } from '../ports.js';
 import { type Reflected, reflecting } from '../reflecting.js';
 import { inTurns } from '../turns.js';
@@ -52,14 +53,32 @@ const badPeriod: Rejection = {
   detail: 'start and end must be days such as 2026-11-22, in their order, 730 days apart at most',
 };
 
+/** Reports of more days take so much memory until they are answered that few may at a time; others wait, and are let in by site. */
+const LONG_DAYS = 100;
+const LONG_AT_ONCE = 2;
+const LONG_WAITING = 100;
+
 export const DAYS_MODEL = 'analytics.days';
 
 export type Reports = ReturnType<typeof createReports>;
 
 export function createReports({ directory, days, settled, clock }: ReportPorts) {
+  const atOnce = createAtOnce('long reports', LONG_AT_ONCE, LONG_WAITING);
+
   function periodOf(asked: AskedPeriod, now: number): Period | Rejection {
     if ('days' in asked) return lastDays(asked.days, now);
     return between(asked.start ?? '', asked.end ?? '') ?? badPeriod;
+  }
+
+  async function countedIn(instance: string, period: Period): Promise<Report> {
+    const { summaries, lists, names } = await days.read(instance, before(period).start, period);
+    return inTurns(
+      reportOf(period, {
+        summaries: (day) => summaries.get(day),
+        lists: (day) => lists.get(day),
+        names,
+      }),
+    );
   }
 
   return async (
@@ -76,14 +95,8 @@ export function createReports({ directory, days, settled, clock }: ReportPorts) 
     if (isRejection(period)) return period;
     const told = settled.latestOf('analytics');
     const reflected = await reflecting(settled, DAYS_MODEL, { told, seen });
-    const { summaries, lists, names } = await days.read(site.instance, before(period).start, period);
-    const report = await inTurns(
-      reportOf(period, {
-        summaries: (day) => summaries.get(day),
-        lists: (day) => lists.get(day),
-        names,
-      }),
-    );
+    const counted = () => countedIn(site.instance, period);
+    const report = await (period.days > LONG_DAYS ? atOnce(counted, siteId) : counted());
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
   };
 }

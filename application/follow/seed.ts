@@ -109,7 +109,8 @@ export async function readSeed<State>(
   else if (kept) await take(await factsIn(log, kept.parts.map(String), types), kept.position);
   if (kept && kept.position > window.from) {
     const { position } = kept;
-    return { state, position, window: { horizon: position, from: position } };
+    const last = await lastOf(service, window, position, { follow, signal });
+    return { state, position, window: { horizon: position, from: position, last } };
   }
   const known = kept?.until ?? 0n;
   if (types.length === 0 || known >= window.from) return seed();
@@ -119,6 +120,22 @@ export async function readSeed<State>(
     if (caughtUp || position >= window.from) return seed();
   }
   throw new Error(`reading the facts of ${service} was stopped`);
+}
+
+/** The last event of a service up to a position behind its window's beginning: readers are owed it, and nothing after it. */
+async function lastOf(
+  service: string,
+  { from, horizon, last = horizon }: WindowStart,
+  until: Position,
+  { follow, signal }: Pick<SeedPorts, 'follow' | 'signal'>,
+): Promise<Position> {
+  let found = last;
+  const selection = { prefixes: [`${service}.`], from: from === 0n ? ('start' as const) : from, signal };
+  for await (const { events, position = 0n, caughtUp } of follow(selection)) {
+    for (const event of events) if (event.position <= until) found = event.position;
+    if (caughtUp || position >= until) return found;
+  }
+  throw new Error(`reading the last event of ${service} was stopped`);
 }
 
 /** Events opened together: their keys come from another server. */

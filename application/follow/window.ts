@@ -8,10 +8,12 @@ export interface WindowStart {
   readonly horizon: Position;
   /** Nothing of the service stands in the log between the horizon and here: so far on it can be followed from. */
   readonly from: Position;
+  /** The last event of the service up to the horizon, where that is known to lie behind it. */
+  readonly last?: Position;
 }
 
 export interface Window extends WindowStart {
-  /** The last event of the service so far. */
+  /** The last event of the service so far: where its read models come to, and no further while it is quiet. */
   readonly last: Position;
   /** An event of the service. */
   pass(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
@@ -32,7 +34,7 @@ const AGE_MS = 15 * 60_000;
 export function createWindow(start: WindowStart): Window {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
-  let last = horizon;
+  let last = start.last ?? horizon;
   let held = 0;
 
   function drop() {
@@ -52,7 +54,7 @@ export function createWindow(start: WindowStart): Window {
       return last;
     },
     pass({ position, recordedAt, data }) {
-      if (position <= last) return;
+      if (position <= last || position <= horizon) return;
       last = position;
       const bytes = heldBytes(data);
       held += bytes;

@@ -93,7 +93,16 @@ async function lostIn(dataDir: string, { pid, startedAt }: Runtime, goneMs = GON
     goneSince = now && isAlive(pid) ? undefined : (goneSince ?? performance.now());
     // The lock is looked at last, for whoever starts some wants it: who has it may take long to have them ready.
     const isGone = goneSince !== undefined && performance.now() - goneSince >= goneMs;
-    if (isGone && !isLocked(dataDir)) return 'gone';
+    if (isGone && isFree(dataDir)) return 'gone';
+  }
+}
+
+/** Where it can't be told now, it is looked at again. */
+function isFree(dataDir: string): boolean {
+  try {
+    return !isLocked(dataDir);
+  } catch {
+    return false;
   }
 }
 

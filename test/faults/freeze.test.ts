@@ -110,6 +110,13 @@ describe('a frozen store', function () {
     await eventually(async () => (await logs('reindex', 'POST')).status === 200);
   }
 
+  it('is told within the deadline to who asks for records first, before anybody has', async () => {
+    freeze('mongo');
+    refused(await logs('logs'), 'query');
+    thaw();
+    await eventually(async () => (await logs('logs')).status === 200);
+  });
+
   it('is told within the deadlines when it is the event store, and all goes on when it thaws', async () => {
     const envelope = await room.seal('meanwhile');
     freeze('eventstore');

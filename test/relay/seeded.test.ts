@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { foldOf } from '../../adapters/relay/audience.js';
 import { createRelay } from '../../adapters/relay/relay.js';
 import { createSnapshotKeeper, keptFormOf, readSeed, type Snapshots } from '../../application/follow/seed.js';
-import type { WindowStart } from '../../application/follow/window.js';
+import { createWindow, type WindowStart } from '../../application/follow/window.js';
 import type { Follow, RecordedEvent, RevealedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
 import { snapshotsInMemory } from '../support/ports.js';
@@ -73,10 +73,11 @@ function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudienc
   };
   const end = () => log.at(-1)?.position ?? 0n;
   const follow: Follow = async function* ({ from, ...selection }) {
-    const types = 'types' in selection ? selection.types : [];
-    const found = log.filter(
-      (each) => each.position > (from === 'start' ? 0n : from) && types.includes(each.type),
-    );
+    const isWanted = ({ type, stream }: Placed) =>
+      'types' in selection
+        ? selection.types.includes(type)
+        : selection.prefixes.some((prefix) => stream.startsWith(prefix));
+    const found = log.filter((each) => each.position > (from === 'start' ? 0n : from) && isWanted(each));
     state.read.push(...found.map(({ position }) => position));
     yield { events: found as unknown as RecordedEvent[], position: end(), caughtUp: true };
   };
@@ -218,8 +219,24 @@ describe('a relay that begins in the middle of the log', () => {
     await node.keep();
     state.window = { horizon: 10n, from: 10n };
     node = await start();
-    expect(node.window).to.deep.equal({ horizon: end(), from: end() });
+    expect(node.window).to.deep.equal({ horizon: end(), from: end(), last: end() });
     expect(node.relay.state()).to.deep.equal({ w: [] });
+  });
+
+  it('owes its readers no more than its last event then, however far the others had written', async () => {
+    const { snapshots } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    append(entered('ann'));
+    const last = append(said('1')).position;
+    const others = end() + 30n;
+    state.window = { horizon: 0n, from: others };
+    await (await start()).keep();
+    for (const left of [0n, 10n, last]) {
+      state.window = { horizon: left, from: left };
+      const { window } = await start();
+      expect(window).to.deep.equal({ horizon: others, from: others, last });
+      expect(createWindow(window).last).to.equal(last);
+    }
   });
 
   it('folds anew what a release before has kept in another form', async () => {

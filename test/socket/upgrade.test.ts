@@ -77,6 +77,8 @@ describe('an upgrade to a WebSocket', () => {
     const none = await talk.ask('/talk/a');
     expect([none.status, none.json.error]).to.deep.equal([426, 'This is a WebSocket']);
     expect(none.headers.get('sec-websocket-version')).to.equal('13');
+    expect(none.headers.get('connection')).to.equal('Upgrade');
+    expect(await asked({ Connection: 'close' })).to.match(/^Connection: close, Upgrade\r$/m);
     for (const [status, change] of [
       [426, { 'Sec-WebSocket-Version': '8' }],
       [400, { 'Sec-WebSocket-Key': 'short' }],

@@ -42,7 +42,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   return async (ctx, params, requestId) => {
     const request = createRequest(ctx, params, requestId, deps, route);
     if (isProblem(request)) return request;
-    const impossible = upgradeProblem(ctx.req, conversation !== undefined);
+    const impossible = upgradeProblem(ctx.req, ctx.res, conversation !== undefined);
     if (impossible) return impossible;
 
     const network = networkOf(request.address);

@@ -1,5 +1,5 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
-
+import { randomUUID } from 'node:crypto';
 import { CHANGES_OF_NETWORK, createPaces, TALK } from '../../../application/meeting/pace.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
@@ -85,16 +85,25 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
       answers: { 429: { description: 'Too many connections from this address in a minute' } },
       admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
-      handle: ({ context, logger, address }, caller) => ({
-        converse(speaker) {
-          speaker.sink.onClose(door.opened(address));
-          observe?.open(1);
-          speaker.sink.onClose(() => observe?.open(-1));
-          const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
-          const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
-          return converse({ speaker, ...whose, logger, context: () => context('meeting.guest', '') });
-        },
-      }),
+      handle({ context, logger, address }, caller) {
+        const { actor, correlationId, traceparent } = context('meeting.guest', '');
+        const common = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
+        return {
+          converse(speaker) {
+            speaker.sink.onClose(door.opened(address));
+            observe?.open(1);
+            speaker.sink.onClose(() => observe?.open(-1));
+            const opening = quotaOf(
+              { perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' },
+              address,
+            );
+            const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
+            // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
+            const ofMessage = () => ({ ...common, commandId: randomUUID() });
+            return converse({ speaker, ...whose, logger, context: ofMessage });
+          },
+        };
+      },
     }),
   };
 }

@@ -9,6 +9,7 @@ import { createSearcher } from '../../../application/logs/searcher.js';
 import { Unavailable } from '../../../application/ports.js';
 import { asErased } from '../../../application/reveal.js';
 import { createVault } from '../../../application/vault.js';
+import { CALL_MS } from '../../../application/within.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { assertStands } from '../../../projections/standing.js';
 import type { CacheUse, SearcherData, Serving } from './searching.js';
@@ -23,7 +24,8 @@ const NICENESS = 5;
 
 if (platform() === 'linux') setPriority(NICENESS);
 const { url, database, budgetMs } = workerData as SearcherData;
-const { models } = await connectMongo(url, database);
+// It begins with the first question, which waits for no silent store longer than any other: it dies, and is begun anew.
+const { models } = await connectMongo(url, database, CALL_MS);
 let serving: Serving = { build: undefined, version: undefined };
 
 const given = async (key: Uint8Array | 'destroyed' | undefined) =>

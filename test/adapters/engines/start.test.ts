@@ -84,6 +84,8 @@ describe('an engine whose parent is killed', function () {
       for (const pid of pids) process.kill(pid, 'SIGKILL');
       directory.remove();
     }
+    // Nobody holds what is not there, and to ask makes nothing.
+    expect([isLocked(dataDir), existsSync(dataDir)]).to.deep.equal([false, false]);
   });
 });
 
