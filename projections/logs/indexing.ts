@@ -22,7 +22,7 @@ import {
   SOURCES,
   sectionsIn,
 } from './parts.js';
-import { keepingWrite, receiptWrite, requestWrites, sourceWrites } from './requests.js';
+import { keepingWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './requests.js';
 import { BLOCK_INDEXES, type BlockRow, type HourRow, type SectionsRow } from './rows.js';
 import { openTexts } from './sealing.js';
 
@@ -50,8 +50,7 @@ export function startIndexing(build: Build): Indexing {
   const hours = new Map<string, HourTally>();
   const prepared = new Set<string>();
   const keepings = new Set<string>();
-  /** When the last records of a keeping were received, Unix ms. */
-  const receipts = new Map<string, number>();
+  const receipts = new Map<string, Receipt>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
   const breathe = breather();
   let writes = new Map<string, RowWrite[]>();
@@ -70,7 +69,10 @@ export function startIndexing(build: Build): Indexing {
     keep(subject, event);
     const texts = await textsIn(vault, data);
     if (!texts) return;
-    if (data.count > 0) receipts.set(subject, Math.max(receipts.get(subject) ?? 0, receivedAt));
+    if (data.count > 0) {
+      const last = Math.max(receipts.get(subject)?.last ?? 0, receivedAt);
+      receipts.set(subject, { position: event.position, last });
+    }
     const all: PlacedIn[] = [];
     for (const [place, line] of texts.entries()) {
       const record = readRecord(line, producerId, receivedAt);

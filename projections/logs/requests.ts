@@ -1,6 +1,6 @@
 /** What else a batch says: whose day it is of, how far its file was read, which streams only it is in. */
 import type { UpdateFilter } from 'mongodb';
-import type { RecordedEvent } from '../../application/ports.js';
+import type { Position, RecordedEvent } from '../../application/ports.js';
 import type { RecordsIngested } from '../../domain/logs/batch.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { isRequestStream, keepingSubject } from '../../domain/logs/keeping.js';
@@ -33,9 +33,17 @@ export function keepingWrite({ data, position }: Ingested, part?: string): RowWr
   };
 }
 
-/** `subject` is that of a keeping which is there; `last` of the records that were received of it. */
-export const receiptWrite = ([subject, last]: readonly [subject: string, last: number]): RowWrite => ({
-  updateOne: { filter: { _id: subject }, update: { $max: { last } } },
+/** The last receipt of a keeping. */
+export interface Receipt {
+  /** Of its batch. */
+  readonly position: Position;
+  /** Unix ms: of the records that were received last. */
+  readonly last: number;
+}
+
+/** `subject` is that of a keeping which is there. */
+export const receiptWrite = ([subject, { position, last }]: readonly [string, Receipt]): RowWrite => ({
+  updateOne: { filter: { _id: subject }, update: { $max: { last, _at: longOf(position) } } },
 });
 
 /** The streams of what was erased end in the days to come; their names are kept until then. */

@@ -90,7 +90,7 @@ export const HOUR_INDEXES: IndexDescription[] = [
 /** That there are records of a producer and day of receipt, until they expire. */
 export interface KeepingRow {
   readonly _id: string;
-  /** Of the first batch. */
+  /** Of the last batch with records. */
   readonly _at: Long;
   readonly producerId: string;
   readonly received: string;

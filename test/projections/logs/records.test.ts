@@ -1,6 +1,7 @@
 /** The record index against the naive truth, however batches are cut and blocks are filled. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { BSON } from 'mongodb';
 import { unhurried } from '../../../application/logs/pace.js';
 import type { BlockRef } from '../../../application/logs/record-index.js';
 import { eachPassing } from '../../../application/logs/search.js';
@@ -33,6 +34,25 @@ describe('the index of log records', function () {
       }),
       { numRuns: 6 },
     );
+  });
+
+  it('says of each row by which event it was changed last, so that a comparison leaves out what moves on', async () => {
+    const trickle = Array.from({ length: 12 }, (_, n) => ({
+      producerId: n % 3 === 0 ? 'web' : 'api',
+      receivedAt: NOON + n,
+      records: Array.from({ length: 1 + (n % 4) }, () => ({ n, timestamp: NOON - n * 5 * 3_600_000 })),
+    }));
+    const name = `logs_records_v${records.version}_moving`;
+    const apply = await ground.kernel.builds.open(records, name, held);
+    let before = new Set<string>();
+    for (const event of await ground.ingested(trickle)) {
+      await apply([event]);
+      const rows = (await ground.rowsOf(name)).map((row) => ({ row, text: BSON.EJSON.stringify(row) }));
+      for (const { row, text } of rows)
+        if (!before.has(text)) expect(row._at.toBigInt(), row._id).to.equal(event.position);
+      before = new Set(rows.map(({ text }) => text));
+    }
+    await ground.kernel.builds.drop(name);
   });
 
   it('finds exactly what a naive filter finds, in order, both ways', async () => {
