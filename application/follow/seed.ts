@@ -109,8 +109,9 @@ export async function readSeed<State>(
   else if (kept) await take(await factsIn(log, kept.parts.map(String), types), kept.position);
   if (kept && kept.position > window.from) {
     const { position } = kept;
-    const last = await lastOf(service, window, position, { follow, signal });
-    return { state, position, window: { horizon: position, from: position, last } };
+    // Not behind it, where nothing of the service may stand: readers are owed what comes before the window.
+    const horizon = await lastOf(service, window, position, { follow, signal });
+    return { state, position, window: { horizon, from: position } };
   }
   const known = kept?.until ?? 0n;
   if (types.length === 0 || known >= window.from) return seed();
@@ -122,14 +123,14 @@ export async function readSeed<State>(
   throw new Error(`reading the facts of ${service} was stopped`);
 }
 
-/** The last event of a service up to a position behind its window's beginning: readers are owed it, and nothing after it. */
+/** The last event of a service up to a position behind its window's beginning. */
 async function lastOf(
   service: string,
-  { from, horizon, last = horizon }: WindowStart,
+  { from, horizon }: WindowStart,
   until: Position,
   { follow, signal }: Pick<SeedPorts, 'follow' | 'signal'>,
 ): Promise<Position> {
-  let found = last;
+  let found = horizon;
   const selection = { prefixes: [`${service}.`], from: from === 0n ? ('start' as const) : from, signal };
   for await (const { events, position = 0n, caughtUp } of follow(selection)) {
     for (const event of events) if (event.position <= until) found = event.position;

@@ -8,8 +8,6 @@ export interface WindowStart {
   readonly horizon: Position;
   /** Nothing of the service stands in the log between the horizon and here: so far on it can be followed from. */
   readonly from: Position;
-  /** The last event of the service up to the horizon, where that is known to lie behind it. */
-  readonly last?: Position;
 }
 
 export interface Window extends WindowStart {
@@ -34,7 +32,7 @@ const AGE_MS = 15 * 60_000;
 export function createWindow(start: WindowStart): Window {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
-  let last = start.last ?? horizon;
+  let last = horizon;
   let held = 0;
 
   function drop() {
@@ -54,7 +52,7 @@ export function createWindow(start: WindowStart): Window {
       return last;
     },
     pass({ position, recordedAt, data }) {
-      if (position <= last || position <= horizon) return;
+      if (position <= last) return;
       last = position;
       const bytes = heldBytes(data);
       held += bytes;
