@@ -1,6 +1,6 @@
 /** Rebuilds of one read model, for whoever asks for them and knows nothing of builds. */
 import { pause } from '../application/pause.js';
-import type { Position } from '../application/ports.js';
+import { type Position, Unavailable } from '../application/ports.js';
 import { BuildInProgress, type createLifecycle } from './lifecycle.js';
 import type { ReadModel } from './projection.js';
 import type { Served } from './served.js';
@@ -10,16 +10,27 @@ export interface RebuildsPorts {
   readonly served: Served;
 }
 
-/** `signal` ends a rebuild that is under way; it is gone on with later. */
+/** `signal` ends a rebuild that is under way, with `Unavailable`; it is gone on with later. */
 export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPorts, signal: AbortSignal) {
+  /** However what is stopped breaks off: nothing has failed that will not come right when it is asked for again. */
+  async function unlessStopped<Answer>(work: Promise<Answer>): Promise<Answer> {
+    try {
+      return await work;
+    } catch (error) {
+      throw signal.aborted ? new Unavailable('the rebuild was stopped', { cause: error }) : error;
+    }
+  }
+
   return {
     /** Builds anew and switches; resolves with the new build's name. `onBegun`: nobody else can build now. */
     rebuild: (onBegun: () => void, told: (events: number, position: Position, until: Position) => void) =>
-      lifecycle.rebuild(model, {
-        signal,
-        onBegun,
-        onProgress: ({ events, position }, until) => told(events, position, until),
-      }),
+      unlessStopped(
+        lifecycle.rebuild(model, {
+          signal,
+          onBegun,
+          onProgress: ({ events, position }, until) => told(events, position, until),
+        }),
+      ),
 
     /** How far the build is that some process makes now. */
     underWay: () => lifecycle.underWay(model),
@@ -27,7 +38,7 @@ export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPort
     /** Resolves when this node serves the build. */
     async serving(build: string) {
       while (served.collection(model.name) !== build && served.known(model.name)) {
-        signal.throwIfAborted();
+        if (signal.aborted) throw new Unavailable('the rebuild was stopped');
         await pause(SOON_MS, signal);
       }
     },

@@ -15,7 +15,7 @@ export interface Codec {
   encode(stream: string, event: NewEvent): Promise<JSONEventData | undefined>;
   /**
    * The events a stored one stands for, of the newest version: several where an upcaster splits it, none where
-   * its type is unknown. System events (`$streamDeleted`) keep their type and have no data.
+   * its type is unknown, or of another service than its stream. System events (`$streamDeleted`) keep their type and have no data.
    */
   decode(resolved: ResolvedEvent): RecordedEvent[];
 }
@@ -62,6 +62,8 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     const spec = entryOf(byService.get(service)?.events ?? {}, type);
     const version = Number(number);
     if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
+    // What is copied into streams of somebody else is no event of ours again.
+    if (service !== serviceOf(stored.streamId)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};
     const { id, stream, revision, position, recordedAt } = common;
     // Each by its name: what is spread is copied slowly, and this is done for every event that is read.

@@ -1,9 +1,10 @@
 /** The life of builds: where one begins and ends, who may make it, what is left behind. */
 import { expect } from 'chai';
-import type { Position } from '../../application/ports.js';
+import { type Position, Unavailable } from '../../application/ports.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
 import { newRun, runOf } from '../../projections/projection.js';
+import { rebuildsOf } from '../../projections/rebuilds.js';
 import { createServed } from '../../projections/served.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
 import { eventually } from '../support/condition.js';
@@ -182,6 +183,20 @@ describe('the life of a build', () => {
       'the build was stopped',
     );
     expect([world.state?.collection, world.leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
+  });
+
+  it('is temporarily not to be had for whoever waits for one that is stopped', async () => {
+    world.serve('toys_contents_v1_a');
+    world.put(10n);
+    const served = createServed();
+    await open({}, served);
+    const rebuilds = rebuildsOf(contents, { lifecycle: world.lifecycle(), served }, world.stop.signal);
+    const stopped = rebuilds.rebuild(
+      () => world.stop.abort(),
+      () => {},
+    );
+    expect(await rejection(stopped)).to.be.instanceOf(Unavailable);
+    expect(await rejection(rebuilds.serving('toys_contents_v1_b'))).to.be.instanceOf(Unavailable);
   });
 
   it('that is under way says how far it is', async () => {

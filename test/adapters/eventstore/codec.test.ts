@@ -176,6 +176,11 @@ describe('the codec', () => {
     expect(
       decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { position: undefined })),
     ).to.deep.equal([]);
+    for (const streamId of ['park.tree-1', 'copy-of-zoo.animal-1', 'zoo', '$ce-zoo'])
+      expect(
+        decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { streamId })),
+        streamId,
+      ).to.deep.equal([]);
     expect(decode({} as ResolvedEvent)).to.deep.equal([]);
   });
 });
