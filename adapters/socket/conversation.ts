@@ -85,7 +85,7 @@ export function hold(
 ): void {
   const waiting: Came[] = [];
   let waitingBytes = 0;
-  const isTooMuch = createRate(perSecond, clock);
+  const rate = createRate(perSecond, clock);
   let answering = false;
   let heard = clock.now();
 
@@ -110,6 +110,7 @@ export function hold(
     try {
       while (waiting[0]) {
         // Meanwhile more comes and waits, and no more than may is read.
+        const began = clock.now();
         const turn = turnFor(waiting[0].weight);
         if (turn) await turn;
         const came = waiting.shift();
@@ -125,6 +126,7 @@ export function hold(
           if (answered) await answered;
         } finally {
           bytes.give(came.data.length);
+          rate.held(clock.now() - began);
         }
         if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
       }
@@ -135,9 +137,9 @@ export function hold(
   }
 
   function answer({ data, lacking }: Came): Promise<void> | void {
-    const rate = isTooMuch();
-    if (rate === 'again') return socket.close(CLOSE.policy, 'Too many messages');
-    const found = rate || lacking ? ({ why: 'too-many' } as const) : read(String(data));
+    const tooMany = rate.next();
+    if (tooMany === 'again') return socket.close(CLOSE.policy, 'Too many messages');
+    const found = tooMany || lacking ? ({ why: 'too-many' } as const) : read(String(data));
     if ('why' in found) return conversation.misunderstood(found);
     if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
     const over = () => place.give(1);

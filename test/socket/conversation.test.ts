@@ -159,6 +159,24 @@ describe('a conversation over a WebSocket', () => {
     });
   });
 
+  it('counts what waited for an answer before it over all of that time, and not as said in the second after it', async () => {
+    const time = heldTime();
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND, meanwhile: () => going });
+    const talker = await talk.open();
+    for (let index = 0; index < 3 * PER_SECOND + 2; index++) talker.say('honest');
+    await eventually(() => expect(talk.said).to.have.length(1));
+    time.pass(2000);
+    go();
+    // The first of all was of a second before.
+    await eventually(() =>
+      expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([3 * PER_SECOND + 1, 1]),
+    );
+  });
+
   it('is over within seconds for who has gone while nothing is read of him', async () => {
     const time = heldTime();
     let go = () => {};
