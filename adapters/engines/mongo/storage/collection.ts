@@ -81,7 +81,17 @@ interface Entry {
   readonly row: readonly (Value | undefined)[];
 }
 
+/** Two documents that are whole and stand side by side, or the end of the collection in the place of one. */
+interface Gap {
+  readonly transaction: number | undefined;
+  readonly collection: Collection;
+  readonly below: Buffer | undefined;
+  readonly above: Buffer | undefined;
+}
+
 export class Documents {
+  #gap: Gap | undefined;
+
   constructor(
     readonly store: Store,
     readonly marks: Marks,
@@ -103,12 +113,30 @@ export class Documents {
    * next to it, or out of order. Errors: 301.
    */
   requireMissing(collection: Collection, key: Buffer): void {
-    const { head, namespace } = collection;
-    for (const reverse of [false, true]) {
-      const side = reverse ? { low: head, high: key } : { low: key, high: spaceEnd(head) };
-      for (const beside of this.entries(collection, { ...side, reverse, limit: 1 }))
-        if (Buffer.compare(beside.key, key) > 0 === reverse) throw damaged(namespace);
-    }
+    if (this.#isInGap(collection, key)) return;
+    const { head } = collection;
+    const { transaction } = this.store;
+    const below = this.#beside(collection, key, { low: head, high: key, reverse: true, limit: 1 });
+    const above = this.#beside(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
+    this.#gap = { transaction, collection, below, above };
+  }
+
+  /** Rows that a batch makes often lie between the same two: those are looked at once in a transaction. */
+  #isInGap(collection: Collection, key: Buffer): boolean {
+    const gap = this.#gap;
+    if (!gap || gap.transaction === undefined || gap.transaction !== this.store.transaction) return false;
+    if (gap.collection !== collection) return false;
+    const isAbove = !gap.below || Buffer.compare(gap.below, key) < 0;
+    return isAbove && (!gap.above || Buffer.compare(key, gap.above) < 0);
+  }
+
+  /** The key of the document next to `key`, on the side that the range takes. */
+  #beside(collection: Collection, key: Buffer, range: KeyRange): Buffer | undefined {
+    const found = this.store.first(range);
+    if (!found) return undefined;
+    whole(collection, found.key, found.value);
+    if (Buffer.compare(found.key, key) > 0 === (range.reverse === true)) throw damaged(collection.namespace);
+    return found.key;
   }
 
   /** The document of a key that an index has led to, found in the same snapshot. */
