@@ -37,7 +37,12 @@ interface Kept extends Holder {
 /** Each is renewed three times as often as it would lapse. */
 export function renewTogether(
   rows: Collection<LeaseRow>,
-  times: { readonly leaseMs: number; readonly clock: Clock; readonly monotonic: Clock; readonly after: After },
+  times: {
+    readonly leaseMs: number;
+    readonly clock: Clock;
+    readonly monotonic: Clock;
+    readonly after: After;
+  },
 ): Renewals {
   const { leaseMs, clock, monotonic, after } = times;
   const kept = new Set<Kept>();
