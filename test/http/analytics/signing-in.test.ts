@@ -62,7 +62,7 @@ describe('signing in to the dashboard', function () {
 
   it('begins with a link for who may come in, and with the same answer for everybody', async () => {
     const { email, link } = await mailed('ada@example.org');
-    expect(link.href.startsWith('https://stats.example/below?token=')).to.equal(true);
+    expect(link.href.startsWith('https://stats.example/below/?token=')).to.equal(true);
     expect(link.searchParams.get('email')).to.equal(email);
     const stranger = await request('eve@elsewhere.example').thenAnswered(202);
     const friend = await request(' P0@Team.Example ').thenAnswered(202);
