@@ -5,6 +5,7 @@ import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
 import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
+import { type Gap, isInGap } from './gap.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
 import { spaceEnd } from './layout.js';
 import { opened, sealed } from './sealed.js';
@@ -81,16 +82,8 @@ interface Entry {
   readonly row: readonly (Value | undefined)[];
 }
 
-/** Two documents that are whole and stand side by side, or the end of the collection in the place of one. */
-interface Gap {
-  readonly transaction: number | undefined;
-  readonly collection: Collection;
-  readonly below: Buffer | undefined;
-  readonly above: Buffer | undefined;
-}
-
 export class Documents {
-  #gap: Gap | undefined;
+  #gap: Gap<Collection> | undefined;
 
   constructor(
     readonly store: Store,
@@ -113,21 +106,12 @@ export class Documents {
    * next to it, or out of order. Errors: 301.
    */
   requireMissing(collection: Collection, key: Buffer): void {
-    if (this.#isInGap(collection, key)) return;
-    const { head } = collection;
     const { transaction } = this.store;
+    if (isInGap(this.#gap, { transaction, collection }, key)) return;
+    const { head } = collection;
     const below = this.#beside(collection, key, { low: head, high: key, reverse: true, limit: 1 });
     const above = this.#beside(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
     this.#gap = { transaction, collection, below, above };
-  }
-
-  /** Rows that a batch makes often lie between the same two: those are looked at once in a transaction. */
-  #isInGap(collection: Collection, key: Buffer): boolean {
-    const gap = this.#gap;
-    if (!gap || gap.transaction === undefined || gap.transaction !== this.store.transaction) return false;
-    if (gap.collection !== collection) return false;
-    const isAbove = !gap.below || Buffer.compare(gap.below, key) < 0;
-    return isAbove && (!gap.above || Buffer.compare(key, gap.above) < 0);
   }
 
   /** The key of the document next to `key`, on the side that the range takes. */
