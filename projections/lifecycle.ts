@@ -224,7 +224,7 @@ export function createLifecycle(ports: LifecyclePorts) {
         work(lease, stop).catch((cause) => {
           // It goes on where it is: nothing has failed that will not come right.
           const isLost = lease.lost.aborted && !signal.aborted;
-          throw isLost ? new Unavailable(`${lease.name} was not renewed in time`, { cause }) : cause;
+          throw isLost ? new Unavailable(`the lease ${lease.name} is lost`, { cause }) : cause;
         }),
       );
       if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
