@@ -102,7 +102,8 @@ const isRecord = (value: unknown): value is { [key: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
 async function seal(vault: Vault, spec: EventSpec, data: EventData & { readonly secret?: object }) {
-  const sealed = await vault.seal(spec.sealed!.subject(data), data.secret ?? {});
+  const { subject, once } = spec.sealed!;
+  const sealed = await vault.seal(subject(data), data.secret ?? {}, once);
   return sealed === undefined ? undefined : { ...data, secret: sealed };
 }
 
