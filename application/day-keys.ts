@@ -20,6 +20,8 @@ export function createEndDayKeys({ vault, clock, subjectOf }: DayKeyPorts) {
     const now = await clock.certain();
     if (now === undefined) return;
     const yesterday = Math.floor(now / DAY_MS) - 1;
+    // Again for a day: a clock that was ahead may have ended some that then came, with keys that were made anew.
+    done = Math.min(done, yesterday - 1);
     for (let day = Math.max(done + 1, yesterday - DAYS); day <= yesterday && !stop.aborted; day++) {
       await vault.destroy(subjectOf(day));
       done = day;

@@ -124,10 +124,12 @@ export interface EventLog {
   tombstone(stream: string): Promise<void>;
 }
 
-/** The keys of the subjects, outside the log. A destroyed key never comes back. */
+/** The keys of the subjects, outside the log. A destroyed key never comes back, nor another one unless it is renewed. */
 export interface Vault {
   /** Makes the subject's key if it never had one. Rejects with `Unavailable` where it has one that is damaged. */
   create(subject: string): Promise<void>;
+  /** Also where it was destroyed, another one: for what a wrong clock may have ended, and what is to come. */
+  renew(subject: string): Promise<void>;
   /** Destroys the subject's key for ever: whatever it sealed is gone. Doing it again is fine. */
   destroy(subject: string): Promise<void>;
   /** Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). */

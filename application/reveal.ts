@@ -20,14 +20,16 @@ export type Told = (error: Unopenable, event?: RecordedEvent) => void;
  */
 export function asErased(vault: CachingVault, told: Told): CachingVault {
   const erased = (error: unknown) => unopenable(error, told);
+  // Whoever is to store something is not told that it is gone: another key will do, of the next day perhaps.
+  const made = (making: Promise<void>, subject: string) =>
+    making.catch((cause) => {
+      unopenable(cause, told);
+      throw new Unavailable(`the key of ${subject} is damaged: nothing can be stored under it`, { cause });
+    });
   return {
     ...vault,
-    // Whoever is to store something is not told that it is gone: another key will do, of the next day perhaps.
-    create: (subject) =>
-      vault.create(subject).catch((cause) => {
-        unopenable(cause, told);
-        throw new Unavailable(`the key of ${subject} is damaged: nothing can be stored under it`, { cause });
-      }),
+    create: (subject) => made(vault.create(subject), subject),
+    renew: (subject) => made(vault.renew(subject), subject),
     open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {

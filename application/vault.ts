@@ -9,6 +9,8 @@ import { isTurnOver, nextTurn } from './turns.js';
 export interface KeyStore {
   /** The subject's key, made now if it never had one; undefined when it was destroyed. */
   create(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
+  /** The subject's key, made now if it has none. */
+  renew(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
   /** Undefined when it never had one, or this is a backup from before. */
   read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
   destroy(subject: string): Promise<void>;
@@ -120,13 +122,16 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
     fresh.forget(subject);
   };
 
+  const make = (how: 'create' | 'renew') => async (subject: string) => {
+    if (known.has(subject)) return;
+    const before = forgotten;
+    const key = await keys[how](subject, cipher.newKey());
+    if (key && forgotten === before) learn(subject, key);
+  };
+
   return {
-    async create(subject) {
-      if (known.has(subject)) return;
-      const before = forgotten;
-      const key = await keys.create(subject, cipher.newKey());
-      if (key && forgotten === before) learn(subject, key);
-    },
+    create: make('create'),
+    renew: make('renew'),
 
     async destroy(subject) {
       forget(subject);

@@ -107,15 +107,32 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
     return new Map(all.map((row) => [row._id, row]));
   });
 
+  const create = async (subject: string, fresh: Buffer) => {
+    const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
+    const row = await rows.findOneAndUpdate(
+      { _id: subject },
+      { $setOnInsert: { wrapped, under, createdAt: new Date() } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    return keyIn(row);
+  };
+
   return {
-    async create(subject, fresh) {
-      const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
-      const row = await rows.findOneAndUpdate(
-        { _id: subject },
-        { $setOnInsert: { wrapped, under, createdAt: new Date() } },
-        { upsert: true, returnDocument: 'after' },
+    create,
+    async renew(subject, fresh) {
+      const $set = { ...wrappedRow(ring.current, subject, fresh), createdAt: new Date() };
+      const marked = { _id: subject, destroyedAt: { $exists: true } };
+      return (
+        (await create(subject, fresh)) ??
+        // Who finds no mark any more was overtaken by another node that renewed it.
+        keyIn(
+          (await rows.findOneAndUpdate(
+            marked,
+            { $set, $unset: { destroyedAt: true } },
+            { returnDocument: 'after' },
+          )) ?? (await rows.findOne({ _id: subject })),
+        )
       );
-      return keyIn(row);
     },
     async read(subject) {
       const row = await assured(() => found(subject));

@@ -7,6 +7,8 @@ export interface Frame {
   readonly json: string;
   /** The cursor a client resumes with once it has seen this frame; absent where nothing can be resumed. */
   readonly position?: Position;
+  /** Asked when its turn has come: it is not to be sent any more. */
+  isOver?(): boolean;
 }
 
 export interface Sink {

@@ -49,6 +49,7 @@ export function createStream<Item extends RingItem>(
   let looks = 0;
 
   function send(each: Frame) {
+    if (each.isOver?.()) return;
     sink.send(each);
     sent();
   }

@@ -38,7 +38,8 @@ export function loginMailReaction(ports: LoginMailPorts): Reaction<AnalyticsEven
         // Sent before a crash, over, or followed by a newer one; or nobody's who may come in.
         const email = await logins.pending(addressId, linkId);
         if (email === undefined) return;
-        const url = new URL(appUrl());
+        // Below a path it is a folder all the same: the page asks for its parts beside it.
+        const url = new URL(appUrl().replace(/\/?$/, '/'));
         url.searchParams.set('token', logins.linkToken(addressId, linkId));
         url.searchParams.set('email', email);
         const isSent = await post(linkId, email, url.href, Math.round((expiresAt - requestedAt) / 60_000));

@@ -22,7 +22,7 @@ export interface LoginPorts {
   readonly handle: Handle;
   readonly streams: Streams;
   readonly log: Pick<EventLog, 'retain'>;
-  readonly vault: Pick<Vault, 'create'>;
+  readonly vault: Pick<Vault, 'renew'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
   /** Who may sign in, by their email in small letters. */
@@ -64,7 +64,7 @@ export function createLogins(ports: LoginPorts) {
   const before = (expiresAt: number, stream: string) => async () => {
     const isNew = (await streams.load(loginKind, stream)).revision < 0;
     await Promise.all([
-      vault.create(loginsSubject({ expiresAt })),
+      vault.renew(loginsSubject({ expiresAt })),
       isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS }) : undefined,
     ]);
     return undefined;

@@ -58,7 +58,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
     if (!(await admission.areUsers(members))) return unknownMember;
     const wishes = { name, topic, isPrivate, members };
-    const made = await make({ by: caller.userId, ...wishes }, context);
+    const made = await make({ by: caller.userId, asAdmin: caller.isAdmin, ...wishes }, context);
     if (isRejection(made)) return made;
     const { channelId, outcome } = made;
     return shown(channelId, outcome);

@@ -21,7 +21,7 @@ export interface LinkPorts {
   readonly handle: Handle;
   readonly streams: Streams;
   readonly log: Pick<EventLog, 'retain'>;
-  readonly vault: Pick<Vault, 'create'>;
+  readonly vault: Pick<Vault, 'renew'>;
   readonly derivation: Derivation;
   readonly signed: SignedTokens;
   readonly admission: ChatAdmission;
@@ -86,7 +86,7 @@ export function createLinks(ports: LinkPorts) {
     const before = async () => {
       const isNew = (await streams.load(addressKind, stream)).revision < 0;
       await Promise.all([
-        vault.create(linksSubject({ expiresAt })),
+        vault.renew(linksSubject({ expiresAt })),
         isNew ? log.retain(stream, { maxAgeSeconds: longest + DAY_SECONDS }) : undefined,
       ]);
       return undefined;

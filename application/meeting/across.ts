@@ -2,7 +2,7 @@
 import type { RoomState } from '../../domain/meeting/state.js';
 import type { Hear, Mesh, Said } from '../mesh.js';
 import type { Position } from '../ports.js';
-import type { Between, LiveHere, LiveRelay } from './live.js';
+import type { Between, Live, LiveHere, LiveRelay } from './live.js';
 
 export interface AcrossPorts {
   readonly here: LiveHere;
@@ -28,8 +28,15 @@ export function createAcross({ here, mesh, room, heard, hears }: AcrossPorts): L
     return isThere(from.id, node) && isThere(to.id, to.node);
   };
 
-  const saying = (how: 'tell' | 'pass', { roomId, from, to }: Between, json: string): Said => ({
-    head: { how, roomId, from: from.id, to: to.id, heard: String(heard()) },
+  const saying = (how: 'tell' | 'pass', { roomId, from, to }: Between, { json, repeats }: Live): Said => ({
+    head: {
+      how,
+      roomId,
+      from: from.id,
+      to: to.id,
+      heard: String(heard()),
+      ...(repeats !== undefined && { repeats }),
+    },
     body: json,
   });
 
@@ -46,27 +53,28 @@ export function createAcross({ here, mesh, room, heard, hears }: AcrossPorts): L
 
   // In order: what waits is let go on in the order in which it came, before anything that comes later.
   const hear: Hear = async (node, { head, body }) => {
-    const { how, roomId = '', from = '', to = '', heard: position = '' } = head;
+    const { how, roomId = '', from = '', to = '', heard: position = '', repeats } = head;
     if (!/^\d{1,20}$/.test(position)) return false;
     if (heard() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
     const between = { roomId, from: { id: from }, to: { id: to, node: mesh.run } };
     if (!isBetween(between, node)) return false;
-    return how === 'pass' ? here.pass(to, body) : here.tell(to, body);
+    const live = { json: body, repeats };
+    return how === 'pass' ? here.pass(to, live) : here.tell(to, live);
   };
   mesh.hear(hear);
 
   return {
-    tell(between, json) {
+    tell(between, live) {
       if (!isBetween(between, mesh.run)) return;
       const { to } = between;
-      if (to.node === mesh.run) here.tell(to.id, json);
-      else mesh.tell(to.node, saying('tell', between, json));
+      if (to.node === mesh.run) here.tell(to.id, live);
+      else mesh.tell(to.node, saying('tell', between, live));
     },
-    async pass(between, json) {
+    async pass(between, live) {
       if (!isBetween(between, mesh.run)) return;
       const { to } = between;
-      if (to.node === mesh.run) await here.pass(to.id, json);
-      else await mesh.ask(to.node, to.id, saying('pass', between, json));
+      if (to.node === mesh.run) await here.pass(to.id, live);
+      else await mesh.ask(to.node, to.id, saying('pass', between, live));
     },
   };
 }

@@ -8,19 +8,27 @@ export interface Between {
   readonly to: Pick<Person, 'id' | 'node'>;
 }
 
-/** To people wherever they are. `json` is one message as they read it. Who is not there is told nothing, and nobody of that. */
+/** One message. */
+export interface Live {
+  /** As it is read. */
+  readonly json: string;
+  /** It repeats what the log has told already, this: left out where that is not so any more when its turn has come. */
+  readonly repeats?: string | undefined;
+}
+
+/** To people wherever they are. Who is not there is told nothing, and nobody of that. */
 export interface LiveRelay {
   /** At once, in order, and not waited for: who leaves too much of it unread is cut. */
-  tell(between: Between, json: string): void;
+  tell(between: Between, live: Live): void;
   /**
    * In order with all that is passed to the same target, and waited for: settles once the target has room for more, or
    * is not there, or has gone meanwhile. Never rejects. Nothing is passed in part.
    */
-  pass(between: Between, json: string): Promise<void>;
+  pass(between: Between, live: Live): Promise<void>;
 }
 
 /** The same to those whose sockets this process holds; says whether it came to anybody. */
 export interface LiveHere {
-  tell(participantId: string, json: string): boolean;
-  pass(participantId: string, json: string): Promise<boolean>;
+  tell(participantId: string, live: Live): boolean;
+  pass(participantId: string, live: Live): Promise<boolean>;
 }

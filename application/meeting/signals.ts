@@ -3,7 +3,7 @@ import { notJoined } from '../../domain/meeting/entering.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Clock } from '../ports.js';
-import type { Between, LiveRelay } from './live.js';
+import type { Between, Live, LiveRelay } from './live.js';
 import { createPaces, TOLD } from './pace.js';
 import type { Speaker } from './talk.js';
 
@@ -64,10 +64,10 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   const unread = new Map<string, Unread>();
 
   /** In order with what waits: who does not read holds up what is told them, and not what is told the rest. */
-  async function wait(between: Between, json: string, mine: Unread): Promise<void> {
+  async function wait(between: Between, message: Live, mine: Unread): Promise<void> {
     const { from, to } = between;
-    const bytes = OVERHEAD + json.length;
-    const passed = live.pass(between, json).then(() => {
+    const bytes = OVERHEAD + message.json.length;
+    const passed = live.pass(between, message).then(() => {
       mine.bytes -= bytes;
       mine.passing.delete(passed);
       if (mine.passing.size === 0) unread.delete(from.id);
@@ -79,14 +79,15 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   }
 
   /** At once; in masses once there is room for it: with too much that waits for that, so does who says it. */
-  function tell(between: Between, json: string): Promise<void> | void {
+  function tell(between: Between, message: Live): Promise<void> | void {
     const { from, to } = between;
+    const { length } = message.json;
     const pace = told(to.id);
     const mine = unread.get(from.id) ?? { bytes: 0, passing: new Map() };
     const isBehind = [...mine.passing.values()].includes(to.id);
-    if (isBehind || pace.wait(json.length) > 0) return wait(between, json, mine);
-    pace.spend(json.length);
-    live.tell(between, json);
+    if (isBehind || pace.wait(length) > 0) return wait(between, message, mine);
+    pace.spend(length);
+    live.tell(between, message);
   }
 
   /** `passed`: it is large, and waited for until there is room for it. */
@@ -103,7 +104,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     if (json === undefined) return tooLarge;
     relayed({ roomId, meetingId: state.meetingId });
     const between = { roomId, from: { id: participantId }, to: target };
-    return how === 'passed' ? live.pass(between, json) : tell(between, json);
+    return how === 'passed' ? live.pass(between, { json }) : tell(between, { json });
   }
 
   return { relay, tell };

@@ -40,7 +40,7 @@ export const meeting: Service<typeof catalog> = {
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const across = await connectAcross({ ...context, kernel, values, metrics, relay, census });
+    const across = await connectAcross({ ...context, kernel, values, metrics, relay, audience, census });
     const callerOf = createCallerOf(derivation);
     const limitCreates = createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS);
     const signaling = connectSignaling({

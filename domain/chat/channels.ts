@@ -3,6 +3,15 @@ import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { notBefore } from '../shared/not-before.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 import type { ChatEvent } from './catalog.js';
+import {
+  badName,
+  badTopic,
+  CHANNEL_NAME_LENGTH,
+  nameTaken,
+  notYours,
+  TOPIC_LENGTH,
+} from './channel-refusals.js';
+import { type Crowd, counted, isTooCrowded, nobody, tooCrowded } from './crowd.js';
 import { nameKey } from './names.js';
 import {
   createWebhook,
@@ -13,9 +22,6 @@ import {
   type Webhooks,
   withoutChannel,
 } from './webhooks.js';
-
-const CHANNEL_NAME_LENGTH = 80;
-const TOPIC_LENGTH = 500;
 
 export interface Channel {
   readonly id: string;
@@ -38,6 +44,8 @@ export interface ChannelsState {
   readonly names: PersistentMap<string>;
   /** Those that are deleted, and whose messages are not all gone yet. */
   readonly ending: PersistentMap<true>;
+  /** Of how many members all channels are. */
+  readonly crowd: Crowd;
   readonly webhooks: Webhooks;
 }
 
@@ -52,6 +60,8 @@ export type ChannelsCommand =
       type: 'CreateChannel';
       channelId: string;
       by: string;
+      /** Bounded then by all channels alone, and not by how many of them are theirs. */
+      asAdmin?: boolean;
       name: string;
       topic?: string | undefined;
       isPrivate: boolean;
@@ -94,6 +104,7 @@ const initialState: ChannelsState = {
   channels: PersistentMap.empty(),
   names: PersistentMap.empty(),
   ending: PersistentMap.empty(),
+  crowd: nobody,
   webhooks: noWebhooks,
 };
 
@@ -102,27 +113,6 @@ export const channelNotFound: Rejection = {
   kind: 'not-found',
   detail: 'Channel not found',
 };
-const notYours: Rejection = {
-  rejected: 'chat/not-your-channel',
-  kind: 'forbidden',
-  detail: 'Only its creator or an admin may change a channel',
-};
-const nameTaken: Rejection = {
-  rejected: 'chat/channel-exists',
-  kind: 'invalid',
-  detail: 'There is a channel of this name already',
-};
-const badName: Rejection = {
-  rejected: 'chat/bad-channel-name',
-  kind: 'invalid',
-  detail: `name must be of 1 to ${CHANNEL_NAME_LENGTH} characters`,
-};
-const badTopic: Rejection = {
-  rejected: 'chat/bad-topic',
-  kind: 'invalid',
-  detail: `topic must be of at most ${TOPIC_LENGTH} characters`,
-};
-
 /** Admins see all; a private one is told to its members, and to nobody else that it is there. */
 export const maySee = (
   { isPrivate, members }: Pick<Channel, 'isPrivate' | 'members'>,
@@ -170,17 +160,19 @@ function create(
   command: Command<'CreateChannel'>,
   state: ChannelsState,
 ): readonly ChannelsEvent[] | Rejection {
-  const { channelId, by, topic = '', isPrivate, members, now, first } = command;
+  const { channelId, by, asAdmin = false, topic = '', isPrivate, now, first } = command;
   if (first && state.made > 0) return [];
   const found = named(state, command.name);
   if ('rejected' in found) return found;
   if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
+  const members = [...new Set([by, ...command.members])];
+  if (isTooCrowded(state.crowd, undefined, { createdBy: by, members }, asAdmin)) return tooCrowded;
   const data = {
     channelId,
     createdBy: by,
     createdAt: now,
     isPrivate,
-    members: [...new Set([by, ...members])],
+    members,
     secret: { name: found.name, ...(topic && { topic }) },
   };
   return [{ type: 'ChannelCreated', data }];
@@ -205,6 +197,8 @@ function update(
   if ('rejected' in found) return found;
   if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
   const wanted = new Set([channel.createdBy, ...(command.members ?? channel.members)]);
+  const then = { createdBy: channel.createdBy, members: [...wanted] };
+  if (isTooCrowded(state.crowd, channel, then, by.isAdmin)) return tooCrowded;
   const members = new Set(channel.members);
   const joined = [...wanted].filter((each) => !members.has(each));
   const left = channel.members.filter((each) => !wanted.has(each));
@@ -247,6 +241,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       made: number + 1,
       channels: state.channels.set(id, channel),
       names: taken(state.names, name, id),
+      crowd: counted(state.crowd, state.channels.get(id), channel),
     };
   },
   ChannelUpdated(state, { channelId: id, updatedAt, isPrivate, joined, left, secret }) {
@@ -264,7 +259,8 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       ...(topic !== undefined && { topic }),
     };
     const names = taken(freed(state.names, channel.name, id), changed.name, id);
-    return { ...state, channels: state.channels.set(id, changed), names };
+    const crowd = counted(state.crowd, channel, changed);
+    return { ...state, channels: state.channels.set(id, changed), names, crowd };
   },
   ChannelDeleted(state, { channelId: id }) {
     const channel = state.channels.get(id);
@@ -274,6 +270,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       channels: state.channels.delete(id),
       names: freed(state.names, channel.name, id),
       ending: state.ending.set(id, true),
+      crowd: counted(state.crowd, channel, undefined),
       webhooks: withoutChannel(state.webhooks, id),
     };
   },

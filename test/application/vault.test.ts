@@ -16,6 +16,7 @@ function keyStore() {
       const key = keys.get(subject);
       return key === 'destroyed' ? undefined : key;
     },
+    renew: () => Promise.reject(new Error('nothing is renewed here')),
     async read(subject) {
       asked.push(subject);
       const key = keys.get(subject);

@@ -34,6 +34,10 @@ export function memoryWorld() {
       keys.set(subject, key);
       return key === 'destroyed' ? undefined : key;
     },
+    async renew(subject, fresh) {
+      if (keys.get(subject) === 'destroyed') keys.delete(subject);
+      return store.create(subject, fresh);
+    },
     read: async (subject) => keys.get(subject),
     async destroy(subject) {
       keys.set(subject, 'destroyed');

@@ -34,6 +34,7 @@ export async function startSearchIndex() {
         if (!keys.has(subject)) keys.set(subject, fresh);
         return keys.get(subject);
       },
+      renew: () => Promise.reject(new Error('no channel comes again')),
       read: async (subject) => keys.get(subject),
       destroy: async (subject) => void keys.delete(subject),
     },

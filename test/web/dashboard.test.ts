@@ -1,6 +1,6 @@
 /** The dashboard in a real browser: from the mailed link to a site that is counted, seen, and deleted. */
 import { expect } from 'chai';
-import { ADMIN, asAdmin } from '../support/analytics-node.js';
+import { asAdmin } from '../support/analytics-node.js';
 import { ask } from '../support/chat-client.js';
 import {
   ADA,
@@ -22,8 +22,7 @@ const DAY_MS = 86_400_000;
 
 describe('the dashboard', function () {
   this.timeout(120_000);
-  const dashboard = useDashboard();
-  const { analytics, base, open, openAt, letterTo } = dashboard;
+  const { analytics, base, open, openAt, letterTo } = useDashboard();
 
   it('lets in by the mailed link, once, makes a site, and sees by itself when its tag works', async () => {
     const { headers } = await fetch(base());
@@ -38,8 +37,13 @@ describe('the dashboard', function () {
     const { link } = await letterTo(ADA);
     expect(link.origin).to.equal(base());
     await page.goto(link.href);
-    await says(page, '#who', ADA);
+    // Who only opens it, as some mail servers do, does not spend it.
+    await button(page, `Sign in as ${ADA}`).waitFor();
     expect(page.url()).not.to.contain('token');
+    await accessible(page);
+    await page.goto(link.href);
+    await button(page, `Sign in as ${ADA}`).click();
+    await says(page, '#who', ADA);
 
     await button(page, 'Make the first site').click();
     await page.getByLabel('Name').fill(`Shop ${EVIL}`);
@@ -67,33 +71,12 @@ describe('the dashboard', function () {
 
     // A link that was used is no way in for anybody else.
     const other = await open(link.pathname + link.search);
+    await button(other, `Sign in as ${ADA}`).click();
     await says(other, '#sign-in-trouble', 'This link was used');
     await button(page, 'Sign out').click();
     await page.locator('#sign-in').waitFor();
     await page.reload();
     await page.locator('#sign-in').waitFor();
-  });
-
-  it('goes back to signing in as the session ends, and on from where it was', async () => {
-    const site = await analytics.site();
-    const mails = dashboard.mails();
-    await ask(base(), 'POST', '/api/auth/magic-link', { body: { email: ADA } });
-    const { link } = await letterTo(ADA, mails + 1);
-    const page = await open(`${link.pathname}${link.search}&site=${site}&days=90`);
-    await says(page, '#live-state', 'Live');
-    // Nothing is asked any more: the stream alone tells.
-    await button(page, 'Close').click();
-    const [{ name = '', value = '' } = {}] = await page.context().cookies();
-    const headers = { cookie: `${name}=${value}`, 'sec-fetch-site': 'same-origin' };
-    await ask(base(), 'POST', '/api/auth/logout', { headers });
-    await says(page, '#sign-in-trouble', 'your session is over');
-    expect(await page.locator('#dashboard').isHidden()).to.equal(true);
-    await signInByToken(page, 'a-wrong-token-of-an-admin');
-    await says(page, '#sign-in-trouble', 'That is not the admin token');
-    await page.getByLabel('Admin token').fill(ADMIN);
-    await button(page, 'Sign in').click();
-    await says(page, '#name', site);
-    expect(await page.getByLabel('90 days').isChecked()).to.equal(true);
   });
 
   it('shows hits as they come, and counts them in the period that is chosen', async () => {
@@ -129,13 +112,16 @@ describe('the dashboard', function () {
     }
     await page.getByText('Other', { exact: true }).click();
     await page.getByLabel('From').fill(from(3));
+    // What is about to be chosen stays while the rest is counted anew.
+    await analytics.collect({ site, path: '/' });
+    await says(page, '#totals', /Page views3/);
     await page.getByLabel('To', { exact: true }).fill(from(2));
     await button(page, 'Show').click();
     await says(page, '#nothing', 'Nothing was counted');
     await page.getByLabel('To', { exact: true }).fill(today);
     await button(page, 'Show').click();
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
-    await says(page, '#table tbody tr:last-child', /211$/);
+    await says(page, '#table tbody tr:last-child', /311$/);
     await page.reload();
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
   });
@@ -285,7 +271,7 @@ describe('the dashboard', function () {
     await page.getByLabel(`Type ${site}`).fill(site);
     await accessible(page);
     await confirm.click();
-    await says(page, '#aloud', `${site} is deleted`);
+    await says(page, '#note', `${site} is deleted`);
     expect(await page.locator(`#site option[value="${site}"]`).count()).to.equal(0);
     await analytics.given('GET', `/api/report?site=${site}`, asAdmin()).then(
       () => expect.fail('it is there'),

@@ -38,6 +38,8 @@ export interface Trend {
 export type Day = Metrics & { readonly date: string };
 
 export interface Report {
+  /** ISO 8601. */
+  readonly generatedAt: string;
   readonly range: { readonly days: number; readonly start: string; readonly end: string };
   readonly totals: Metrics;
   readonly comparison: {

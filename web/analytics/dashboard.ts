@@ -6,6 +6,7 @@ import { createDataDialog } from './data.js';
 import { createInstall } from './install.js';
 import { followHits } from './live.js';
 import { createLiveView } from './live-view.js';
+import { watchMidnight } from './midnight.js';
 import { createPeriodPicker, type Period, periodOf } from './period.js';
 import { createReportView } from './report-view.js';
 import { createSiteDialogs } from './sites.js';
@@ -40,16 +41,20 @@ export function createDashboard(api: Api, over: () => void) {
     api,
     written: (made) => list(made.id),
     async deleted({ id }, days) {
-      byId('aloud').textContent = `${id} is deleted, with ${counted(days, 'day')} of what was counted.`;
+      note(`${id} is deleted, with ${counted(days, 'day')} of what was counted.`);
       site = undefined;
       await list();
     },
+  });
+  const countedAt = watchMidnight(() => {
+    if (!document.hidden) void load('same');
   });
   const showData = createDataDialog(api, () => void load());
 
   byId('open-create').onclick = byId('first-site').onclick = dialogs.create;
   byId('open-settings').onclick = () => site && dialogs.change(site);
   byId('open-data').onclick = () => privacy && showData(privacy);
+  byId('close-note').onclick = () => note('');
   picker.onchange = () => void list(picker.value);
   trouble.querySelector('button')!.onclick = () => begin();
   // A browser opens few connections to one place: pages that nobody sees leave them to the others.
@@ -63,6 +68,12 @@ export function createDashboard(api: Api, over: () => void) {
   function tell(what: string) {
     trouble.querySelector('span')!.textContent = what;
     trouble.hidden = what === '';
+  }
+
+  /** What happened, until it is read. */
+  function note(what: string) {
+    byId('note').querySelector('span')!.textContent = what;
+    byId('note').hidden = what === '';
   }
 
   /** Shows one of all sites: the one that is wanted, or the first. */
@@ -127,9 +138,16 @@ export function createDashboard(api: Api, over: () => void) {
         refresh();
         install.look();
       },
-      over: (why: 'site' | 'session') => (why === 'session' ? over() : void list()),
+      over: (why: 'site' | 'session') => (why === 'session' ? over() : void gone(id)),
     };
     void followHits(api, id, hearing, following.signal);
+  }
+
+  /** By somebody else, or in another tab; who did it here is told how much went with it. */
+  async function gone(id: string) {
+    if (site?.id !== id) return;
+    note(`${site.name} was deleted.`);
+    await list();
   }
 
   /** `same`: only counted anew; `new`: a site of which nothing was ever counted is to be installed first. */
@@ -149,6 +167,7 @@ export function createDashboard(api: Api, over: () => void) {
       took = performance.now() - asked;
       tell('');
       view.show(id, report);
+      countedAt(report.generatedAt);
       if (what === 'new' && isEmpty(report)) install.open(true);
     } catch (error) {
       if (signal.aborted) return;

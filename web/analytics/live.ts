@@ -5,6 +5,8 @@ import type { Hit } from './contract.js';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
+/** The service says something every 15 s: a line that is silent for longer is cut somewhere, and nobody has told. */
+const SILENT_MS = 40_000;
 
 export interface Hearing {
   /** Those that were taken in together, all at once: what was heard is not heard again. */
@@ -30,8 +32,8 @@ export async function followHits(
   let waitMs = FIRST_WAIT_MS;
   let why: 'site' | 'session' | undefined;
 
-  async function read() {
-    const response = await api.live(site, cursor, signal);
+  async function read(line: Line) {
+    const response = await api.live(site, cursor, line.signal);
     hearing.opened(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
     let heard: Hit[] = [];
     const parser = createParser({
@@ -51,13 +53,16 @@ export async function followHits(
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
+      line.heard();
       waitMs = FIRST_WAIT_MS;
       parser.feed(decoder.decode(value, { stream: true }));
     }
   }
 
   while (!signal.aborted) {
-    const error: unknown = await read().catch((failed: unknown) => failed);
+    const line = lineOf(signal);
+    const error: unknown = await read(line).catch((failed: unknown) => failed);
+    line.end();
     if (signal.aborted) return;
     if (error instanceof Refused && error.status === 401) return;
     if (error instanceof Refused && error.status === 404) why = 'site';
@@ -67,6 +72,31 @@ export async function followHits(
     await passed(waitMs * (0.5 + Math.random()), signal);
     waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
   }
+}
+
+interface Line {
+  /** Aborted with what it is of, and when nothing was heard for long. */
+  readonly signal: AbortSignal;
+  heard(): void;
+  end(): void;
+}
+
+function lineOf(signal: AbortSignal): Line {
+  const line = new AbortController();
+  const cut = () => line.abort();
+  let silence = setTimeout(cut, SILENT_MS);
+  signal.addEventListener('abort', cut, { once: true });
+  return {
+    signal: line.signal,
+    heard() {
+      clearTimeout(silence);
+      silence = setTimeout(cut, SILENT_MS);
+    },
+    end() {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', cut);
+    },
+  };
 }
 
 const passed = (ms: number, signal: AbortSignal) =>

@@ -41,20 +41,25 @@ byId('sign-out').onclick = async () => {
 };
 setInterval(() => isInside && void api.renew().catch(() => {}), RENEW_EVERY_MS);
 
-/** The link is used at once, and leaves nothing of it in the history. */
+/** A link leaves nothing of it in the history. */
 async function start() {
   const address = new URL(location.href);
   const [token, email] = [address.searchParams.get('token'), address.searchParams.get('email')];
   if (token !== null) {
     for (const name of ['token', 'email']) address.searchParams.delete(name);
     history.replaceState(null, '', address);
-  }
+    show('sign-in');
+    signIn.offer(email, () => arrive(api.verify(token, email ?? undefined), BAD_LINK));
+  } else await arrive(api.me(), '');
+}
+
+/** `nobody`: what is told to who is not let in. */
+async function arrive(asked: Promise<{ readonly user: User }>, nobody: string) {
   try {
-    const { user } = token === null ? await api.me() : await api.verify(token, email ?? undefined);
-    enter(user);
+    enter((await asked).user);
   } catch (error) {
     const isNobody = error instanceof Refused && error.status === 401;
-    leave(isNobody ? (token === null ? '' : BAD_LINK) : wordsOf(error));
+    leave(isNobody ? nobody : wordsOf(error));
   }
 }
 void start();

@@ -35,14 +35,18 @@ export function createPeriodPicker(changed: (period: Period) => void) {
       if (choice.value !== 'custom') changed({ days: Number(choice.value) });
     };
 
-  /** Shows which is chosen. */
+  let shown: Period | undefined;
+
+  /** Shows which is chosen; what the reader is about to choose stays while the same is counted anew. */
   return (period: Period) => {
+    const now = Date.now();
+    to.max = from.max = dayAt(now);
+    if (period === shown) return;
+    shown = period;
     const chosen = 'days' in period && choices.find(({ value }) => value === String(period.days));
     for (const choice of choices) choice.checked = chosen ? choice === chosen : choice.value === 'custom';
     custom.hidden = Boolean(chosen);
-    const now = Date.now();
     if ('start' in period) [from.value, to.value] = [period.start, period.end];
     else [from.value, to.value] = [dayAt(now - (period.days - 1) * DAY_MS), dayAt(now)];
-    to.max = from.max = dayAt(now);
   };
 }

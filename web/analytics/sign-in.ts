@@ -6,6 +6,7 @@ import type { User } from './contract.js';
 export function createSignIn(api: Api, enter: (user: User) => void) {
   const trouble = byId('sign-in-trouble');
   const [link, sent] = [byId<HTMLFormElement>('link-form'), byId('link-sent')];
+  const entering = byId<HTMLFormElement>('enter-form');
   const token = byId<HTMLFormElement>('token-form');
 
   function tell(what: string) {
@@ -26,7 +27,7 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
 
   function ask() {
     link.hidden = false;
-    sent.hidden = true;
+    sent.hidden = entering.hidden = true;
     link.querySelector('input')!.focus();
   }
 
@@ -53,6 +54,16 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
     show(why = '') {
       ask();
       tell(why);
+    },
+    /** Only who presses the button uses the link: some who look through mail open all links that they find. */
+    offer(email: string | null, use: () => Promise<void>) {
+      link.hidden = sent.hidden = true;
+      entering.hidden = false;
+      tell('');
+      const button = entering.querySelector('button')!;
+      button.textContent = email ? `Sign in as ${email}` : 'Sign in';
+      entering.onsubmit = doing(entering, use);
+      button.focus();
     },
   };
 }

@@ -36,7 +36,10 @@ export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Made, its creator a member', schema: schemas.oneChannel },
-      400: { description: 'The name is taken, blank or too long, or a member is no user' },
+      400: {
+        description:
+          'The name is taken, blank or too long, a member is no user, or there are too many channels, or members in them',
+      },
     },
     admit: doors.user,
     handle: async (request, caller) =>
@@ -54,7 +57,10 @@ export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'The whole channel', schema: schemas.oneChannel },
-      400: { description: 'Nothing is given; the name is taken, blank or too long; a member is no user' },
+      400: {
+        description:
+          'Nothing is given; the name is taken, blank or too long; a member is no user; there are too many in channels',
+      },
       403: NOT_THEIRS,
       404: NO_CHANNEL,
     },

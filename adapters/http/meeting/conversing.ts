@@ -140,10 +140,12 @@ export const createConversing =
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
-      const told = echoOf(audience, rooms, command, clock.now()).flatMap(({ to, message }) => {
-        const json = JSON.stringify(message);
+      const repeated = { ...command, at: clock.now() };
+      const repeats = JSON.stringify(repeated);
+      const told = echoOf(audience, rooms, repeated).flatMap(({ to, message }) => {
+        const live = { json: JSON.stringify(message), repeats };
         const there = room ? to.flatMap((id) => personOf(room, id) ?? []) : [];
-        return there.map((each) => signals.tell({ roomId, from: { id: by }, to: each }, json));
+        return there.map((each) => signals.tell({ roomId, from: { id: by }, to: each }, live));
       });
       await Promise.all(told);
     }

@@ -6,7 +6,7 @@ import { type Chunk, createImporting, type Importing } from '../../../applicatio
 import { Failed } from '../failure.js';
 import { createOverlapping } from '../input/overlapping.js';
 import { showProgress } from '../input/progress.js';
-import { openSource, type Source } from '../input/source.js';
+import { openSource, type Source, Unreadable } from '../input/source.js';
 import { chunksOf } from './chunks.js';
 import { analyticsCommand, SOME_REJECTED } from './run.js';
 
@@ -54,11 +54,13 @@ export const importHits = analyticsCommand(
     let unread = 0;
     for (const path of paths) {
       if (stop.aborted) break;
-      const source = await openSource(path).catch((error: Error) => {
+      try {
+        await importSource(importing, await openSource(path), { tally, name: String(options.source), stop });
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
         unread++;
-        complain(`${path} can't be read: ${error.message}`);
-      });
-      if (source) await importSource(importing, source, { tally, name: String(options.source), stop });
+        complain(`${path} ${error.message}`);
+      }
     }
     complain(summary(tally));
     return unread > 0 ? 1 : tally.rejected > 0 ? SOME_REJECTED : 0;

@@ -17,10 +17,15 @@ export interface Source {
   chunks(stop: AbortSignal): AsyncIterable<Buffer>;
 }
 
+/** What is wrong with it, in words that go behind its name. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
 /** A writer that was interrupted together with us has this long for its last words. */
 const LAST_WORDS_MS = 1000;
 
-/** Rejects when the file is not there or is no file. `-` is standard input. */
+/** Rejects with `Unreadable` when the file is not there or is no file, as reading it does. `-` is standard input. */
 export async function openSource(path: string): Promise<Source> {
   if (path === '-') {
     const chunks = (stop: AbortSignal) => until(process.stdin, stop, LAST_WORDS_MS);
@@ -36,8 +41,10 @@ export async function openSource(path: string): Promise<Source> {
 }
 
 async function file(path: string) {
-  const found = await stat(path);
-  if (found.isDirectory()) throw new Error('it is a directory');
+  const found = await stat(path).catch((error: Error) => {
+    throw new Unreadable(`can't be read: ${error.message}`);
+  });
+  if (found.isDirectory()) throw new Unreadable("can't be read: it is a directory");
   return found;
 }
 
@@ -51,7 +58,8 @@ async function* until(stream: Readable, stop: AbortSignal, graceMs: number): Asy
   try {
     for await (const chunk of stream) yield chunk;
   } catch (error) {
-    if (!stop.aborted) throw error;
+    if (!stop.aborted)
+      throw new Unreadable(`can't be read to its end: ${error instanceof Error ? error.message : error}`);
   } finally {
     clearTimeout(timer);
     stop.removeEventListener('abort', end);

@@ -6,7 +6,7 @@ import { safe } from '../../../adapters/system/safe-text.js';
 import { Failed } from '../failure.js';
 import { batchesOf, type Line } from '../input/lines.js';
 import { showProgress } from '../input/progress.js';
-import { openSource, type Source } from '../input/source.js';
+import { openSource, type Source, Unreadable } from '../input/source.js';
 import { type Connection, connectionOf, Refused } from './connection.js';
 import { wholeNumber } from './filters.js';
 import { FAILED, logsCommand, SOME_REJECTED } from './run.js';
@@ -58,7 +58,9 @@ export const importLogs = logsCommand(
       } catch (error) {
         if (isHopeless(error)) throw error;
         unread++;
-        complain(`${path} can't be read: ${error instanceof Error ? error.message : error}`);
+        complain(
+          `${path} ${error instanceof Unreadable ? error.message : `is not taken: ${messageOf(error)}`}`,
+        );
       }
     }
     complain(summary(tally));

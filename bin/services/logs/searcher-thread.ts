@@ -34,6 +34,7 @@ const refused = () => Promise.reject(new Error('keys are only read here'));
 const vault = createVault(
   {
     create: refused,
+    renew: refused,
     destroy: refused,
     read: (subject) => main.call<Uint8Array | 'destroyed' | undefined>('key', [subject]).then(given),
   },

@@ -1,18 +1,23 @@
 /** Meetings over all nodes: what people tell each other live, and those whose node has gone. */
 
+import type { Audience } from '../../../adapters/relay/audience.js';
+import { isStillSo, type Repeated } from '../../../adapters/relay/meeting/echo.js';
 import type { Rooms } from '../../../adapters/relay/meeting.js';
 import type { Relay } from '../../../adapters/relay/relay.js';
+import type { Frame } from '../../../adapters/relay/sink.js';
 import { createAppender } from '../../../application/command/appender.js';
 import { createAcross } from '../../../application/meeting/across.js';
 import type { Census } from '../../../application/meeting/census.js';
-import type { LiveHere, LiveRelay } from '../../../application/meeting/live.js';
+import type { Live, LiveHere, LiveRelay } from '../../../application/meeting/live.js';
 import { createLostSweep, LOST_EVERY_MS } from '../../../application/meeting/lost.js';
 import { createRelayed } from '../../../application/meeting/relayed.js';
+import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
 
 export interface AcrossParts extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
   readonly mesh: ServiceContext['mesh'];
   readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
+  readonly audience: Audience<Rooms, MeetingEvent>;
   readonly census: Pick<Census, 'heard' | 'hears'>;
 }
 
@@ -26,12 +31,17 @@ export interface Across {
 }
 
 export async function connectAcross(parts: AcrossParts): Promise<Across> {
-  const { kernel, values, metrics, logger, relay, census } = parts;
+  const { kernel, values, metrics, logger, relay, audience, census } = parts;
   const mesh = await parts.mesh();
+  const frameFor = (to: string, { json, repeats }: Live): Frame => {
+    if (repeats === undefined) return { json };
+    const repeated: Repeated = JSON.parse(repeats);
+    return { json, isOver: () => !isStillSo(audience, relay.state(), repeated, { to, json }) };
+  };
   // To those whose sockets this process holds.
   const here: LiveHere = {
-    tell: (id, json) => relay.tell([id], { json }) > 0,
-    pass: (id, json) => relay.passOn(id, { json }),
+    tell: (id, live) => relay.tell([id], frameFor(id, live)) > 0,
+    pass: (id, live) => relay.passOn(id, frameFor(id, live)),
   };
   const appender = createAppender({ ...kernel, logger });
   const counted = createRelayed({ ...kernel, appender });

@@ -48,6 +48,19 @@ describe('the key database', function () {
     expect(await db.listCollections().toArray()).to.have.length(1);
   });
 
+  it('makes another key for a subject whose own was destroyed only where it is renewed, one for all who ask', async () => {
+    const { keys } = await open(await freshDatabase(), { given: OLD });
+    const [first, late, ...fresh] = [1, 2, 3, 4].map((byte) => Buffer.alloc(32, byte));
+    expect(await keys.renew('toys.day-1', first!)).to.deep.equal(first);
+    expect(await keys.renew('toys.day-1', late!)).to.deep.equal(first);
+    await keys.destroy('toys.day-1');
+    expect(await keys.create('toys.day-1', late!)).to.equal(undefined);
+    const renewed = await Promise.all(fresh.map((each) => keys.renew('toys.day-1', each)));
+    expect(fresh).to.deep.include(renewed[0]);
+    expect(renewed[1]).to.deep.equal(renewed[0]);
+    expect(await keys.read('toys.day-1')).to.deep.equal(renewed[0]);
+  });
+
   it('notices keys that are swapped', async () => {
     const { db } = await filled({ given: OLD });
     const [one, two] = await rowsOf(db)

@@ -36,11 +36,11 @@ describe('a live message', () => {
       heard: census.heard,
       hears: census.hears,
       here: {
-        tell(id, json) {
+        tell(id, { json }) {
           came.push(`${id} is told ${json}`);
           return true;
         },
-        async pass(id, json) {
+        async pass(id, { json }) {
           await room;
           came.push(`${id} is passed ${json}`);
           return true;
@@ -82,11 +82,11 @@ describe('a live message', () => {
 
   it('comes to who is at another node and at this one, in order', async () => {
     const { north, south } = await two();
-    for (const each of ['1', '2', '3']) north.live.tell(between('ann', 'bob', 'south'), each);
-    await north.live.pass(between('ann', 'bob', 'south'), '4');
+    for (const each of ['1', '2', '3']) north.live.tell(between('ann', 'bob', 'south'), { json: each });
+    await north.live.pass(between('ann', 'bob', 'south'), { json: '4' });
     expect(south.came).to.deep.equal(['bob is told 1', 'bob is told 2', 'bob is told 3', 'bob is passed 4']);
-    await north.live.pass(between('ann', 'abe', 'north'), '5');
-    north.live.tell(between('ann', 'abe', 'north'), '6');
+    await north.live.pass(between('ann', 'abe', 'north'), { json: '5' });
+    north.live.tell(between('ann', 'abe', 'north'), { json: '6' });
     expect(north.came).to.deep.equal(['abe is passed 5', 'abe is told 6']);
   });
 
@@ -95,9 +95,9 @@ describe('a live message', () => {
     const letGo = south.full();
     let passed = 0;
     const both = ['1', '2'].map((each) =>
-      north.live.pass(between('ann', 'bob', 'south'), each).then(() => void passed++),
+      north.live.pass(between('ann', 'bob', 'south'), { json: each }).then(() => void passed++),
     );
-    north.live.tell(between('ann', 'bob', 'south'), 'told');
+    north.live.tell(between('ann', 'bob', 'south'), { json: 'told' });
     await eventually(() => south.came.length > 0);
     expect([south.came, passed]).to.deep.equal([['bob is told told'], 0]);
     letGo();
@@ -108,20 +108,20 @@ describe('a live message', () => {
   it('comes from nobody and to nobody who is not in the room, as either node knows it', async () => {
     const { north, south } = await two();
     const last = async () => {
-      await north.live.pass(between('ann', 'bob', 'south'), 'last');
+      await north.live.pass(between('ann', 'bob', 'south'), { json: 'last' });
       return south.came.splice(0);
     };
-    await north.live.pass(between('eve', 'bob', 'south'), 'x');
-    await north.live.pass(between('ann', 'bob', 'south', 'OTHER1'), 'x');
+    await north.live.pass(between('eve', 'bob', 'south'), { json: 'x' });
+    await north.live.pass(between('ann', 'bob', 'south', 'OTHER1'), { json: 'x' });
     expect(await last()).to.deep.equal(['bob is passed last']);
     // Here she is still in it, there she has left.
     south.knows(2n, [...together, left('ann')]);
-    north.live.tell(between('ann', 'bob', 'south'), 'x');
-    await north.live.pass(between('ann', 'bob', 'south'), 'x');
+    north.live.tell(between('ann', 'bob', 'south'), { json: 'x' });
+    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
     south.knows(3n, together);
     north.knows(3n, [...together, left('bob')]);
-    await north.live.pass(between('ann', 'bob', 'south'), 'x');
+    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
   });
 
@@ -130,18 +130,18 @@ describe('a live message', () => {
     const east = await node('east');
     // It thinks that she is here: she has come over from there a moment ago, or it lies.
     east.knows(1n, [opened(), ...at('east', joined('ann', true)), ...at('south', joined('bob'))]);
-    await east.live.pass(between('ann', 'bob', 'south'), 'x');
+    await east.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
   });
 
   it('waits for a node to hear of who has just come, and keeps its order', async () => {
     const { north, south } = await two([opened()]);
     north.knows(7n, together);
-    north.live.tell(between('ann', 'bob', 'south'), '1');
-    north.live.tell(between('ann', 'bob', 'south'), '2');
-    const passed = north.live.pass(between('ann', 'bob', 'south'), '3');
+    north.live.tell(between('ann', 'bob', 'south'), { json: '1' });
+    north.live.tell(between('ann', 'bob', 'south'), { json: '2' });
+    const passed = north.live.pass(between('ann', 'bob', 'south'), { json: '3' });
     north.knows(9n, together);
-    north.live.tell(between('ann', 'bob', 'south'), '4');
+    north.live.tell(between('ann', 'bob', 'south'), { json: '4' });
     const probe = await nodes.node('probe');
     await probe.mesh.ask('south', 'x', { head: {}, body: '' });
     expect(south.came).to.deep.equal([]);
@@ -154,8 +154,8 @@ describe('a live message', () => {
 
   it('is no more than lost where the room has ended, or another is in its place', async () => {
     const { north, south } = await two([opened(), ...at('north', joined('ann', true))]);
-    await north.live.pass(between('ann', 'bob', 'south'), 'x');
-    north.live.tell(between('ann', 'bob', 'nowhere'), 'x');
+    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
+    north.live.tell(between('ann', 'bob', 'nowhere'), { json: 'x' });
     expect([north.came, south.came]).to.deep.equal([[], []]);
   });
 });

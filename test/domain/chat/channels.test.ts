@@ -1,9 +1,16 @@
 /** The rules of channels: names that nobody else has, who is in, who may change them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ChannelsCommand, channelFor, channels, channelsFor } from '../../../domain/chat/channels.js';
+import {
+  type ChannelsCommand,
+  type ChannelsEvent,
+  channelFor,
+  channels,
+  channelsFor,
+} from '../../../domain/chat/channels.js';
+import { counted, nobody } from '../../../domain/chat/crowd.js';
 import { nameKey } from '../../../domain/chat/names.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {
   ADA,
   asAdmin,
@@ -177,6 +184,25 @@ describe('channels', () => {
       .thenNothing();
   });
 
+  it('have no more members than there may be of all, and have room again for those that are taken out', () => {
+    const most = Array.from({ length: 90_000 }, (_, at) => `user-${at}`);
+    const { state } = run([createChannel('General', { members: most })]);
+    const other = createChannel('other', { members: most.slice(0, 1000) });
+    const more = updateChannel({ members: [...most, ...most.map((each) => `${each}-too`)] });
+    for (const each of [other, more])
+      expect(channels.decide(each, state)).to.include({ rejected: 'chat/too-many-members', kind: 'invalid' });
+    for (const each of [
+      { ...other, by: BOB },
+      { ...other, asAdmin: true },
+      { ...more, by: asAdmin(BOB) },
+    ])
+      expect(channels.decide(each, state)).to.have.length(1);
+    for (const less of [updateChannel({ members: [] }), deleteChannel()]) {
+      const [event] = channels.decide(less, state) as readonly ChannelsEvent[];
+      expect(channels.decide(other, evolveOf(channels)(state, event!))).to.have.length(1);
+    }
+  });
+
   it('live without their names once those are erased: nobody has such a name', () => {
     const [created] = run([createChannel()]).events;
     const erased = { ...created!, data: { ...created!.data, secret: { name: '' } } } as typeof created;
@@ -220,6 +246,8 @@ describe('channels', () => {
         const names = all.map((each) => nameKey(each.name));
         expect(new Set(names).size).to.equal(names.length);
         expect([...state.names].map(([key]) => key)).to.have.members(names);
+        const crowd = all.reduce((sum, each) => counted(sum, undefined, each), nobody);
+        expect([state.crowd.all, ...state.crowd.of].flat()).to.have.members([crowd.all, ...crowd.of].flat());
         for (const each of all) {
           expect(each.members).to.include(each.createdBy);
           expect(new Set(each.members).size).to.equal(each.members.length);

@@ -1,4 +1,7 @@
 /** Hits of the past: counted on their days, once however often they are imported, and nothing kept of who came. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAgents } from '../../../adapters/agents/agents.js';
 import { createImporting, type Importing } from '../../../application/analytics/importing.js';
@@ -6,6 +9,7 @@ import { createStorePast } from '../../../application/analytics/past.js';
 import { createVisitorDays } from '../../../application/analytics/visitor-days.js';
 import { chunksOf } from '../../../bin/commands/analytics/chunks.js';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
+import { temporaryDirectory } from '../../support/engines.js';
 import { run } from '../../support/program.js';
 
 const DAY_MS = 86_400_000;
@@ -222,6 +226,24 @@ describe('hits of the past', function () {
     ]);
     expect(code).to.equal(3);
     expect(await take(lines)).to.deep.equal({ stored: 0, known: 1, refused: 0, why });
+  });
+
+  it('are taken of other files where one is damaged, which is told by its name', async () => {
+    const id = await site();
+    const line = JSON.stringify({ site: id, path: '/', timestamp: noon(1) });
+    const folder = temporaryDirectory();
+    try {
+      const cut = join(folder.path, 'cut.ndjson.gz');
+      writeFileSync(cut, gzipSync(line).subarray(0, -10));
+      const { code, stderr } = await run(['analytics', 'import', cut, '-', ...nodes.storeFlags], line);
+      expect(stderr.trim().split('\n')).to.deep.equal([
+        `annals: ${cut} can't be read to its end: unexpected end of file`,
+        'annals: 1 hit imported',
+      ]);
+      expect(code).to.equal(1);
+    } finally {
+      folder.remove();
+    }
   });
 
   it('make a demonstration, once, and anew where it may be replaced', async () => {

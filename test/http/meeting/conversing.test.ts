@@ -33,8 +33,8 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const held: RecordedEvent[] = [];
   const room = (id: string) => relay.state().get(id);
   const live: LiveRelay = {
-    tell: ({ to }, json) => void relay.tell([to.id], { json }),
-    pass: async ({ to }, json) => void (await relay.passOn(to.id, { json })),
+    tell: ({ to }, { json }) => void relay.tell([to.id], { json }),
+    pass: async ({ to }, { json }) => void (await relay.passOn(to.id, { json })),
   };
   let isAway = false;
   const retain = async () => {

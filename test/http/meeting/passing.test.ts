@@ -24,6 +24,15 @@ describe('a file in a meeting', function () {
     for (let index = 0; index < CHUNKS; index++)
       from.say('file-chunk', { targetId: to.id, transferId, chunk, index, total: CHUNKS });
   };
+  /** As much has gone as goes while nobody reads: the rest stays with who sends. */
+  async function heldUp({ socket }: Person) {
+    let [last, same] = [-1, 0];
+    await eventually(() => {
+      same = socket.bufferedAmount === last ? same + 1 : 0;
+      last = socket.bufferedAmount;
+      return last > 0 && same > 20;
+    });
+  }
   const chunksOf = ({ heard }: Person, transferId: string): readonly Heard[] =>
     heard.filter((each) => each.type === 'file-chunk' && each.transferId === transferId);
 
@@ -66,18 +75,38 @@ describe('a file in a meeting', function () {
     const sdp = 'x'.repeat(1000 * 1000);
     const OFFERS = 30;
     for (let n = 0; n < OFFERS; n++) bob.say('offer', { targetId: ada.id, sdp, n });
-    // As much as goes while nobody reads: the rest stays with Bob.
-    let [last, same] = [-1, 0];
-    await eventually(() => {
-      same = bob.socket.bufferedAmount === last ? same + 1 : 0;
-      last = bob.socket.bufferedAmount;
-      return same > 20;
-    });
+    await heldUp(bob);
     ada.socket.resume();
     await eventually(() => ada.heard.filter(({ type }) => type === 'offer').length === OFFERS);
     expect(ada.heard.flatMap(({ type, n }) => (type === 'offer' ? [n] : []))).to.deep.equal(
       Array.from({ length: OFFERS }, (_, n) => n),
     );
+  });
+
+  it('takes back nothing of what has happened since, told to who reads it after it', async () => {
+    const room = 'FILE05';
+    const [ada, bob, cleo] = [await comes(room, 'Ada'), await comes(room, 'Bob'), await comes(room, 'Cleo')];
+    ada.say('room-locked');
+    await bob.hears('room-locked');
+    bob.socket.pause();
+    send(cleo, bob, 'of-cleo');
+    // Once he has no room for more, and something has happened: what is told him now waits.
+    await heldUp(cleo);
+    ada.say('chat', { text: 'Meanwhile' });
+    ada.say('room-locked');
+    ada.say('participant-updated', {});
+    await eventually(() => ada.heard.filter(({ type }) => type === 'room-locked').length === 2);
+    ada.say('room-unlocked');
+    ada.say('participant-updated', { isMuted: true });
+    await ada.hears('room-unlocked');
+    await ada.answered();
+    bob.socket.resume();
+    await eventually(() => chunksOf(bob, 'of-cleo').length === CHUNKS);
+    ada.say('chat', { text: 'After it' });
+    await bob.hears(({ text }) => text === 'After it');
+    const last = (kind: string) => bob.heard.findLast(({ type }) => type.startsWith(kind));
+    expect(last('room-')).to.include({ type: 'room-unlocked' });
+    expect(last('participant-updated')).to.include({ participantId: ada.id, isMuted: true });
   });
 
   it('is understood where it is not larger by far than it came, and the connection goes on', async () => {

@@ -64,6 +64,7 @@ describe('the days of sites', function () {
         keys.set(subject, key);
         return key === 'destroyed' ? undefined : key;
       },
+      renew: () => Promise.reject(new Error('no site comes again')),
       read: async (subject: string) => keys.get(subject),
       destroy: async (subject: string) => void keys.set(subject, 'destroyed'),
     };

@@ -1,0 +1,26 @@
+/** Why a channel is not made, or not changed, as it was wished. */
+import type { Rejection } from '../shared/decider.js';
+
+export const CHANNEL_NAME_LENGTH = 80;
+export const TOPIC_LENGTH = 500;
+
+export const notYours: Rejection = {
+  rejected: 'chat/not-your-channel',
+  kind: 'forbidden',
+  detail: 'Only its creator or an admin may change a channel',
+};
+export const nameTaken: Rejection = {
+  rejected: 'chat/channel-exists',
+  kind: 'invalid',
+  detail: 'There is a channel of this name already',
+};
+export const badName: Rejection = {
+  rejected: 'chat/bad-channel-name',
+  kind: 'invalid',
+  detail: `name must be of 1 to ${CHANNEL_NAME_LENGTH} characters`,
+};
+export const badTopic: Rejection = {
+  rejected: 'chat/bad-topic',
+  kind: 'invalid',
+  detail: `topic must be of at most ${TOPIC_LENGTH} characters`,
+};
