@@ -10,6 +10,7 @@ import { isLoopback, logsRules, logsServedRules, logsSettings } from '../applica
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import type { Rule, ValuesOf } from '../application/settings.js';
+import { readUrl } from '../domain/shared/url.js';
 
 export const settings = {
   ...commonSettings,
@@ -63,7 +64,7 @@ const rules: readonly Rule<AnnalsSettings>[] = [
     ] as const
   ).map((key) => (values: AnnalsValues) => {
     const url = values[key];
-    if (url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return undefined;
+    if (url === undefined || /^https?:$/.test(readUrl(url)?.protocol ?? '')) return undefined;
     return { key, reason: 'must be an http or https URL' };
   }),
   ...(['server.allowedOrigins', 'logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map(

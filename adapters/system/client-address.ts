@@ -14,7 +14,7 @@ export function createClientAddress(trusted: readonly string[], doubted = () => 
   let told = false;
   return (socketAddress, forwardedFor) => {
     let address = plain(socketAddress);
-    if (!told && forwardedFor !== undefined && isLoopback(address) && !isTrusted(address)) {
+    if (!told && forwardedFor !== undefined && !isTrusted(address) && isLoopback(address)) {
       told = true;
       doubted();
     }

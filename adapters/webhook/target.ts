@@ -1,6 +1,7 @@
 /** What a webhook's URL leads to: looked up once and judged, so that the connection goes to what was judged. */
 import { type LookupAddress, lookup } from 'node:dns';
 import { promisify } from 'node:util';
+import { readUrl } from '../../domain/shared/url.js';
 import { reachOf } from './address.js';
 
 /** All addresses of a name, as the system's resolver gives them. Rejects when there are none. */
@@ -42,8 +43,8 @@ export async function targetOf(text: string, { allowPrivate, resolve }: TargetRu
 }
 
 function parsed(text: string): URL {
-  if (!URL.canParse(text)) throw new TargetRefused('it is no valid URL');
-  const url = new URL(text);
+  const url = readUrl(text);
+  if (!url) throw new TargetRefused('it is no valid URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new TargetRefused('it is neither http nor https');
   // `https://...` is a URL to the parser, and what people copy who have not filled in theirs yet.

@@ -1,7 +1,6 @@
 /** What was tried lately at each site, in memory only: for those who install a tracker and see nothing come. */
 import { LRUCache } from 'lru-cache';
 import type { Reason } from '../../domain/analytics/rules.js';
-import { heldBytes } from '../held-bytes.js';
 import type { Cache } from '../ports.js';
 
 /** What is not known, or not to be known, is null; `timestamp` in ISO 8601. */
@@ -25,24 +24,31 @@ export interface Attempts {
 
 const KEPT = 50;
 const ATTEMPTS_BYTES = 2 * 1024 * 1024;
-const SITE_BYTES = 150;
+const SITE_BYTES = 200;
+/** Besides its texts, of which each character takes two bytes at most. Counted with every hit: nothing is looked through for it. */
+const ATTEMPT_BYTES = 320;
+const CHARACTER_BYTES = 2;
 
 /** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
 export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
   /** `bytes`: of all of them, counted as they come and go. */
   const sites = new LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>({
     maxSize: limitBytes,
-    sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + heldBytes(siteId) + bytes,
+    sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + CHARACTER_BYTES * siteId.length + bytes,
   });
   return {
     note(attempt) {
       const { oldestFirst, bytes } = sites.peek(attempt.siteId) ?? { oldestFirst: [], bytes: 0 };
       const dropped = oldestFirst.length === KEPT ? oldestFirst.shift() : undefined;
       oldestFirst.push(attempt);
-      const grown = heldBytes(attempt) - (dropped ? heldBytes(dropped) : 0);
+      const grown = bytesOf(attempt) - (dropped ? bytesOf(dropped) : 0);
       sites.set(attempt.siteId, { oldestFirst, bytes: bytes + grown });
     },
     of: (siteId) => sites.get(siteId)?.oldestFirst.toReversed() ?? [],
     cache: { name: 'analytics.attempts', limitBytes, bytes: () => sites.calculatedSize },
   };
 }
+
+const bytesOf = ({ siteId, host, path, eventName }: Attempt) =>
+  ATTEMPT_BYTES +
+  CHARACTER_BYTES * (siteId.length + (host?.length ?? 0) + (path?.length ?? 0) + (eventName?.length ?? 0));

@@ -1,4 +1,5 @@
 /** What can be configured about signing in by way of other providers. */
+import { readUrl } from '../../domain/shared/url.js';
 import type { Rule, Settings, ValuesOf } from '../settings.js';
 
 const idOf = (name: string) =>
@@ -79,7 +80,7 @@ type Values = ValuesOf<typeof oauthSettings>;
 export const customProviders = (values: Values) =>
   values['oauth.custom'] as readonly unknown[] as readonly CustomProvider[];
 
-const isHttp = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+const isHttp = (url: string) => /^https?:$/.test(readUrl(url)?.protocol ?? '');
 
 function wrongUrl(provider: CustomProvider): string | undefined {
   return (['authorizationUrl', 'tokenUrl', 'userInfoUrl', 'redirectUri'] as const).find((name) => {

@@ -8,6 +8,11 @@ const REMEMBERED_BYTES = 16 * 1024 * 1024;
 const LARGE_BYTES = 192 * 1024 * 1024;
 /** From this part of what all small ones may have, one is large. */
 const LARGE_PART = 1 / 8;
+/**
+ * Of what all large ones may have, one counts for no more than this: what a whole service decides on is remembered
+ * however large it is, since it would be read from its beginning with every request, which takes longer than they have.
+ */
+const MOST_PART = 1 / 4;
 
 export interface RememberedOptions {
   readonly smallBytes?: number;
@@ -30,8 +35,14 @@ export function createRemembering<Value extends object>(
   { smallBytes = REMEMBERED_BYTES, largeBytes = LARGE_BYTES }: RememberedOptions = {},
 ): Remembering<Value> {
   const sizeOf = (value: Value, stream: string) => heldBytes(stream) + heldBytes(stateOf(value));
-  const shelf = (maxSize: number) => new LRUCache<string, Value>({ maxSize, sizeCalculation: sizeOf });
-  const [small, large] = [shelf(smallBytes), shelf(largeBytes)];
+  const small = new LRUCache<string, Value>({ maxSize: smallBytes, sizeCalculation: sizeOf });
+  const large = new LRUCache<string, Value>({
+    maxSize: largeBytes,
+    sizeCalculation: (value, stream) => Math.min(sizeOf(value, stream), largeBytes * MOST_PART),
+  });
+  /** As they are, whatever they count. */
+  const heldByLarge = () =>
+    [...large.entries()].reduce((sum, [stream, value]) => sum + sizeOf(value, stream), 0);
   return {
     get: (stream) => small.get(stream) ?? large.get(stream),
     peek: (stream) => small.peek(stream) ?? large.peek(stream),
@@ -46,7 +57,7 @@ export function createRemembering<Value extends object>(
     },
     caches: [
       { name: 'streams', limitBytes: smallBytes, bytes: () => small.calculatedSize },
-      { name: 'large-streams', limitBytes: largeBytes, bytes: () => large.calculatedSize },
+      { name: 'large-streams', limitBytes: largeBytes, bytes: heldByLarge },
     ],
   };
 }

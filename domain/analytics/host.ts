@@ -1,10 +1,14 @@
 /** Hosts: read from all that people and browsers write for a place, and compared with the domains of a site. */
+import { readUrl } from '../shared/url.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
-/** A URL is as long at most; a host of DNS has 253 characters. */
+/** A URL is as long at most. */
 const MOST = 2048;
+/** Of DNS. */
+const MOST_HOST = 253;
 
 /** What a URL would make nothing else of: small letters, no port, no number that may be an address, no punycode. */
+const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9][a-z0-9-]*\.)*[a-z][a-z0-9-]*$/;
 const PLAIN = /^(?!.*xn--)(?:[a-z0-9][a-z0-9-]*\.)*[a-z][a-z0-9-]*(?=$|[/?#])/;
 
 const WWW = 'www.';
@@ -13,14 +17,15 @@ const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : 
 
 /** `https://Example.com:8080/x`, `example.com:80` and `*.example.com` are of the host `example.com`; undefined for no host. */
 export function hostOf(text: string): string | undefined {
+  if (text.length <= MOST_HOST && PLAIN_HOST.test(text)) return text;
   const rest = text.slice(0, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
   if (rest === '' || rest.startsWith('/')) return undefined;
   const [plain] = PLAIN.exec(rest) ?? [];
-  if (plain !== undefined && plain.length <= 253) return plain;
-  const url = `http://${rest}`;
-  if (!URL.canParse(url)) return undefined;
-  const host = new URL(url).hostname.replace(/\.$/, '');
-  return /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[\da-f:.]+\])$/.test(host) && host.length <= 253
+  if (plain !== undefined && plain.length <= MOST_HOST) return plain;
+  const host = readUrl(`http://${rest}`)?.hostname.replace(/\.$/, '');
+  return host !== undefined &&
+    /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[\da-f:.]+\])$/.test(host) &&
+    host.length <= MOST_HOST
     ? host
     : undefined;
 }
@@ -49,6 +54,6 @@ const COLON = /^[^:]*:\/\/[^/?#\\]*:/;
 function portOf(text: string): string {
   const url = text.slice(0, MOST).trim();
   if (!COLON.test(url)) return '';
-  const { port } = URL.canParse(url) ? new URL(url) : { port: '' };
-  return port === '' ? '' : `:${port}`;
+  const port = readUrl(url)?.port;
+  return port ? `:${port}` : '';
 }

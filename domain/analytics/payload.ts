@@ -71,8 +71,12 @@ export function visitOf(
   };
 }
 
+/** Of which nothing else would be made. */
+const PLAIN_PATH = /^\/(?:[!"$-.0->@-~]+\/)*[!"$-.0->@-~]*$/;
+
 /** Also of a whole URL; a leading slash, no query, no fragment, no slash after another. */
 export function pathOf(text: string): string {
+  if (text.length <= KEPT.path && PLAIN_PATH.test(text)) return text;
   const place = text
     .slice(0, 8 * KEPT.path)
     .trim()

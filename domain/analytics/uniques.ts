@@ -37,7 +37,8 @@ export const isCounted = (sketch: Sketch, visitor: Visitor): boolean => {
 
 export function withVisitors(sketch: Sketch, visitors: Iterable<Visitor>): Sketch {
   if ('exact' in sketch) {
-    const exact = new Set([...sketch.exact, ...visitors]);
+    const exact = new Set(sketch.exact);
+    for (const visitor of visitors) exact.add(visitor);
     return exact.size < ESTIMATED_FROM ? { exact } : raised(new Uint8Array(REGISTERS), exact);
   }
   return raised(sketch.registers.slice(), visitors);

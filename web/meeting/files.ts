@@ -8,7 +8,7 @@ const CHUNK_BYTES = 48 * 1024;
 /** A socket may say 200 messages a second, and there is more to say than files. */
 const CHUNKS_PER_SECOND = 120;
 /** What waits in the socket keeps what is said after it waiting. */
-const UNSENT_BYTES = 512 * 1024;
+const UNSENT_BYTES = 128 * 1024;
 /** Larger ones would not fit into the page's memory everywhere. */
 const LARGEST_BYTES = 512 * 1024 * 1024;
 

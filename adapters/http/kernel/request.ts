@@ -56,6 +56,7 @@ export function createRequest(
   // Taken now: the route's schema may not name it, and would drop it.
   const { lastEventId } = query;
   let leaving: AbortController | undefined;
+  let address: string | undefined;
 
   const request: PendingRequest = {
     method,
@@ -69,7 +70,8 @@ export function createRequest(
     received: NONE_RECEIVED,
     ...defined({ idempotencyKey, ifPosition }),
     get address() {
-      return clientAddress(request.peer, headers['x-forwarded-for']);
+      address ??= clientAddress(request.peer, headers['x-forwarded-for']);
+      return address;
     },
     get peer() {
       return req.socket.remoteAddress ?? '';

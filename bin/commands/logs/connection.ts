@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../../adapters/system/config-error.js';
 import { urlOf } from '../../../adapters/system/url.js';
 import { VISIBLE } from '../../../application/settings.js';
+import { readUrl } from '../../../domain/shared/url.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 
@@ -62,7 +63,7 @@ function authorization(token: string | undefined, basic: string | undefined): { 
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
 
 function parsed(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   if (url && /^https?:$/.test(url.protocol) && !BROKEN_ESCAPE.test(url.username + url.password)) return url;
   throw new ConfigError('--url', 'must be an http or https URL');
 }
