@@ -68,8 +68,8 @@ async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSign
 }
 
 /**
- * Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it, and with
- * `Unavailable` where a store does not answer for a minute.
+ * Resumes from the collection's checkpoint. Rejects when a newer builder stops it, and with `Unavailable` when
+ * the signal does, or where a store does not answer for a minute.
  */
 export async function catchUp(
   { follow, builds, checkpoints }: CatchUpPorts,
@@ -98,7 +98,7 @@ export async function catchUp(
     onProgress?.({ events, position });
     if (position >= until) return;
   }
-  throw new Error('the build was stopped');
+  throw new Unavailable('the build was stopped', { cause: signal.reason });
 }
 
 /**

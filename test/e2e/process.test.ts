@@ -1,6 +1,7 @@
 /** The program as a process: starts, is killed, comes back, stops. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { owned } from '../support/children.js';
@@ -109,12 +110,24 @@ describe('the program', function () {
     const stream = await fetch(`${server.urls.rooms}/rooms/${ada.roomId}/events`, {
       headers: { authorization: `Bearer ${ada.sessionToken}` },
     });
+    const others = await fetch(`${server.urls.logs}/api/logs/tail`);
+    const slow = request(`${server.urls.rooms}/rooms`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' },
+    });
+    const answered = Promise.allSettled([once(slow, 'response')]);
+    slow.flushHeaders();
+    await once(slow, 'continue');
     const posts = Array.from({ length: 10 }, async (_, index) => ada.post(`last words ${index}`));
+    const settled = Promise.allSettled(posts);
     await posts[0];
     const stopped = server.stop();
-    const said = await stream.text();
-    expect(said).to.match(/retry: \d+/);
-    const outcomes = await Promise.allSettled(posts);
+    for (const each of [stream, others]) expect(await each.text()).to.match(/retry: \d+/);
+    // Only now: no service waits for what another one has under way.
+    slow.end('{}');
+    const [answer] = await answered;
+    expect(answer?.status === 'fulfilled' && answer.value[0].statusCode).to.equal(400);
+    const outcomes = await settled;
     expect(await stopped).to.equal(0);
 
     const again = await start();
