@@ -79,12 +79,8 @@ export async function catchUp(
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
-  for await (const batch of follow({
-    ...selectionOf(projection),
-    from,
-    signal,
-    ...atOnceOf([projection]),
-  })) {
+  const atOnce = atOnceOf([projection]);
+  for await (const batch of follow({ ...selectionOf(projection), from, signal, ...atOnce })) {
     // No further: a build that this one is compared with may have come no further either.
     const some = batch.events.filter(({ position }) => position <= until);
     await patiently(() => apply(some), signal);

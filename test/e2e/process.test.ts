@@ -22,8 +22,8 @@ describe('the program', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const running: Server[] = [];
-  const start = async (...flags: string[]) => {
-    const server = await startServer(directory.path, flags);
+  const start = async () => {
+    const server = await startServer(directory.path, ['rooms']);
     running.push(server);
     return server;
   };
@@ -76,9 +76,9 @@ describe('the program', function () {
     out.resume();
   });
 
-  for (const [command, moment] of [
-    ['serve', 'engine started'],
-    ['serve', 'rooms on'],
+  for (const [command, moment, ...services] of [
+    ['serve', 'engine started', 'rooms'],
+    ['serve', 'rooms on', 'logs', 'rooms'],
     ['serve', 'ready'],
     ['engines', 'engine started'],
     ['engines', 'ready'],
@@ -86,7 +86,7 @@ describe('the program', function () {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
       const fresh = temporaryDirectory();
       const child = owned(
-        spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...FREE_PORTS]),
+        spawn(process.execPath, [ANNALS, command, ...services, '--data-dir', fresh.path, ...FREE_PORTS]),
       );
       const pids: number[] = [];
       let told = false;
