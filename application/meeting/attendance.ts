@@ -5,6 +5,7 @@ import { roomStream } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import { sameText } from '../../domain/shared/text.js';
+import { createAtOnce } from '../at-once.js';
 import type { Streams } from '../command/streams.js';
 import { pagesOf } from '../pages.js';
 import type { EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
@@ -17,6 +18,9 @@ export interface AttendancePorts {
   readonly streams: Pick<Streams, 'refresh'>;
   readonly reveal: Reveal;
 }
+
+/** The log, read in turn with all others. */
+type Paced = Pick<EventLog, 'read'>;
 
 /** One stay of one person. Times are Unix ms. */
 export interface Visit {
@@ -50,9 +54,24 @@ type Moving = RoomEvent<
   | 'ParticipantKicked'
 >;
 
+/** Who asks for so many at a time has all of them read, and the next refused. */
+export const MOST_ATTENDANCES = 60;
+/** Pages that are read at a time: many long meetings at once would keep the log from whoever comes or speaks. */
+const AT_ONCE = 2;
+
 export function createAttendance({ log, streams, reveal }: AttendancePorts) {
-  /** Of a room whose id was used several times, only the meeting that the token was made for. */
-  return async function attendance(roomId: string, token: string | undefined): Promise<Attended | Rejection> {
+  const inTurn = createAtOnce('an attendance', AT_ONCE, MOST_ATTENDANCES);
+
+  /**
+   * Of a room whose id was used several times, only the meeting that the token was made for. It is read a page at a
+   * time, by turns of those it is read for (`whose`). Rejects with `Unavailable`.
+   */
+  return async function attendance(
+    roomId: string,
+    token: string | undefined,
+    whose: string,
+  ): Promise<Attended | Rejection> {
+    const read: EventLog['read'] = (...asked) => inTurn(() => log.read(...asked), whose);
     const stream = roomStream(roomId);
     const { state, revision, position } = await streams.refresh(roomKind, stream);
     const known = state.isOpen ? [...state.readable, state] : state.readable;
@@ -60,17 +79,17 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     // Before anything is read: whoever guesses has nothing done for them.
     const its = token === undefined ? undefined : creatorHash(token);
     const mine = known.find((each) => each.creatorHash && its && sameText(each.creatorHash, its));
-    const found = mine && (await openingOf(stream, mine.meetingId));
+    const found = mine && (await openingOf({ read }, stream, mine.meetingId));
     if (!found) return unauthorized;
     const opened = await reveal(catalog, found);
     const { openedAt, secret } = opened.data;
     const title = 'title' in secret ? secret.title : undefined;
-    const visits = () => visitsOf(stream, opened.revision + 1, opened.data.meetingId);
+    const visits = () => visitsOf({ read }, stream, opened.revision + 1, opened.data.meetingId);
     return { roomId, ...(title !== undefined && { title }), openedAt, visits, position };
   };
 
-  async function openingOf(stream: string, meetingId: string) {
-    for await (const page of pagesOf(log, stream)) {
+  async function openingOf(paced: Paced, stream: string, meetingId: string) {
+    for await (const page of pagesOf(paced, stream)) {
       for (const event of page) {
         if (event.type !== 'RoomOpened') continue;
         const opened = takenFor<RoomEvent<'RoomOpened'>>(event);
@@ -82,12 +101,13 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
 
   /** Never more in memory than are in the meeting, or wait for it, at a time; and a page of the stream. */
   async function* visitsOf(
+    paced: Paced,
     stream: string,
     from: number,
     meetingId: string,
   ): AsyncGenerator<readonly Visit[]> {
     const stays = createStays();
-    for await (const page of pagesOf(log, stream, from)) {
+    for await (const page of pagesOf(paced, stream, from)) {
       const mine = page
         .filter(({ type }) => Object.hasOwn(stays.on, type))
         .map((event) => takenFor<Moving>(event))

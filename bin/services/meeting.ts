@@ -68,7 +68,7 @@ export const meeting: Service<typeof catalog> = {
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
-    const keeping = createKeeping({ kernel, values, rooms: relay.state });
+    const keeping = createKeeping({ kernel, values, metrics, rooms: relay.state });
     const routes = [...plain, ...keeping.routes, signaling.route];
     return {
       policy,

@@ -1,16 +1,22 @@
 /** The route of who was in a meeting. */
+import { type Budget, createBudget } from '../../../application/budget.js';
 import { jsonList } from '../../../application/json-list.js';
-import type { Attendance } from '../../../application/meeting/attendance.js';
+import { type Attendance, MOST_ATTENDANCES } from '../../../application/meeting/attendance.js';
 import { roomNotFound } from '../../../domain/meeting/entering.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { networkOf } from '../../system/client-address.js';
 import { encoded, inPieces } from '../kernel/answer.js';
+import { overBudget } from '../kernel/budgets.js';
 import { type Route, route } from '../kernel/route.js';
 import { attended } from './schemas.js';
 
 const FRESH = { 'Cache-Control': 'no-store' };
 
-export const attendanceRoute = (attendance: Attendance): Route =>
+/** Of those that are being read. */
+export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MOST_ATTENDANCES);
+
+export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =>
   route({
     method: 'GET',
     path: '/api/rooms/:roomId/attendance',
@@ -24,14 +30,36 @@ export const attendanceRoute = (attendance: Attendance): Route =>
       401: { description: 'The token is missing, or is not of a meeting in this room' },
       404: { description: 'There is no such room, or nothing is kept of it any more' },
     },
-    async handle({ params, bearer }) {
+    async handle({ params, bearer, address, method, signal }) {
       const roomId = roomIdOf(params.roomId);
-      const found = roomId ? await attendance(roomId, bearer) : roomNotFound;
-      if (isRejection(found)) return found;
-      const { visits, position, ...meeting } = found;
-      return { ...inPieces(() => encoded(inJson(meeting, visits())), FRESH), position };
+      if (!roomId) return roomNotFound;
+      const network = networkOf(address);
+      const place = budget.hold(network);
+      const lack = place.take(1);
+      if (lack) return overBudget(lack);
+      let isSent = false;
+      try {
+        const found = await attendance(roomId, bearer, network);
+        if (isRejection(found)) return found;
+        const { visits, position, ...meeting } = found;
+        // Of who has gone, or was told that it takes too long, it is never begun.
+        signal.addEventListener('abort', place.release, { once: true });
+        isSent = method !== 'HEAD' && !signal.aborted;
+        const content = () => encoded(untilOver(inJson(meeting, visits()), place.release));
+        return { ...inPieces(content, FRESH), position };
+      } finally {
+        if (!isSent) place.release();
+      }
     },
   });
+
+async function* untilOver<Each>(all: AsyncIterable<Each>, over: () => void): AsyncGenerator<Each> {
+  try {
+    yield* all;
+  } finally {
+    over();
+  }
+}
 
 /** One object, its people as they are read. */
 async function* inJson(meeting: object, visits: AsyncIterable<readonly object[]>): AsyncGenerator<string> {

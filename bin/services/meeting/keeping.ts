@@ -1,5 +1,5 @@
 /** What is kept of meetings and for how long, put together: attendance, the end of rooms, erasure. */
-import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
+import { attendanceRoute, createAttendanceBudget } from '../../../adapters/http/meeting/attendance.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { erasureReaction } from '../../../application/meeting/erasing.js';
 import {
@@ -14,7 +14,7 @@ import type { RunningService, ServiceContext } from '../../node/service.js';
 
 export const keepingProjections = [ended];
 
-export interface KeepingOptions extends Pick<ServiceContext, 'kernel' | 'values'> {
+export interface KeepingOptions extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics'> {
   /** Those that are open, as this node knows them. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
 }
@@ -22,14 +22,17 @@ export interface KeepingOptions extends Pick<ServiceContext, 'kernel' | 'values'
 export function createKeeping({
   kernel,
   values,
+  metrics,
   rooms,
 }: KeepingOptions): Pick<RunningService, 'routes' | 'reactions' | 'periodic'> {
   const ports = { ...kernel, context: kernel.systemContext };
   const mayRun = kernel.clock.agrees;
   const sweep = createRoomSweep({ ...ports, rooms });
   const retention = createMeetingRetention({ ...ports, days: values['meeting.attendanceDays'] });
+  const attendances = createAttendanceBudget();
+  metrics.budget(attendances);
   return {
-    routes: [attendanceRoute(createAttendance(kernel))],
+    routes: [attendanceRoute(createAttendance(kernel), attendances)],
     reactions: [erasureReaction(kernel)],
     periodic: [
       { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: sweep, mayRun },

@@ -72,7 +72,7 @@ describe('the attendance of a meeting', function () {
       throw new Error('the stream of the room was read');
     };
     const guess = createAttendance({ log: { read }, streams, reveal });
-    expect(await guess(roomId, 'guessed')).to.include({ rejected: 'meeting/unauthorized' });
+    expect(await guess(roomId, 'guessed', 'eve')).to.include({ rejected: 'meeting/unauthorized' });
   });
 
   it('is of one meeting only, where the id of its room was used again', async () => {
