@@ -22,8 +22,8 @@ describe('the program', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const running: Server[] = [];
-  const start = async () => {
-    const server = await startServer(directory.path, ['rooms']);
+  const start = async (...services: readonly string[]) => {
+    const server = await startServer(directory.path, ['rooms', ...services]);
     running.push(server);
     return server;
   };
@@ -105,7 +105,7 @@ describe('the program', function () {
   }
 
   it('tells streams to come back when it stops, and answers what is under way', async () => {
-    const server = await start();
+    const server = await start('logs');
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const stream = await fetch(`${server.urls.rooms}/rooms/${ada.roomId}/events`, {
       headers: { authorization: `Bearer ${ada.sessionToken}` },
