@@ -1,11 +1,11 @@
-/** How tests are run: three files at a time by `npm test`, since much of it is waiting, but one where all share the servers that are given. */
+/** How tests are run: four files at a time by `npm test`, since much of it is waiting, but one where all share the servers that are given. */
 const { npm_lifecycle_event: script, EVENTSTORE_URL: eventStore, MONGODB_URL: mongo } = process.env;
 
 module.exports = {
   'node-option': ['enable-source-maps'],
   require: ['./dist/test/support/ending.js', './dist/test/support/failures.js'],
   parallel: script === 'test' && !eventStore && !mongo,
-  jobs: 3,
+  jobs: 4,
   timeout: 120_000,
   slow: 2000,
   exit: false,

@@ -132,13 +132,16 @@ export interface Vault {
   renew(subject: string): Promise<void>;
   /** Destroys the subject's key for ever: whatever it sealed is gone. Doing it again is fine. */
   destroy(subject: string): Promise<void>;
-  /** Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). */
-  seal(subject: string, secret: object): Promise<string | undefined>;
+  /**
+   * Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). `once`: it will be
+   * opened but once here, if at all, and need not be remembered after that.
+   */
+  seal(subject: string, secret: object, once?: boolean): Promise<string | undefined>;
   /**
    * Opens what `seal` made; undefined when the key is destroyed. Rejects with `Unopenable` where trying again will
-   * not help: the text is damaged or sealed under another key, or its key was lost.
+   * not help: the text is damaged or sealed under another key, or its key was lost. `once`: as for `seal`.
    */
-  open(subject: string, sealed: string): Promise<object | undefined>;
+  open(subject: string, sealed: string, once?: boolean): Promise<object | undefined>;
   /** The same of many, in turns; rejects with `Unopenable` if one of them is. */
   openMany(subject: string, sealed: readonly string[]): Promise<readonly (object | undefined)[]>;
   /** The same for bytes, as they are: nothing is compressed, written as text or remembered. */

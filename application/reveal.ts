@@ -30,7 +30,7 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
     ...vault,
     create: (subject) => made(vault.create(subject), subject),
     renew: (subject) => made(vault.renew(subject), subject),
-    open: (subject, sealed) => vault.open(subject, sealed).catch(erased),
+    open: (subject, sealed, once) => vault.open(subject, sealed, once).catch(erased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {
         if (!(error instanceof Unopenable)) throw error;
@@ -38,7 +38,7 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
       }),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
     // What it would seal now nobody could ever open either: as under a destroyed key, nothing is taken.
-    seal: (subject, secret) => vault.seal(subject, secret).catch(erased),
+    seal: (subject, secret, once) => vault.seal(subject, secret, once).catch(erased),
     sealBytes: (subject, bytes) => vault.sealBytes(subject, bytes).catch(erased),
     digester: (subject, purpose) => vault.digester(subject, purpose).catch(erased),
   };
@@ -50,7 +50,7 @@ export function createReveal(vault: CachingVault, told: Told): Reveal {
     const sealing = catalog.events[event.type]?.sealed;
     if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
     const secret = await vault
-      .open(sealing.subject(event.data), event.data.secret)
+      .open(sealing.subject(event.data), event.data.secret, sealing.once)
       .catch((error) => unopenable(error, told, event));
     return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
   };

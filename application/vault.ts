@@ -38,7 +38,10 @@ const KEYS_BYTES = 5 * 1024 * 1024;
 /** A key with its buffer, outside the heap, and its place in the cache. */
 const KEY_BYTES = 320;
 const OPENED_BYTES = 10 * 1024 * 1024;
-/** Longer ones are batches, and much larger when opened: only those just sealed are remembered, until read once. */
+/**
+ * Longer ones are batches, and much larger when opened: as with what is opened but once, only those just sealed are
+ * remembered, until then.
+ */
 const MOST_CACHED_CHARACTERS = 4096;
 const FRESH_BYTES = 4 * 1024 * 1024;
 
@@ -101,15 +104,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
     }
   }
 
-  const remember = (subject: string, sealed: string, secret: object, text: string) => {
-    if (known.has(subject))
-      (text.length <= MOST_CACHED_CHARACTERS ? opened : fresh).set(subject, sealed, secret);
-  };
-
-  const seal = async (subject: string, text: string) => {
-    const key = await currentKey(subject);
-    return key && cipher.seal(key, text);
-  };
+  const isOpenedOften = (text: string, once?: boolean) => !once && text.length <= MOST_CACHED_CHARACTERS;
 
   const open = (subject: string, sealed: string) =>
     opening(subject, sealed, (key) => cipher.open(key, sealed));
@@ -139,22 +134,24 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
       forget(subject);
     },
 
-    async seal(subject, secret) {
+    async seal(subject, secret, once) {
       const text = JSON.stringify(secret);
-      const sealed = await seal(subject, text);
+      const key = known.get(subject) ?? (await currentKey(subject));
+      if (!key) return undefined;
+      const sealed = cipher.seal(key, text);
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (sealed !== undefined) remember(subject, sealed, secret, text);
+      if (known.has(subject)) (isOpenedOften(text, once) ? opened : fresh).set(subject, sealed, secret);
       return sealed;
     },
 
-    async open(subject, sealed) {
+    async open(subject, sealed, once) {
       const seen = opened.get(subject, sealed) ?? fresh.get(subject, sealed);
       fresh.delete(sealed);
-      if (seen && (await currentKey(subject))) return seen;
+      if (seen && (known.get(subject) ?? (await currentKey(subject)))) return seen;
       const text = await open(subject, sealed);
       if (text === undefined) return undefined;
       const secret: object = JSON.parse(text);
-      if (text.length <= MOST_CACHED_CHARACTERS) remember(subject, sealed, secret, text);
+      if (known.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
       return secret;
     },
 

@@ -68,8 +68,8 @@ async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSign
 }
 
 /**
- * Resumes from the collection's checkpoint. Rejects when the signal or a newer builder stops it, and with
- * `Unavailable` where a store does not answer for a minute.
+ * Resumes from the collection's checkpoint. Rejects when a newer builder stops it, and with `Unavailable` when
+ * the signal does, or where a store does not answer for a minute.
  */
 export async function catchUp(
   { follow, builds, checkpoints }: CatchUpPorts,
@@ -79,12 +79,8 @@ export async function catchUp(
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
-  for await (const batch of follow({
-    ...selectionOf(projection),
-    from,
-    signal,
-    ...atOnceOf([projection]),
-  })) {
+  const atOnce = atOnceOf([projection]);
+  for await (const batch of follow({ ...selectionOf(projection), from, signal, ...atOnce })) {
     // No further: a build that this one is compared with may have come no further either.
     const some = batch.events.filter(({ position }) => position <= until);
     await patiently(() => apply(some), signal);
@@ -98,7 +94,7 @@ export async function catchUp(
     onProgress?.({ events, position });
     if (position >= until) return;
   }
-  throw new Error('the build was stopped');
+  throw new Unavailable('the build was stopped', { cause: signal.reason });
 }
 
 /**

@@ -3,7 +3,14 @@ import type { Handle } from '../application/command/handle.js';
 import type { Streams } from '../application/command/streams.js';
 import { type Lead, whileHeld } from '../application/follow/leading.js';
 import { pause } from '../application/pause.js';
-import type { Checkpoints, CommandContext, Follow, Leases, Position } from '../application/ports.js';
+import {
+  type Checkpoints,
+  type CommandContext,
+  type Follow,
+  type Leases,
+  type Position,
+  Unavailable,
+} from '../application/ports.js';
 import { isRejection } from '../domain/shared/decider.js';
 import {
   type ServedState,
@@ -12,7 +19,8 @@ import {
   servedStream,
 } from '../domain/shared/served.js';
 import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
-import { compare, type Difference } from './compare.js';
+import { type CheckOptions, differences } from './checking.js';
+import type { Difference } from './compare.js';
 import {
   type Builds,
   buildsPrefix,
@@ -23,6 +31,7 @@ import {
   serviceOf,
 } from './projection.js';
 import type { Served } from './served.js';
+import { type Share, sharesOf } from './shared-reading.js';
 
 export interface LifecyclePorts {
   readonly follow: Follow;
@@ -43,11 +52,8 @@ export interface BuildOptions {
   readonly onProgress?: (progress: Progress, head: Position) => void;
   /** Told once nobody else can build at the same time. */
   readonly onBegun?: () => void;
-}
-
-export interface CheckOptions extends Omit<BuildOptions, 'onBegun'> {
-  /** Waits before each comparison, ms: what has caught up by then was no difference. */
-  readonly lookAgainMs?: readonly number[];
+  /** Where others are built at once: what the log has by then is read together with them. */
+  readonly share?: Share;
 }
 
 /** How far a build is, and how far the log is. */
@@ -92,8 +98,11 @@ export function createLifecycle(ports: LifecyclePorts) {
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
     await forgetAhead();
+    const shares = sharesOf(ports.follow, projections);
     const openOne = async (projection: ReadModel) => {
-      while (!(await isMade(projection, options))) {
+      const share = shares.get(projection)!;
+      const first = isMade(projection, options, share).finally(share.leave);
+      for (let isDone = await first; !isDone; isDone = await isMade(projection, options)) {
         await pause(ELSEWHERE_MS, options.signal);
         options.signal.throwIfAborted();
       }
@@ -118,11 +127,12 @@ export function createLifecycle(ports: LifecyclePorts) {
   async function isMade(
     projection: ReadModel,
     { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
+    share?: Share,
   ): Promise<boolean> {
     const { state } = await current(projection);
     const isOfBefore = state && (await isOfAnotherLog(state.collection));
     const onBegun = () => isOfBefore && onAhead?.(projection);
-    const building = { signal, onBegun, ...(onProgress && { onProgress }) };
+    const building = { signal, onBegun, ...(onProgress && { onProgress }), ...(share && { share }) };
     try {
       if (!state) await serveEmpty(projection);
       else if (isOfBefore || state.version !== projection.version) await rebuild(projection, building);
@@ -152,66 +162,35 @@ export function createLifecycle(ports: LifecyclePorts) {
    */
   async function rebuild(
     projection: ReadModel,
-    { signal, onProgress, onBegun }: BuildOptions,
+    { signal, onProgress, onBegun, share }: BuildOptions,
   ): Promise<string> {
-    return asBuilder(projection, signal, async (lease, stop) => {
+    return asBuilder(projection, { signal, share }, async (lease, stop) => {
       onBegun?.();
       await retired(projection, stop);
       const collection = (await unfinished(projection)) ?? (await newCollection(projection));
       let events = 0;
-      const to = async (until: Position) => {
+      const to = async (until: Position, follow = ports.follow) => {
         const before = events;
         const progress = (at: Progress) => {
           events = before + at.events;
           onProgress?.({ ...at, events }, until);
         };
-        await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
+        const building = { projection, collection, until, lease, signal: stop, onProgress: progress };
+        await catchUp({ ...ports, follow }, building);
       };
-      await to(await head());
+      await to(await head(), share?.follow);
+      share?.leave();
       lease.assertHeld();
       await to(await switchTo(projection, collection));
       return collection;
     });
   }
 
-  /** How far a build shows the log: to its end, or less where nobody keeps it up, or not quickly enough. */
-  async function shown(collection: string): Promise<Position> {
-    const [last, kept] = [await head(), await checkpoints.read(collection)];
-    return kept !== undefined && kept < last ? kept : last;
-  }
-
   /** Builds the projection anew as far as the served rows have come, compares it with them, and throws it away. */
-  async function check(
-    projection: ReadModel,
-    { signal, onProgress, lookAgainMs = LOOK_AGAIN_MS }: CheckOptions,
-  ): Promise<readonly Difference[]> {
-    return asBuilder(projection, signal, async (lease, stop) => {
+  async function check(projection: ReadModel, options: CheckOptions): Promise<readonly Difference[]> {
+    return asBuilder(projection, options, async (lease, signal) => {
       const { state } = await current(projection);
-      if (!state) return [];
-      const collection = `${checkPrefix(projection)}${ports.newRun('')}`;
-      try {
-        for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
-        let differences: readonly Difference[] | undefined;
-        // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
-        for (const wait of lookAgainMs) {
-          if (differences?.length === 0) break;
-          await pause(wait, stop);
-          const until = await shown(state.collection);
-          const progress = (at: Progress) => onProgress?.(at, until);
-          await catchUp(ports, { projection, collection, until, lease, signal: stop, onProgress: progress });
-          const found = await compare(
-            builds.scan(projection, state.collection),
-            builds.scan(projection, collection),
-            until,
-            head,
-          );
-          const before = differences && new Set(differences.map(({ id }) => id));
-          differences = before ? found.filter(({ id }) => before.has(id)) : found;
-        }
-        return differences ?? [];
-      } finally {
-        await discard(ports, collection);
-      }
+      return state ? differences(ports, projection, state.collection, { ...options, lease, signal }) : [];
     });
   }
 
@@ -235,10 +214,25 @@ export function createLifecycle(ports: LifecyclePorts) {
     }
   }
 
-  async function asBuilder<T>(projection: ReadModel, signal: AbortSignal, work: Lead<T>): Promise<T> {
-    const held = await whileHeld(leases, buildLease(projection.name), signal, work);
-    if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
-    return held.result;
+  async function asBuilder<T>(
+    projection: ReadModel,
+    { signal, share }: { readonly signal: AbortSignal; readonly share?: Share | undefined },
+    work: Lead<T>,
+  ): Promise<T> {
+    try {
+      const held = await whileHeld(leases, buildLease(projection.name), signal, (lease, stop) =>
+        work(lease, stop).catch((cause) => {
+          // It goes on where it is: nothing has failed that will not come right.
+          const isLost = lease.lost.aborted && !signal.aborted;
+          throw isLost ? new Unavailable(`the lease ${lease.name} is lost`, { cause }) : cause;
+        }),
+      );
+      if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
+      return held.result;
+    } finally {
+      // However it ended: nobody is to wait for it.
+      share?.leave();
+    }
   }
 
   async function unfinished(projection: ReadModel): Promise<string | undefined> {
@@ -280,7 +274,10 @@ export function createLifecycle(ports: LifecyclePorts) {
     return { position: position ?? 0n, until: await head() };
   }
 
-  return { open, rebuild, check, current, underWay };
+  /** For those of these that are built at once. */
+  const shares = (projections: readonly ReadModel[]) => sharesOf(ports.follow, projections);
+
+  return { open, rebuild, check, current, underWay, shares };
 }
 
 /** How soon a node looks again whether another one has made what it needs. */
@@ -288,7 +285,3 @@ const ELSEWHERE_MS = 500;
 
 /** So few take no room worth waiting for. */
 const FEW_ROWS = 1000;
-
-const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
-
-const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;

@@ -77,11 +77,13 @@ function asUpdate(write: RowWrite): Update {
   return { filter: { _id, _at: { $lt: row._at } }, update: { $set: row }, upsert: true };
 }
 
-/** False only where all rows that it touches have another value in a field that the run has just set. */
+/** False only where all rows that it touches have another value in a field that the run has just set, or left out. */
 function mayTouch(write: RowWrite, run: Run): boolean {
   return !Object.entries(filterOf(write) ?? {}).some(([field, wanted]) => {
+    if (!isScalar(wanted)) return false;
     const [operator, value] = run.operations.get(field) ?? [];
-    return operator === '$set' && isScalar(wanted) && isScalar(value) && value !== wanted;
+    if (operator === undefined) return run.isMade && field !== '_id' && !field.includes('.');
+    return operator === '$set' && isScalar(value) && value !== wanted;
   });
 }
 
@@ -97,6 +99,11 @@ class Run {
 
   constructor(write: RowWrite) {
     this.#parts = [write];
+  }
+
+  /** All that is in the row comes of this. */
+  get isMade(): boolean {
+    return 'insertOne' in this.#parts[0]!;
   }
 
   get #begin(): Update {
@@ -149,6 +156,11 @@ class Run {
   merged(): Merged {
     const [only] = this.#parts;
     if (only && this.#parts.length === 1) return { write: only, parts: this.#parts };
+    const row = this.isMade && rowOf(this.operations);
+    if (row) {
+      const { _id } = this.#begin.filter as Row;
+      return { write: { insertOne: { document: { _id, ...row } as Row } }, parts: this.#parts };
+    }
     const update: { [operator: string]: { [path: string]: unknown } } = {};
     for (const [path, [operator, value]] of this.operations) {
       update[operator] ??= {};
@@ -156,6 +168,17 @@ class Run {
     }
     return { write: { updateOne: { ...this.#begin, update } }, parts: this.#parts };
   }
+}
+
+/** What they make where there is nothing; undefined where only the store can tell. An insert is half of what an upsert costs. */
+function rowOf(operations: ReadonlyMap<string, Operation>): { [field: string]: unknown } | undefined {
+  const row: { [field: string]: unknown } = {};
+  for (const [path, [operator, value]] of operations) {
+    const made = operator === '$push' ? pushed(value) : operator === '$set' ? value : undefined;
+    if (path.includes('.') || (made === undefined && operator !== '$unset')) return undefined;
+    if (operator !== '$unset') row[path] = made;
+  }
+  return row;
 }
 
 const operationsOf = ({ update }: Update): [string, Operation][] =>

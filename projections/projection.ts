@@ -150,6 +150,8 @@ export interface Build {
 export interface OwnProjection {
   readonly name: string;
   readonly version: number;
+  /** The events that it is made of, where it is not all of its service. */
+  readonly types?: readonly string[];
   /** How many events it takes at once, where they are too large for the usual thousand. */
   readonly atOnce?: number;
   /** Events gather for so long, ms, unless somebody waits for them: where a write costs the same however many they are. */
@@ -189,10 +191,11 @@ export function groupsOf(service: string, projections: readonly ReadModel[]): re
 }
 
 /** The events that a read model is made of: where it says which, the store leaves out all others. */
-export const selectionOf = (model: ReadModel): Selection =>
-  'open' in model
-    ? { prefixes: [`${serviceOf(model)}.`] }
-    : { service: serviceOf(model), types: Object.keys(model.on) };
+export function selectionOf(model: ReadModel): Selection {
+  const service = serviceOf(model);
+  const types = 'open' in model ? model.types : Object.keys(model.on);
+  return types ? { service, types } : { prefixes: [`${service}.`] };
+}
 
 /** How many events all of these can take at once. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {

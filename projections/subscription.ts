@@ -24,6 +24,7 @@ import {
   type ReadModel,
   runOf,
 } from './projection.js';
+import { keepSaved } from './saving.js';
 import type { Served } from './served.js';
 
 export interface ProjectorOptions {
@@ -51,8 +52,6 @@ export interface Projector {
   readonly stopped: Promise<void>;
 }
 
-/** How often the checkpoint follows; what was projected since is done again after a crash, to no effect. */
-const CHECKPOINT_EVERY_MS = 50;
 /** One write for all that comes within this time: a write a message would cost more than the message. */
 const GATHER_MS = 20;
 const STANDBY_MS = 500;
@@ -68,6 +67,8 @@ interface Target {
   apply: Apply;
   position: Position;
   readonly lease: Lease;
+  /** Told when there is something to save. */
+  moved(): void;
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
@@ -98,7 +99,11 @@ export function runProjector(options: ProjectorOptions): Projector {
     removeRetiredLater(stop);
     status = 'catching-up';
     const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
-    const saver = keepSaved(targets, lease, () => fenced.abort());
+    const saver = keepSaved(targets, {
+      advance: (positions) => checkpoints.advance(positions, lease),
+      refused: () => fenced.abort(),
+      failed: (err) => logger.warn({ err, group }, 'checkpoint not saved, trying again'),
+    });
     try {
       const prefixes = [`${service}.`];
       // What the checkpoints say is there: nobody need wait for the next event to know.
@@ -117,44 +122,13 @@ export function runProjector(options: ProjectorOptions): Projector {
     }
   }
 
-  /** Saves checkpoints beside the loop, and calls `refused` when a newer lease has moved them on. */
-  function keepSaved(targets: readonly Target[], lease: Lease, refused: () => void) {
-    let saved = new Map<string, Position>();
-    let saving = Promise.resolve();
-    const save = async () => {
-      const now = new Map(targets.map((each) => [each.collection, each.position]));
-      const moved = [...now].filter(([name, at]) => at > (saved.get(name) ?? 0n));
-      try {
-        if (await checkpoints.advance(Object.fromEntries(moved), lease)) saved = now;
-        else refused();
-      } catch (error) {
-        logger.warn({ err: error, group }, 'checkpoint not saved, trying again');
-      }
-    };
-    let busy = false;
-    const timer = setInterval(() => {
-      if (busy) return;
-      busy = true;
-      saving = save().finally(() => {
-        busy = false;
-      });
-    }, CHECKPOINT_EVERY_MS);
-    return {
-      async end() {
-        clearInterval(timer);
-        await saving;
-        await save();
-      },
-    };
-  }
-
   async function target(projection: ReadModel, lease: Lease): Promise<Target> {
     const known = served.known(projection.name);
     if (!known) throw new Error(`nothing is served of ${projection.name}`);
     const { collection, revision } = known;
     const apply = await builds.open(projection, collection, lease);
     const position = (await checkpoints.read(collection)) ?? 0n;
-    return { projection, collection, revision, apply, lease, position };
+    return { projection, collection, revision, apply, lease, position, moved() {} };
   }
 
   /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
@@ -205,6 +179,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   function cameTo(target: Target, position: Position) {
     if (position <= target.position) return;
     target.position = position;
+    target.moved();
     reached(target.projection.name, position);
   }
 
@@ -232,6 +207,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     from.collection = collection;
     from.revision = event.revision;
     served.adopt({ ...build, revision: event.revision });
+    from.moved();
     cameTo(from, position);
     logger.info({ projection: build.projection, collection, old }, 'projection switched');
     await checkpoints.forget(old);

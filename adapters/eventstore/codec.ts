@@ -4,7 +4,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
 import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
 import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
-import { entryOf } from '../../domain/shared/on.js';
 import { jsonEvent } from './driver.js';
 
 export interface Codec {
@@ -20,10 +19,27 @@ export interface Codec {
   decode(resolved: ResolvedEvent): RecordedEvent[];
 }
 
+interface StoredType {
+  readonly service: string;
+  readonly type: string;
+  readonly spec: EventSpec;
+  readonly version: number;
+}
+
+/** Every type that an event of a catalog was ever stored under. */
+const storedTypes = ({ service, events }: Catalog): (readonly [string, StoredType])[] =>
+  Object.entries(events).flatMap(([type, spec]) =>
+    spec.versions.map((_, index) => {
+      const version = index + 1;
+      return [`${service}.${type}.v${version}`, { service, type, spec, version }] as const;
+    }),
+  );
+
 const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'));
 
 export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
   const byService = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
+  const byStoredType = new Map(catalogs.flatMap(storedTypes));
   const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false });
   const validators = new Map<EventSpec, ValidateFunction>();
 
@@ -58,16 +74,15 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     };
     if (stored.type.startsWith('$'))
       return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
-    const [, service = '', type = '', number = ''] = /^([a-z]+)\.(\w+)\.v(\d+)$/.exec(stored.type) ?? [];
-    const spec = entryOf(byService.get(service)?.events ?? {}, type);
-    const version = Number(number);
-    if (!spec || version > spec.versions.length || !isRecord(stored.data)) return [];
+    const known = byStoredType.get(stored.type);
+    if (!known || !isRecord(stored.data)) return [];
+    const { spec, version } = known;
     // What is copied into streams of somebody else is no event of ours again.
-    if (service !== serviceOf(stored.streamId)) return [];
+    if (known.service !== serviceOf(stored.streamId)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};
     const { id, stream, revision, position, recordedAt } = common;
     // Each by its name: what is spread is copied slowly, and this is done for every event that is read.
-    return upcast(spec, version, { type, data: stored.data }).map(({ type, data }) => ({
+    return upcast(spec, version, { type: known.type, data: stored.data }).map(({ type, data }) => ({
       id,
       stream,
       revision,
@@ -87,7 +102,8 @@ const isRecord = (value: unknown): value is { [key: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
 async function seal(vault: Vault, spec: EventSpec, data: EventData & { readonly secret?: object }) {
-  const sealed = await vault.seal(spec.sealed!.subject(data), data.secret ?? {});
+  const { subject, once } = spec.sealed!;
+  const sealed = await vault.seal(subject(data), data.secret ?? {}, once);
   return sealed === undefined ? undefined : { ...data, secret: sealed };
 }
 

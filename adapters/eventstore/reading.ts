@@ -36,7 +36,8 @@ const UUID = { string: 2 };
 const STREAM_IDENTIFIER = { name: 3 };
 const ENTRY = { key: 1, value: 2 };
 
-const TICKS_PER_MS = 10_000n;
+/** Of ticks of 100 ns since 1970, in decimal digits: more of them than a number holds exactly. */
+const msOf = (ticks: string): number => Number(ticks.slice(0, -4));
 
 function eventOf(bytes: Buffer): ResolvedEvent | undefined {
   const answer = new Fields(bytes, 0, bytes.length);
@@ -79,7 +80,7 @@ function recorded(fields: Fields): ResolvedEvent['event'] {
     streamId,
     revision,
     type,
-    created: new Date(Number(BigInt(created) / TICKS_PER_MS)),
+    created: new Date(msOf(created)),
     position: { commit, prepare },
     metadata: custom?.length ? parsed(custom, () => Uint8Array.from(custom)) : undefined,
   };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import type { Clock, Lease, Leases } from '../../application/ports.js';
 import { type After, afterAll } from '../system/after.js';
+import { type LeaseRow, type Renewals, renewTogether } from './renewals.js';
 
 export interface LeaseOptions {
   /** How long a lease lasts that is not renewed, in ms; it is renewed three times as often. */
@@ -19,15 +20,6 @@ export interface LeaseOptions {
 const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
-
-interface LeaseRow {
-  readonly _id: string;
-  readonly owner: string;
-  /** The process that claimed it: two may bear the name of one node. */
-  readonly by?: string;
-  readonly fence: Long;
-  readonly until: Date;
-}
 
 type Times = Required<LeaseOptions>;
 type Claimed = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
@@ -51,6 +43,7 @@ export function createLeases(
   const times: Times = { leaseMs, clock, monotonic, after, doubled: isDoubled };
   const rows = db.collection<LeaseRow>('leases');
   const watched = watchLeases(rows, times);
+  const renewals = renewTogether(rows, times);
   // Within this process a lease is as exclusive as between nodes, though the owner is the same.
   const held = new Set<string>();
   return {
@@ -65,7 +58,7 @@ export function createLeases(
         if (fence === undefined) held.delete(name);
       }
       if (fence !== undefined)
-        return keep(rows, { _id: name, owner, by, fence }, from, times, () => held.delete(name));
+        return keep(rows, { _id: name, owner, by, fence }, from, times, renewals, () => held.delete(name));
       await watched.look(name);
       return undefined;
     },
@@ -126,50 +119,39 @@ async function claim(
   }
 }
 
-/** Renews the lease until it is released, taken by another, or not renewed in its time. */
+/** Holds the lease until it is released, taken by another, or not renewed in its time. */
 function keep(
   rows: Collection<LeaseRow>,
   mine: Claimed & Pick<LeaseRow, 'fence'>,
   from: number,
-  { leaseMs, clock, monotonic, after, doubled }: Times,
+  { leaseMs, monotonic, after, doubled }: Times,
+  renewals: Renewals,
   ended: () => void,
 ): Lease {
   const lost = new AbortController();
-  const renewMs = Math.floor(leaseMs / 3);
   let until = from + leaseMs;
   const end = () => {
     if (lost.signal.aborted) return;
     callOffEnd();
-    callOffRenewal();
     lost.abort();
     ended();
   };
   const isHeld = () => !lost.signal.aborted && monotonic.now() < until;
   // A timer of its own: while the database does not answer, nothing else would notice that the time is up.
   let callOffEnd = after(until - monotonic.now(), end);
-  let callOffRenewal = after(renewMs, renew);
-
-  async function renew() {
-    const next = monotonic.now() + leaseMs;
-    const told = new Date(clock.now() + leaseMs);
-    try {
-      const { matchedCount } = await rows.updateOne(mine, { $set: { until: told } });
-      if (lost.signal.aborted) return;
-      if (matchedCount === 0) {
-        end();
-        // A claim of this process may have come late, when its answer was not waited for any more.
-        const row = await rows.findOne({ _id: mine._id });
-        if (row?.owner === mine.owner && row.by !== mine.by) doubled(mine.owner);
-        return;
-      }
+  const renewed = renewals.keep(mine, {
+    signal: lost.signal,
+    renewed(next) {
       until = next;
       callOffEnd();
       callOffEnd = after(until - monotonic.now(), end);
-    } catch {
-      // Unreachable for now: the lease is only lost when its time is up.
-    }
-    if (!lost.signal.aborted) callOffRenewal = after(renewMs, renew);
-  }
+    },
+    taken(row) {
+      end();
+      // A claim of this process may have come late, when its answer was not waited for any more.
+      if (row?.owner === mine.owner && row.by !== mine.by) doubled(mine.owner);
+    },
+  });
 
   return {
     name: mine._id,
@@ -182,6 +164,8 @@ function keep(
     },
     async release() {
       end();
+      // It would stand as held again.
+      await renewed();
       await rows.updateOne(mine, { $set: { until: RELEASED } });
     },
   };

@@ -169,8 +169,9 @@ function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
     if (isUncertain(each)) uncertain.add(id);
   }
   const some = merged.slice(from, to);
-  // A read model that writes by itself may delete without a guard: what it makes afterwards is to stay.
-  if (some.some(({ write }) => 'deleteMany' in write)) return some;
+  // A read model that writes by itself may delete without a guard: what it makes afterwards is to stay. With one it
+  // does: what is made by a later event is not touched.
+  if (some.some(({ write }) => 'deleteMany' in write && !guardOf(write))) return some;
   const [made, others] = [some.filter(isMade), some.filter((each) => !isMade(each))];
   return [...made, ...others];
 }

@@ -7,6 +7,15 @@ import { CLOSE } from './conversation.js';
 /** More is not held back: what a client leaves unread must be told from what was not yet sent. */
 const MOST_HELD_BYTES = 16 * 1024;
 
+/** Those that something was sent to in this turn: one callback for all, since each costs as much as a short write. */
+let held: (() => void)[] = [];
+
+function letAllGo() {
+  const all = held;
+  held = [];
+  for (const letGo of all) letGo();
+}
+
 /**
  * `network` is what the WebSocket writes to, nothing of it compressed or later than it was asked. What is sent in one
  * turn goes there in one write, since each costs much; frames are whole already, since making them for each socket does.
@@ -18,7 +27,7 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
     if (isHeld) return;
     isHeld = true;
     network.cork();
-    process.nextTick(letGo);
+    if (held.push(letGo) === 1) process.nextTick(letAllGo);
   }
 
   function letGo() {

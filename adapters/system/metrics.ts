@@ -5,6 +5,7 @@ import type { Cache } from '../../application/ports.js';
 import type { Answered } from '../http/kernel/app.js';
 import type { MeshObserver } from '../mesh/mesh.js';
 import type { RelayObserver } from '../relay/connections.js';
+import { createTally } from './tally.js';
 
 export interface Metrics {
   answered(answered: Answered): void;
@@ -16,7 +17,7 @@ export interface Metrics {
   /** For the relay of a service. */
   relay(service: string): RelayObserver;
   /** Something that one client of a service tells another was relayed, and is in no log. */
-  live(service: string): void;
+  live(service: string): () => void;
   /** For what the nodes tell each other. */
   readonly mesh: MeshObserver;
   /** WebSockets of a service, told of each change of their number. */
@@ -86,10 +87,9 @@ export function createMetrics(): Metrics {
     labelNames: ['service'],
     registers,
   });
-  const frames = new Counter({
+  const frames = createTally({
     name: 'annals_relay_frames_total',
     help: 'Frames handed to clients',
-    labelNames: ['service'],
     registers,
   });
   const cuts = new Counter({
@@ -110,10 +110,9 @@ export function createMetrics(): Metrics {
     labelNames: ['service'],
     registers,
   });
-  const live = new Counter({
+  const live = createTally({
     name: 'annals_relay_live_total',
     help: 'What one client told another through this node, and was in no log',
-    labelNames: ['service'],
     registers,
   });
   const nodes = new Gauge({
@@ -215,10 +214,10 @@ export function createMetrics(): Metrics {
     },
     relay: (service) => ({
       connected: (total) => connections.set({ service }, total),
-      sent: (count) => frames.inc({ service }, count),
+      sent: frames(service),
       cut: () => cuts.inc({ service }),
     }),
-    live: (service) => live.inc({ service }),
+    live,
     sockets: (service) => ({
       open: (change) => open.inc({ service }, change),
       slowed: (change) => slowed.inc({ service }, change),

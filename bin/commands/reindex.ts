@@ -1,14 +1,16 @@
 /** `annals reindex`: rebuilds read models from the log, beside the served ones, and switches to them. */
-import { SingleBar } from 'cli-progress';
+import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { createLogger } from '../../adapters/system/logger.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
-import type { ReadModel } from '../../projections/projection.js';
+import { type ReadModel, serviceOf } from '../../projections/projection.js';
+import type { Share } from '../../projections/shared-reading.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
+import { createPatience } from './patience.js';
 import { findStores } from './stores.js';
 import { table } from './table.js';
 
@@ -43,8 +45,10 @@ export const reindex: CommandSpec = {
     try {
       if (options.list) return await list(kernel, chosen);
       let code = 0;
-      for (const projection of chosen) {
-        code = Math.max(code, await run(kernel, projection, Boolean(options.check), interrupted.signal));
+      // Those of a service at once: the log is read once for all of them.
+      for (const name of new Set(chosen.map(serviceOf))) {
+        const some = chosen.filter((projection) => serviceOf(projection) === name);
+        code = Math.max(code, await runAll(kernel, some, Boolean(options.check), interrupted.signal));
       }
       return code;
     } catch (error) {
@@ -58,33 +62,74 @@ export const reindex: CommandSpec = {
   },
 };
 
-async function run(
+/** Rejects, when all have come to their end, with what the first of those that failed did. */
+async function runAll(
   kernel: Kernel,
-  projection: ReadModel,
+  some: readonly ReadModel[],
   check: boolean,
   signal: AbortSignal,
 ): Promise<number> {
+  const shares = kernel.lifecycle.shares(some);
+  const bars = progressBars();
+  const running = some.map((projection) => {
+    const share = shares.get(projection)!;
+    const { say } = bars;
+    return run(kernel, projection, { check, signal, share, say, bar: bars.add(projection.name) });
+  });
+  const ended = await Promise.allSettled(running);
+  bars.stop();
+  const codes = ended.map((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value;
+  });
+  return Math.max(...codes);
+}
+
+interface RunOptions {
+  readonly check: boolean;
+  readonly signal: AbortSignal;
+  readonly share: Share;
+  readonly say: (text: string) => void;
+  readonly bar: ReturnType<ReturnType<typeof progressBars>['add']>;
+}
+
+async function run(
+  kernel: Kernel,
+  projection: ReadModel,
+  { check, signal, share, say, bar }: RunOptions,
+): Promise<number> {
   const { name } = projection;
-  const bar = progressBar(name);
   const started = performance.now();
+  const patience = createPatience(signal, ({ message }) => {
+    process.stderr.write(`annals: ${name}: ${message}; trying again\n`);
+  });
   let events = 0;
   const onProgress = (progress: Progress, until: bigint) => {
+    patience.renew();
     events = progress.events;
     bar.update(progress, until);
   };
   const said = () => `${events} events in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   try {
     if (!check) {
-      const collection = await kernel.lifecycle.rebuild(projection, { signal, onProgress });
-      bar.stop();
-      process.stdout.write(`${name}: rebuilt, ${said()}, now served from ${collection}\n`);
+      const rebuild = (share?: Share) =>
+        kernel.lifecycle.rebuild(projection, { signal, onProgress, ...(share && { share }) });
+      const collection = await patience.with(
+        () => rebuild(share),
+        () => rebuild(),
+      );
+      say(`${name}: rebuilt, ${said()}, now served from ${collection}\n`);
       return 0;
     }
-    const differences = await kernel.lifecycle.check(projection, { signal, onProgress });
-    bar.stop();
-    for (const { id, problem } of differences) process.stdout.write(`${name}: row ${id} is ${problem}\n`);
+    const compare = (share?: Share) =>
+      kernel.lifecycle.check(projection, { signal, onProgress, ...(share && { share }) });
+    const differences = await patience.with(
+      () => compare(share),
+      () => compare(),
+    );
+    const rows = differences.map(({ id, problem }) => `${name}: row ${id} is ${problem}\n`).join('');
     const verdict = differences.length === 0 ? 'equals its rebuild' : `${differences.length} rows differ`;
-    process.stdout.write(`${name}: ${verdict}, ${said()}\n`);
+    say(`${rows}${name}: ${verdict}, ${said()}\n`);
     return differences.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof BuildInProgress)) throw error;
@@ -119,27 +164,37 @@ async function list(kernel: Kernel, chosen: readonly ReadModel[]): Promise<numbe
 }
 
 /** On a terminal only; elsewhere the last line says it all. */
-function progressBar(name: string) {
-  const bar = new SingleBar({
-    format: `${name} {bar} {percentage}% | {events} events | {rate}/s | {eta_formatted} left`,
+function progressBars() {
+  const bars = new MultiBar({
+    format: '{name} {bar} {percentage}% | {events} events | {rate}/s | {eta_formatted} left',
     noTTYOutput: false,
     hideCursor: true,
     stopOnComplete: false,
   });
+  const { isTTY } = process.stderr;
   const started = performance.now();
-  let running = false;
+  const later: string[] = [];
   return {
-    update({ events, position }: Progress, until: bigint) {
-      if (!process.stderr.isTTY) return;
-      const rate = Math.round(events / ((performance.now() - started) / 1000));
-      if (!running) bar.start(Number(until), 0, { events: 0, rate: 0 });
-      running = true;
-      bar.setTotal(Number(until));
-      bar.update(Number(position < until ? position : until), { events, rate });
-    },
     stop() {
-      if (running) bar.stop();
-      running = false;
+      bars.stop();
+      process.stdout.write(later.join(''));
+    },
+    /** Between bars it could not be read: it comes after them. */
+    say: (text: string) => void (isTTY ? later.push(text) : process.stdout.write(text)),
+    add(name: string) {
+      let bar: ReturnType<typeof bars.create> | undefined;
+      return {
+        update({ events, position }: Progress, until: bigint) {
+          if (!isTTY) return;
+          const rate = Math.round(events / ((performance.now() - started) / 1000));
+          bar ??= bars.create(Number(until), 0, { name, events, rate });
+          bar.setTotal(Number(until));
+          bar.update(Number(position < until ? position : until), { name, events, rate });
+        },
+        stop() {
+          bar?.stop();
+        },
+      };
     },
   };
 }

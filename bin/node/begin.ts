@@ -115,16 +115,19 @@ export async function begin(
     answered: metrics.answered,
     clientAddress: createClientAddress(proxies, () => logger.warn({}, DOUBTED_PROXY)),
   };
+  const doors: Step['run'][] = [];
+  // All at once: none has to wait until another has answered what is under way there.
+  opened('connections', () => allOf(doors));
   const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
     const { url, close } = await listen(policy, routes, { ...http, port, ...common });
     urls.set(policy.service, url);
-    opened(`connections of ${policy.service}`, close);
+    doors.unshift(close);
     logger.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
   };
   const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), common);
-    opened(`streams of ${service.name}`, connected.close);
+    doors.unshift(connected.close);
   }
   const policy = operationsPolicy(release);
   const status = statusOf(kernel, parts, feed, servers.damaged, meshing.unreachedBy);
@@ -134,6 +137,13 @@ export async function begin(
   await open(door, values['operations.port'], { connections: fewFor(policy.service, metrics) });
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
   logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+}
+
+/** Begins all in their order; settles when all have, and rejects if one did. */
+async function allOf(steps: readonly Step['run'][]): Promise<void> {
+  const ended = await Promise.allSettled(steps.map(async (run) => run()));
+  const failed = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  if (failed.length > 0) throw new AggregateError(failed, failed.map(String).join('; '));
 }
 
 /** What the ports of all services have in common. */

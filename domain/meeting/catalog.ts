@@ -102,10 +102,10 @@ export const catalog = {
     /** To all who are there. */
     ChatSent: event(
       inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }),
-      { sealed: { subject: meetingSubject, erased: { text: '' } } },
+      { sealed: { subject: meetingSubject, erased: { text: '' }, once: true } },
     ),
     ReactionSent: event(inMeeting({ participantId: id, sentAt: time, secret: object({ reaction: text }) }), {
-      sealed: { subject: meetingSubject, erased: { reaction: '' } },
+      sealed: { subject: meetingSubject, erased: { reaction: '' }, once: true },
     }),
     /** Nobody can read any more who was there and what was said. */
     MeetingErased: event(inMeeting({ erasedAt: time }), { erases: meetingSubject }),

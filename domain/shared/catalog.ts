@@ -23,6 +23,8 @@ export interface Sealing {
   readonly erased: object;
   /** Large, and wanted by few: the live feed passes it on sealed, and whoever wants it opens it. */
   readonly large?: true;
+  /** Opened by each node as it is told, and by nobody after that: there is no use in remembering it. */
+  readonly once?: true;
 }
 
 /** As the kernel has it, which knows of all events alike; `event` makes one that is checked against its own data. */
@@ -47,6 +49,7 @@ interface Aspects<Data> {
     readonly subject: (data: Clear<Data>) => string;
     readonly erased: object;
     readonly large?: true;
+    readonly once?: true;
   };
   readonly erases?: (data: Clear<Data>) => string;
   /** The versions before this one, oldest first. */

@@ -18,9 +18,6 @@ import {
   subjectOf,
 } from './search/rows.js';
 
-/** Reading a channel never waits for it. */
-export const search: OwnProjection = { name: 'chat.search', version: 2, apart: true, open, scan };
-
 type Indexed = ChatEvent<
   | 'MessagePosted'
   | 'MessageEdited'
@@ -30,6 +27,26 @@ type Indexed = ChatEvent<
   | 'ReplyDeleted'
   | 'ChannelErased'
 >;
+const INDEXED: { readonly [Type in Indexed['type']]: true } = {
+  MessagePosted: true,
+  MessageEdited: true,
+  MessageDeleted: true,
+  ReplyPosted: true,
+  ReplyEdited: true,
+  ReplyDeleted: true,
+  ChannelErased: true,
+};
+
+/** Reading a channel never waits for it. */
+export const search: OwnProjection = {
+  name: 'chat.search',
+  version: 2,
+  types: Object.keys(INDEXED),
+  apart: true,
+  open,
+  scan,
+};
+
 type Telling = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
 
 async function open(build: Build): Promise<Apply> {
@@ -41,7 +58,8 @@ async function open(build: Build): Promise<Apply> {
 
   /** What is found of it; undefined where nobody can read it any more. */
   async function wordsIn({ data: { channelId, secret } }: Telling) {
-    const said = (await vault.open(subjectOf(channelId), secret)) as Said | undefined;
+    // Nothing of it is remembered: what is indexed anew would push out all that people read.
+    const [said] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (Said | undefined)[];
     if (!said) return undefined;
     const { content, attachments, botName } = said;
     const names = attachments.map(({ originalName }) => originalName);

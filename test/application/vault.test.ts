@@ -95,6 +95,23 @@ describe('the vault', () => {
     expect(await vault.open('toys.box-2', kept)).to.deep.equal({ note: 'for Bob' });
   });
 
+  it('remembers what is opened but once until then, and opens it for whoever asks again', async () => {
+    const { store } = keyStore();
+    const [vault, elsewhere] = [createVault(store, aes256gcm), createVault(store, aes256gcm)];
+    await vault.create('toys.box-1');
+    const secret = { note: 'for Ada' };
+    const held = () => vault.caches.slice(1).reduce((sum, { bytes }) => sum + bytes(), 0);
+    const sealed = (await vault.seal('toys.box-1', secret, true)) ?? '';
+    expect(held()).to.be.above(0);
+    expect(await vault.open('toys.box-1', sealed, true)).to.equal(secret);
+    expect(held()).to.equal(0);
+    const others = (await elsewhere.seal('toys.box-1', secret, true)) ?? '';
+    for (const each of [sealed, others])
+      expect(await vault.open('toys.box-1', each, true)).to.deep.equal(secret);
+    expect(held()).to.equal(0);
+    expect(await vault.open('toys.box-1', sealed)).to.equal(await vault.open('toys.box-1', sealed));
+  });
+
   it('remembers a key only so long, where it is told to', async () => {
     const { store, destroyElsewhere } = keyStore();
     const vault = createVault(store, aes256gcm, 5);

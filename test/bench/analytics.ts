@@ -7,10 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
-import { type Server, startServer } from '../support/server.js';
+import type { Server } from '../support/server.js';
 import { asAdmin, HIT_FLAGS, hits, makeSite, reportPath } from './hits.js';
 import { load, type Request } from './load.js';
 import { processorMs, watchMemory } from './process.js';
+import { startUsual } from './started.js';
 
 type Print = (line: string) => void;
 
@@ -37,7 +38,7 @@ export async function bench(print: Print, options: AnalyticsBench): Promise<void
     batch: await ceiling(BATCH, duration, print),
   };
   const directory = temporaryDirectory();
-  const server = await startServer(directory.path, ['analytics', ...HIT_FLAGS]);
+  const server = await startUsual(directory.path, ['analytics', ...HIT_FLAGS]);
   const memory = watchMemory(server);
   try {
     const base = server.urls.analytics ?? '';

@@ -2,10 +2,11 @@
 import { fileURLToPath } from 'node:url';
 import { ask, devLogin } from '../support/chat-client.js';
 import { temporaryDirectory } from '../support/engines.js';
-import { type Server, startServer } from '../support/server.js';
+import type { Server } from '../support/server.js';
 import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
 import { anonymousMB, processorMs } from './process.js';
+import { startUsual } from './started.js';
 
 /** A chat that is served, with one channel of its own and a hundred that what it holds is in. */
 interface Served {
@@ -70,7 +71,7 @@ export async function bench(
       `filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`,
     );
 
-    const first = await startServer(directories[1].path, ['chat']);
+    const first = await startUsual(directories[1].path, ['chat']);
     running.push(first);
     const [own, engines] = spent(first).map((each) => ((each * 1000) / stored).toFixed(0));
     print(`read models of them, with the start: ${own} + ${engines} µs each, ${memoryOf(first)}`);
@@ -107,7 +108,7 @@ export async function bench(
 
 /** `known`: the hundred channels, where they are there. */
 async function chatIn(dataDir: string, name: string, running: Server[], known?: readonly string[]) {
-  const server = await startServer(dataDir, ['chat']);
+  const server = await startUsual(dataDir, ['chat']);
   running.push(server);
   const base = server.urls.chat ?? '';
   const { token, id: author } = await devLogin(base, 'admin@localhost');

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { ask, devLogin } from '../support/chat-client.js';
 import { pdf } from '../support/chat-uploads.js';
 import { temporaryDirectory } from '../support/engines.js';
-import { type Server, startServer } from '../support/server.js';
+import type { Server } from '../support/server.js';
+import { startUsual } from './started.js';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -30,7 +31,7 @@ export async function bench(
   { quick = false }: { quick?: boolean },
 ): Promise<void> {
   const directory = temporaryDirectory();
-  const server = await startServer(directory.path, ['--log-level', 'info']);
+  const server = await startUsual(directory.path, ['--log-level', 'info']);
   const pid = server.child.pid ?? 0;
   try {
     const base = server.urls.chat ?? '';

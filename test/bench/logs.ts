@@ -2,8 +2,8 @@
 import autocannon from 'autocannon';
 import { temporaryDirectory } from '../support/engines.js';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { startServer } from '../support/server.js';
 import { watchMemory } from './process.js';
+import { startUsual } from './started.js';
 
 const DAY = 86_400_000;
 const PER_DAY = 100_000;
@@ -35,7 +35,7 @@ export const body = (from: number, size: number, first: number) =>
 /** Prints a line a figure, with what it should be. `quick`: a tenth of the records. */
 export async function bench(print: Print, { quick }: { readonly quick: boolean }): Promise<void> {
   const directory = temporaryDirectory();
-  const server = await startServer(directory.path);
+  const server = await startUsual(directory.path);
   const memory = watchMemory(server);
   try {
     const base = server.urls.logs ?? '';

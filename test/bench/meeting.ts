@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { WebSocket } from 'ws';
 import { temporaryDirectory } from '../support/engines.js';
-import { startServer } from '../support/server.js';
 import { type Attendee, byRoom, connect, join, leave, roomIdOf, settled, talk } from './crowd.js';
 import { anonymousMB, processorMs } from './process.js';
+import { startUsual } from './started.js';
 
 const PER_ROOM = 8;
 const RATES = [2, 6];
@@ -48,7 +48,7 @@ export async function bench(
   plain.kill();
 
   const directory = temporaryDirectory();
-  const server = await startServer(directory.path, FLAGS);
+  const server = await startUsual(directory.path, FLAGS);
   try {
     const url = (server.urls.meeting ?? '').replace('http', 'ws');
     const subject = { name: 'meetings', url, pid: server.child.pid ?? 0, others: server.enginePids };
@@ -141,7 +141,10 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
 
 /** Code that was not run before is not compiled yet. */
 async function warmedUp(url: string): Promise<readonly Attendee[]> {
-  const { people } = await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10));
+  const enter = async () =>
+    (await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10))).people;
+  for (let round = 0; round < 5; round++) await leave((await enter()).map(({ socket }) => socket));
+  const people = await enter();
   await talk(people, { perSecond: 10, seconds: 3 });
   return people;
 }

@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
 import { temporaryDirectory } from '../support/engines.js';
-import { ANNALS, startServer } from '../support/server.js';
+import { ANNALS } from '../support/server.js';
 import { load, makeRooms, posts } from './load.js';
+import { startUsual } from './started.js';
 
 /** `quick` replays 5,000 messages instead of 50,000. */
 export async function bench(
@@ -15,7 +16,7 @@ export async function bench(
 ): Promise<void> {
   const amount = quick ? 5000 : 50_000;
   const directory = temporaryDirectory();
-  const server = await startServer(directory.path, ['--rooms-create-per-hour', '1000000']);
+  const server = await startUsual(directory.path, ['--rooms-create-per-hour', '1000000']);
   try {
     const base = server.urls.rooms ?? '';
     await load(base, { amount }, posts(await makeRooms(base, Math.ceil(amount / 39))));

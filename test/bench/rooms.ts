@@ -3,9 +3,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../support/engines.js';
-import { type Server, startServer } from '../support/server.js';
+import type { Server } from '../support/server.js';
 import { envelope, load, makeRooms, posts, reads, roomWithMessages, signingPublicKey } from './load.js';
 import { anonymousMB } from './process.js';
+import { startUsual } from './started.js';
 
 function atRest(server: Server): string {
   const [own = 0, ...engines] = [server.child.pid ?? 0, ...server.enginePids].map(anonymousMB);
@@ -33,7 +34,7 @@ export async function bench(
   koa.kill();
 
   const flags = ['--rooms-create-per-hour', '1000000', '--log-level', 'info'];
-  let server = await startServer(directory.path, flags);
+  let server = await startUsual(directory.path, flags);
   print(`start to ready on an empty directory: ${server.ms} ms`);
   print(`memory at rest: ${atRest(server)}`);
   try {
@@ -61,7 +62,7 @@ export async function bench(
     print(`creating a room: ${created.text}`);
     print(`memory after the load: ${atRest(server)}`);
     await server.stop();
-    server = await startServer(directory.path, flags);
+    server = await startUsual(directory.path, flags);
     print(`start to ready with the log of this run: ${server.ms} ms`);
   } finally {
     await server.stop();

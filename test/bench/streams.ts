@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { ask, devLogin } from '../support/chat-client.js';
 import { temporaryDirectory } from '../support/engines.js';
-import { type Server, startServer } from '../support/server.js';
+import type { Server } from '../support/server.js';
+import { startUsual } from './started.js';
 
 /** Microseconds of processor that the server has had. */
 function spent({ child }: Server): number {
@@ -60,7 +61,7 @@ export async function bench(
   for (const listeners of quick ? [1000] : [1000, 5000]) {
     const directory = temporaryDirectory();
     const flags = ['--server-connections', '20000'];
-    const server = await startServer(directory.path, flags, { NODE_OPTIONS: '--inspect=127.0.0.1:0' });
+    const server = await startUsual(directory.path, flags, ['--inspect=127.0.0.1:0']);
     const open: IncomingMessage[] = [];
     try {
       const url = server.urls.chat ?? '';

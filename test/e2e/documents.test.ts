@@ -23,7 +23,7 @@ describe('the documents', function () {
   before(async () => {
     const analytics = ['--analytics-admin-token', ADMIN, '--analytics-allowed-emails', EMAIL];
     open = await startServer(directory.path, ['--rooms-create-per-hour', '40', ...analytics]);
-    closed = await startServer(directory.path, [], {
+    closed = await startServer(directory.path, ['logs'], {
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
       ANNALS_LOGS_PRODUCERS: '[{"id":"web","token":"a-token-of-web"}]',
     });

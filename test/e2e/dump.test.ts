@@ -17,7 +17,7 @@ describe('a dump of log and keys', function () {
   const directory = temporaryDirectory();
   let server: Server;
   before(async () => {
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
   });
   after(async () => {
     await server.stop();

@@ -1,6 +1,7 @@
 /** The program as a process: starts, is killed, comes back, stops. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { owned } from '../support/children.js';
@@ -21,8 +22,8 @@ describe('the program', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const running: Server[] = [];
-  const start = async (...flags: string[]) => {
-    const server = await startServer(directory.path, flags);
+  const start = async (...services: readonly string[]) => {
+    const server = await startServer(directory.path, ['rooms', ...services]);
     running.push(server);
     return server;
   };
@@ -75,9 +76,9 @@ describe('the program', function () {
     out.resume();
   });
 
-  for (const [command, moment] of [
-    ['serve', 'engine started'],
-    ['serve', 'rooms on'],
+  for (const [command, moment, ...services] of [
+    ['serve', 'engine started', 'rooms'],
+    ['serve', 'rooms on', 'logs', 'rooms'],
     ['serve', 'ready'],
     ['engines', 'engine started'],
     ['engines', 'ready'],
@@ -85,7 +86,7 @@ describe('the program', function () {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
       const fresh = temporaryDirectory();
       const child = owned(
-        spawn(process.execPath, [ANNALS, command, '--data-dir', fresh.path, ...FREE_PORTS]),
+        spawn(process.execPath, [ANNALS, command, ...services, '--data-dir', fresh.path, ...FREE_PORTS]),
       );
       const pids: number[] = [];
       let told = false;
@@ -104,17 +105,29 @@ describe('the program', function () {
   }
 
   it('tells streams to come back when it stops, and answers what is under way', async () => {
-    const server = await start();
+    const server = await start('logs');
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const stream = await fetch(`${server.urls.rooms}/rooms/${ada.roomId}/events`, {
       headers: { authorization: `Bearer ${ada.sessionToken}` },
     });
+    const others = await fetch(`${server.urls.logs}/api/logs/tail`);
+    const slow = request(`${server.urls.rooms}/rooms`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' },
+    });
+    const answered = Promise.allSettled([once(slow, 'response')]);
+    slow.flushHeaders();
+    await once(slow, 'continue');
     const posts = Array.from({ length: 10 }, async (_, index) => ada.post(`last words ${index}`));
+    const settled = Promise.allSettled(posts);
     await posts[0];
     const stopped = server.stop();
-    const said = await stream.text();
-    expect(said).to.match(/retry: \d+/);
-    const outcomes = await Promise.allSettled(posts);
+    for (const each of [stream, others]) expect(await each.text()).to.match(/retry: \d+/);
+    // Only now: no service waits for what another one has under way.
+    slow.end('{}');
+    const [answer] = await answered;
+    expect(answer?.status === 'fulfilled' && answer.value[0].statusCode).to.equal(400);
+    const outcomes = await settled;
     expect(await stopped).to.equal(0);
 
     const again = await start();

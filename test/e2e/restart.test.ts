@@ -27,12 +27,12 @@ describe('after a start', function () {
   /** Another node on the same engines, which stay when the server is killed. */
   let other: Kernel;
   let server: Server;
-  let ports: readonly string[];
+  let flags: readonly string[];
 
   const isUp = () => server?.child.exitCode === null && server.child.signalCode === null;
   /** The one that a test before this has left, where it has left one: each has records and rooms of its own. */
   const serve = async () => {
-    if (!isUp()) server = await startServer(directory.path, ports);
+    if (!isUp()) server = await startServer(directory.path, flags);
   };
   const restart = async () => {
     await server?.stop('SIGKILL');
@@ -51,7 +51,7 @@ describe('after a start', function () {
       secret: (keys) =>
         secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
     });
-    ports = ['--chat-port', '0', '--rooms-port', await freePort(), '--logs-port', await freePort()];
+    flags = ['rooms', 'logs', '--rooms-port', await freePort(), '--logs-port', await freePort()];
   });
   after(async () => {
     await server?.stop('SIGKILL');

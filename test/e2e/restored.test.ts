@@ -40,11 +40,11 @@ describe('a log restored from a backup', function () {
   };
 
   it('is noticed by services that start only once the log has grown past what was lost', async () => {
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     await logs().ingest([{ message: 'before' }]);
     expect(await server.stop()).to.equal(0);
     cpSync(log, backup, { recursive: true });
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     await logs().ingest([{ message: 'lost' }]);
     expect(await found('lost')).to.deep.equal([1, null]);
     expect(await server.stop()).to.equal(0);
@@ -56,7 +56,7 @@ describe('a log restored from a backup', function () {
     for (let n = 0; n < 10; n++) await envelope(ada, 'x'.repeat(1000));
     expect(await server.stop()).to.equal(0);
 
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     await logs().ingest([{ message: 'restored' }]);
     expect(await found('restored')).to.deep.equal([1, null]);
     expect(await found('lost')).to.deep.equal([0, null]);
@@ -65,14 +65,14 @@ describe('a log restored from a backup', function () {
   });
 
   it('is what is served from then on, and what is posted, logged and burned then is seen and done', async () => {
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
     const kept = await envelope(ada, 'before the backup');
     await logs().ingest([{ message: 'before' }]);
     expect(await server.stop()).to.equal(0);
     cpSync(log, backup, { recursive: true });
 
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     for (let n = 0; n < 20; n++) await envelope(ada, `after the backup ${n}`);
     await logs().ingest(Array.from({ length: 20 }, () => ({ message: 'lost' })));
     const eve = await createRoom(server.urls.rooms ?? '', 'Eve');
@@ -85,7 +85,7 @@ describe('a log restored from a backup', function () {
 
     rmSync(log, { recursive: true });
     cpSync(backup, log, { recursive: true });
-    server = await startServer(dataDir);
+    server = await startServer(dataDir, ['rooms', 'logs']);
     expect(server.lines.filter((line) => line.includes('ahead of the log'))).to.have.length(2);
     const first = await state(ada);
     expect(first.body.messages.map(({ id }) => id)).to.deep.equal([kept]);

@@ -56,7 +56,7 @@ describe('the program that runs', function () {
   });
 
   it('lets a second node share the engines, and shows on it what the first was told', async () => {
-    const second = await startServer(directory.path);
+    const second = await startServer(directory.path, ['rooms']);
     running.push(second);
     const ada = await createRoom(first.urls.rooms ?? '', 'Ada');
     const bob = await joinRoom(second.urls.rooms ?? '', await ada.invite(), 'Bob');
@@ -134,7 +134,7 @@ describe('the program that runs', function () {
   it('uses servers that are given, and starts none', async () => {
     expect(guest.enginePids).to.deep.equal([]);
     expect((await createRoom(guest.urls.rooms ?? '', 'Ada')).roomId).to.be.a('string');
-    const alone = await startServer(other.path, [], urls).catch((error) => error);
+    const alone = await startServer(other.path, ['rooms'], urls).catch((error) => error);
     expect(alone).to.have.property('message').that.contains('secret is not set');
     const shown = guest.lines.join();
     for (const hidden of [secret, new URL(urls.ANNALS_MONGO_URL).password])

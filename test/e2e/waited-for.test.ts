@@ -9,7 +9,7 @@ describe('a server that a test starts', function () {
   after(directory.remove);
 
   it('is waited for whatever the environment says of its lines', async () => {
-    const server = await startServer(directory.path, [], { ANNALS_LOG_LEVEL: 'silent' });
+    const server = await startServer(directory.path, ['rooms'], { ANNALS_LOG_LEVEL: 'silent' });
     expect(await server.stop()).to.equal(0);
   });
 

@@ -22,8 +22,10 @@ describe('a node whose clock is five hours ahead', () => {
     engines = start(['engines', '--data-dir', directory.path, '--log-format', 'json']);
     await engines.printed(/"ready"/);
     writeFileSync(shift, `const { now } = Date; Date.now = () => now() + ${5 * HOUR_MS};\n`);
-    right = await startServer(directory.path);
-    wrong = await startServer(directory.path, [], { NODE_OPTIONS: `--import=${pathToFileURL(shift)}` });
+    right = await startServer(directory.path, ['rooms']);
+    wrong = await startServer(directory.path, ['rooms'], {
+      NODE_OPTIONS: `--import=${pathToFileURL(shift)}`,
+    });
   });
   after(async () => {
     await Promise.all([right?.stop('SIGKILL'), wrong?.stop('SIGKILL')]);

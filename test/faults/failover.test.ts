@@ -25,7 +25,7 @@ describe('a connection that dies in the middle', function () {
     servers = await startEngines({ dataDir: engineDirectory.path, logger: quiet });
     log = await startProxy(portOf(servers.eventStoreUrl));
     models = await startProxy(portOf(servers.mongoUrl));
-    server = await startServer(directory.path, ['--log-level', 'info'], {
+    server = await startServer(directory.path, ['rooms', 'logs'], {
       ANNALS_EVENT_STORE_URL: through(log, servers.eventStoreUrl),
       // Else the driver asks the server for the addresses of its set, and goes there.
       ANNALS_MONGO_URL: through(models, servers.mongoUrl).replace(/replicaSet=\w+/, 'directConnection=true'),

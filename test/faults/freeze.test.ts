@@ -25,7 +25,7 @@ describe('a frozen store', function () {
   let frozen: number | undefined;
 
   before(async () => {
-    server = await startServer(directory.path, ['--log-level', 'info']);
+    server = await startServer(directory.path, ['rooms', 'logs']);
     room = await createRoom(base('rooms'), 'Ada');
     await room.post('before');
     expect((await ingest('before')).status).to.equal(200);

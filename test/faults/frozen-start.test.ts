@@ -9,7 +9,7 @@ describe('a start beside a frozen store', function () {
   const directory = temporaryDirectory();
   let server: Server;
   before(async () => {
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
   });
   after(async () => {
     await server?.stop('SIGKILL');
@@ -21,7 +21,7 @@ describe('a start beside a frozen store', function () {
       const pid = server.pids[engine]!;
       process.kill(pid, 'SIGSTOP');
       try {
-        const { code, stderr } = await run(['serve', '--data-dir', directory.path, ...FREE_PORTS]);
+        const { code, stderr } = await run(['serve', 'rooms', '--data-dir', directory.path, ...FREE_PORTS]);
         expect(code).to.equal(1);
         expect(stderr).to.match(/^annals: .*(silent|answer)/m);
       } finally {

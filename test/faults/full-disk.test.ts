@@ -24,7 +24,7 @@ const canLimit = spawnSync('prlimit', ['--version']).status === 0;
   let server: Server;
 
   before(async () => {
-    server = await startServer(directory.path);
+    server = await startServer(directory.path, ['rooms']);
   });
   after(async () => {
     await server?.stop('SIGKILL');

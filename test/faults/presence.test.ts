@@ -23,6 +23,7 @@ describe('the presence of users whose node was killed', function () {
   async function start(index: number): Promise<string> {
     const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
     const flags = [
+      'chat',
       '--mongo-database',
       'test_presence',
       '--secret',

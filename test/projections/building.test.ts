@@ -107,7 +107,8 @@ describe('a build', () => {
       world.put(10n, 20n);
       world.atOnce = 1;
       const stopped = to(99n, { onProgress: () => world.stop.abort() });
-      expect(await rejection(stopped)).to.have.property('message', 'the build was stopped');
+      const why = await rejection(stopped);
+      expect(why).to.be.instanceOf(Unavailable).with.property('message', 'the build was stopped');
       expect(world.saved('c')).to.equal(10n);
     });
 

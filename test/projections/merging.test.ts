@@ -2,7 +2,14 @@
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../application/ports.js';
 import { mergeWrites } from '../../projections/merging.js';
-import { type Row, type RowUpdate, type RowWrite, writesOf } from '../../projections/projection.js';
+import {
+  guarded,
+  type Row,
+  type RowChange,
+  type RowUpdate,
+  type RowWrite,
+  writesOf,
+} from '../../projections/projection.js';
 import { state } from '../../projections/rooms/state.js';
 
 const events = (type: string, count: number, of: (n: number) => Partial<RecordedEvent>) =>
@@ -68,5 +75,44 @@ describe('the writes of a batch', () => {
     };
     expect(around('other')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany']);
     expect(around('r')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany', 'updateOne']);
+  });
+
+  const toy = (changes: readonly RowChange[], n: number): RowWrite[] =>
+    changes.map((change) => guarded(change, { ...events('T', 1, () => ({}))[0]!, position: BigInt(n) }));
+  const made = (...changes: readonly RowChange[]) =>
+    mergeWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
+
+  it('are one insert of a row that is made and then changed, where nothing but the row can tell what comes of it', () => {
+    const make: RowChange = { make: 'a', row: { x: 1, list: [1] } };
+    const [write, ...more] = made(
+      make,
+      { patch: 'a', update: { $set: { y: 2 }, $push: { list: 2, others: 3 } } },
+      { patch: 'a', update: { $unset: { x: '' }, $push: { others: { $each: [4] } } } },
+    );
+    expect(more).to.deep.equal([]);
+    const { document } = (write as { insertOne: { document: Row } }).insertOne;
+    expect({ ...document, _at: String(document._at) }).to.deep.equal({
+      _id: 'a',
+      _at: '2',
+      list: [1, 2],
+      y: 2,
+      others: [3, 4],
+    });
+    for (const update of [{ $set: { 'o.p': 1 } }, { $inc: { n: 1 } }, { $addToSet: { set: 1 } }])
+      expect(Object.keys(made(make, { patch: 'a', update })[0] ?? {}), JSON.stringify(update)).to.deep.equal([
+        'updateOne',
+      ]);
+  });
+
+  it('of a row that is made are not parted by a purge of others: it has nothing that they are found by', () => {
+    const kinds = (of: string) =>
+      made(
+        { make: 'a', row: { group: 'g' } },
+        { purge: { [of]: 'h' } },
+        { patch: 'a', update: { $set: { x: 1 } } },
+      ).map((write) => Object.keys(write)[0]);
+    expect(kinds('of')).to.deep.equal(['insertOne', 'deleteMany']);
+    expect(kinds('group')).to.deep.equal(['insertOne', 'deleteMany']);
+    expect(kinds('o.p')).to.deep.equal(['insertOne', 'deleteMany', 'updateOne']);
   });
 });

@@ -166,12 +166,18 @@ function inRoom(base: string, entered: Entered, roomSecret: string, signer: Para
 
     burn: () => ask<{ success: true }>(base, 'POST', `${room}/burn`, { token }),
 
-    /** Resolves once the server has greeted. */
-    stream: async (lastEventId?: string) => {
-      const stream = await openStream(`${base}${room}/events`, token, lastEventId, (event) => {
-        if (event.type === 'PARTICIPANT_JOINED') meet([event.payload as Participant]);
+    /**
+     * Resolves once the server has greeted. That somebody joined who was known before, oneself too, is passed over: it is
+     * told where the node had not come to it when the stream began.
+     */
+    stream: (lastEventId?: string) => {
+      const before = new Set(known.keys());
+      return openStream(`${base}${room}/events`, token, lastEventId, ({ type, payload }) => {
+        if (type !== 'PARTICIPANT_JOINED') return true;
+        const { id } = payload as Participant;
+        meet([payload as Participant]);
+        return !before.has(id);
       });
-      return stream;
     },
   };
 }
@@ -181,7 +187,7 @@ async function openStream(
   url: string,
   token: string,
   lastEventId: string | undefined,
-  seen: (event: StreamEvent) => void,
+  isNew: (event: StreamEvent) => boolean,
 ) {
   const cut = new AbortController();
   const response = await fetch(url, {
@@ -200,10 +206,11 @@ async function openStream(
     cursor: () => cursor,
     /** The next event, or undefined at the end. */
     async next(): Promise<StreamEvent | undefined> {
-      const { value, done } = await events.next();
-      if (done) return undefined;
-      seen(value);
-      return value;
+      for (;;) {
+        const { value, done } = await events.next();
+        if (done) return undefined;
+        if (isNew(value)) return value;
+      }
     },
     close: () => cut.abort(),
   };

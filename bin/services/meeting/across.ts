@@ -52,11 +52,12 @@ export async function connectAcross(parts: AcrossParts): Promise<Across> {
     returnMs: values['meeting.returnMs'],
     logger,
   });
+  const toldLive = metrics.live('meeting');
   return {
     run: mesh.run,
     live: createAcross({ here, mesh, room: (roomId) => relay.state().get(roomId), ...census }),
     relayed(meeting) {
-      metrics.live('meeting');
+      toldLive();
       counted.count(meeting);
     },
     periodic: [

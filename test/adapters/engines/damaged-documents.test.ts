@@ -112,6 +112,13 @@ describe('the documents of the embedded MongoDB', () => {
     const others = db.collection<{ _id: string }>('boxes');
     expect(await others.findOne({ _id: 'a' })).to.include({ size: 0 });
     expect(await others.findOne({ _id: '0' })).to.equal(null);
+    const upsert = (...ids: string[]) =>
+      others.bulkWrite(
+        ids.map((_id) => ({ updateOne: { filter: { _id }, update: { $set: { size: 3 } }, upsert: true } })),
+      );
+    for (const beside of ['aa', 'b', 'bb'])
+      expect(await codeOf(upsert('0', '00', beside)), beside).to.equal(DAMAGED);
+    expect((await upsert('000', '0000', '00')).upsertedCount).to.equal(2);
   });
 
   it('are those of before checksums too, if they are documents', async () => {

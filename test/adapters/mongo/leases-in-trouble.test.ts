@@ -15,9 +15,9 @@ describe('a lease in trouble', () => {
   it('survives a MongoDB that fails for a moment, and is lost at its time when it stays away', async () => {
     const failing = { now: false };
     const rows = nodes.mongo.models.collection('leases');
-    const updateOne = (...args: Parameters<typeof rows.updateOne>) =>
-      failing.now ? Promise.reject(new Error('not primary')) : rows.updateOne(...args);
-    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ updateOne }));
+    const bulkWrite = (...args: Parameters<typeof rows.bulkWrite>) =>
+      failing.now ? Promise.reject(new Error('not primary')) : rows.bulkWrite(...args);
+    const leases = nodes.node('ann', nodes.time, nodes.modelsWith({ bulkWrite }));
     const lease = await given(leases.acquire(nodes.name));
     failing.now = true;
     nodes.time.pass(LEASE_MS / 2);

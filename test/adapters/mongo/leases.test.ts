@@ -156,6 +156,29 @@ describe('a lease', () => {
     await lease.release();
   });
 
+  it('is renewed with all others of its process by one write, and lost alone', async () => {
+    const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
+    const writes: number[] = [];
+    const bulkWrite = (...args: Parameters<typeof rows.bulkWrite>) => {
+      writes.push(args[0].length);
+      return rows.bulkWrite(...args);
+    };
+    const node = nodes.node('ann', nodes.time, nodes.modelsWith({ bulkWrite }));
+    const names = ['first', 'second', 'third'].map((name) => `${nodes.name}:${name}`);
+    const leases = await Promise.all(names.map((name) => given(node.acquire(name))));
+    await rows.updateOne({ _id: names[1]! }, { $inc: { fence: Long.ONE } });
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => leases[1]!.lost.aborted && nodes.time.isDue(LEASE_MS / 2));
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => writes.length === 2 && nodes.time.isDue(LEASE_MS / 2));
+    expect([writes, leases.map(isHeld)]).to.deep.equal([
+      [3, 2],
+      [true, false, true],
+    ]);
+    for (const lease of leases) await lease.release();
+    expect(nodes.time.isDue(LEASE_MS)).to.equal(false);
+  });
+
   it('has a higher fence with every holder', async () => {
     const fences: bigint[] = [];
     for (const each of [nodes.ann(), nodes.bob(), nodes.bob(), nodes.ann()]) {

@@ -196,6 +196,39 @@ describe('the merged writes of a batch', function () {
     await fc.assert(fc.asyncProperty(history, batches, law), { numRuns: Number(process.env.RUNS ?? 60) });
   });
 
+  it('make rows by one message, whatever is purged in between', async () => {
+    const sent: string[][] = [];
+    const collection = (name: string) => {
+      const real = kernel.mongo.models.collection<Row>(name);
+      const bulkWrite = (writes: AnyBulkWriteOperation<Row>[]) => {
+        sent.push(writes.flatMap((write) => Object.keys(write)));
+        return real.bulkWrite(writes);
+      };
+      return new Proxy(real, {
+        get: (target, name) => (name === 'bulkWrite' ? bulkWrite : Reflect.get(target, name).bind(target)),
+      });
+    };
+    const rows = newRows();
+    const builds = createBuilds({ collection } as unknown as Db, kernel.vault);
+    const apply = await builds.open({ ...changing, indexes: [] }, rows.collectionName, lease);
+    const group = 'g';
+    const changes: RowChange[] = [
+      { make: 'a', row: { group } },
+      { put: 'b', update: { $set: { group } } },
+      { purge: { group } },
+      { make: 'c', row: { group } },
+      { put: 'd', update: { $set: { group: 'h' } } },
+      { purge: { group: 'h' } },
+      { make: 'e', row: { group: 'h' } },
+    ];
+    await apply(changes.map((change, index) => eventOf([change], index)));
+    expect(sent).to.deep.equal([
+      ['insertOne', 'insertOne', 'insertOne', 'updateOne', 'deleteMany', 'updateOne', 'deleteMany'],
+    ]);
+    expect((await all(rows)).map(({ _id }) => _id)).to.deep.equal(['c', 'e']);
+    await rows.drop();
+  });
+
   const update = { $inc: { n: 1 }, $push: { list: 1 } };
   for (const change of [
     { put: 'a', update },

@@ -96,7 +96,14 @@ describe('stream metadata', () => {
 
   it('is void as a whole where one known key has a value of a wrong type', async () => {
     const stream = await filled(3);
-    for (const wrong of [{ $maxAge: 'long' }, { $cacheControl: true }, { $tb: null }, { $maxCount: 2.5 }]) {
+    for (const wrong of [
+      { $maxAge: 'long' },
+      { $cacheControl: true },
+      { $tb: null },
+      { $maxCount: 2.5 },
+      { $tmp: 1 },
+      { $acl: { $r: [1] } },
+    ]) {
       await setRaw(stream, { $maxCount: 1, ...wrong });
       expect(await forwards(stream), JSON.stringify(wrong)).deep.equal([0, 1, 2]);
     }

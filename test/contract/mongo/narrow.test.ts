@@ -56,7 +56,10 @@ describe('MongoDB: the embedded engine refuses', () => {
   it('documents that nest too deep', async () => {
     const rows = mongo.collection();
     expect(await codeOf(rows.insertOne(nested(80)))).to.equal('accepted');
-    expect(await codeOf(rows.insertOne(nested(120)))).to.not.equal('accepted');
+    for (const depth of [120, 190]) {
+      expect(await codeOf(rows.insertOne(nested(depth)))).to.equal(15);
+      expect(await codeOf(rows.findOne(nested(depth)))).to.equal(15);
+    }
   });
 
   it('empty timestamps, which the real server would fill', async () => {
@@ -94,6 +97,27 @@ describe('MongoDB: the embedded engine refuses', () => {
     await rows.createIndexes(many(0, 63));
     expect(await codeOf(rows.createIndexes(many(63, 64)))).to.equal(67);
     expect(await rows.indexes()).to.have.length(64);
+  });
+
+  it('an index on _id of another kind, its name on another, and a TTL that is not whole', async () => {
+    const { collectionName } = mongo.collection();
+    const made = (specification: object) =>
+      codeOf(mongo.db.command({ createIndexes: collectionName, indexes: [{ name: 'x', ...specification }] }));
+    expect(await made({ key: { _id: 1 } })).to.equal('accepted');
+    expect(await made({ key: { _id: -1 } })).to.equal(2);
+    for (const option of [{ unique: true }, { sparse: true }, { expireAfterSeconds: 1 }])
+      expect(await made({ key: { _id: 1 }, ...option }), JSON.stringify(option)).to.equal(197);
+    expect(await made({ key: { a: 1 }, name: '_id_' })).to.equal(2);
+    expect(await made({ key: { a: 1 }, expireAfterSeconds: 1.5 })).to.equal(67);
+  });
+
+  it('to explain what writes, and time limits beyond 32 bits', async () => {
+    const { collectionName: name } = mongo.collection();
+    const update = { update: name, updates: [{ q: {}, u: { $set: { a: 1 } } }] };
+    for (const explain of [update, { delete: name, deletes: [{ q: {}, limit: 1 }] }, { findAndModify: name }])
+      expect(await codeOf(mongo.db.command({ explain }))).to.equal(59);
+    expect(await codeOf(mongo.db.command({ find: name, maxTimeMS: 2 ** 31 }))).to.equal(2);
+    expect(await codeOf(mongo.db.command({ find: name, maxTimeMS: 2 ** 31 - 1 }))).to.equal('accepted');
   });
 
   it('collections of the system', async () => {

@@ -4,6 +4,7 @@ import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
 import type { Kernel } from '../../../bin/node/kernel.js';
+import { eventually } from '../../support/condition.js';
 import { logClient, tailed } from '../../support/log-client.js';
 import { createRoom, type RoomClient } from '../../support/room-client.js';
 import type { Server } from '../../support/server.js';
@@ -110,7 +111,6 @@ export function streams({ server, other, serve, restart }: Restarted) {
     await serve();
     const ada = await createRoom(rooms(), 'Ada');
     const heard: string[] = [];
-    let woken = () => {};
     const listen = (url: string) => {
       const source = new EventSource(url);
       source.onmessage = ({ data }) => {
@@ -119,20 +119,13 @@ export function streams({ server, other, serve, restart }: Restarted) {
           message?: string;
         };
         if (type !== 'CONNECTED') heard.push(text || type);
-        woken();
       };
       const open = new Promise<void>((resolve) => {
         source.onopen = () => resolve();
       });
       return { source, open };
     };
-    const hears = async (what: string) => {
-      while (!heard.includes(what)) {
-        await new Promise<void>((resolve) => {
-          woken = resolve;
-        });
-      }
-    };
+    const hears = (what: string) => eventually(() => heard.includes(what));
     const room = listen(`${rooms()}/rooms/${ada.roomId}/events?token=${ada.sessionToken}`);
     const tail = listen(`${logsUrl()}/api/logs/tail?q=eventsource`);
     await Promise.all([room.open, tail.open]);

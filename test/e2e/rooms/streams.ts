@@ -25,12 +25,13 @@ export function streams({ base, two, ask, as }: RoomUnderTest) {
 
   it('goes on with a stream where it broke off', async () => {
     const { ada, bob } = await two();
+    await ada.state();
     const first = await ada.stream();
     await first.next();
-    await bob.post('one');
-    await first.next();
-    await bob.post('two');
-    expect(await first.next()).to.have.property('type', 'NEW_MESSAGE');
+    for (const plain of ['one', 'two']) {
+      const payload = await bob.post(plain);
+      expect(await first.next()).to.deep.equal({ type: 'NEW_MESSAGE', payload });
+    }
     const cursor = first.cursor();
     first.close();
     const missed = await bob.post('three');

@@ -2,6 +2,7 @@
  * The log: one writer that gathers what waits into one lmdb transaction, flushed off the event loop; and what
  * readers need to stay behind the last flush.
  */
+import { openRecent, type RecentEvent, type StoredEvent } from './recent.js';
 import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
 import { Refused } from './refused.js';
 import {
@@ -15,11 +16,6 @@ import {
   type Store,
 } from './store.js';
 import { openStreams, type StreamState, type Streams } from './streams.js';
-
-export interface StoredEvent {
-  readonly position: number;
-  readonly record: Buffer;
-}
 
 export interface EventLog {
   readonly store: Store;
@@ -37,6 +33,10 @@ export interface EventLog {
   writeTombstone(stream: StreamState, event: ProposedEvent, now: number): number;
   /** The event at a revision, flushed or not; undefined when there is none (any more). */
   find(stream: StreamState, revision: number): StoredEvent | undefined;
+  /** The events from that position on, where all of them were written lately: who listens need not read them again. */
+  recent(from: number): readonly RecentEvent[] | undefined;
+  /** Some were removed: what is left must be read. */
+  forgetRecent(): void;
   /** Calls back after every flush that wrote something; returns how to stop that. */
   onFlush(listener: () => void): () => void;
   /** Says once, on standard error and to `onDamaged`, that an event is damaged. */
@@ -62,7 +62,8 @@ export function openEventLog(
 ): EventLog {
   const store = openStore(directory);
   const streams = openStreams(store);
-  const unflushed = new Map<string, StoredEvent>();
+  const unflushed = new Map<string, RecentEvent>();
+  const recent = openRecent();
   const listeners = new Set<() => void>();
   const damaged = new Set<number>();
   let head = readHead(store);
@@ -99,6 +100,7 @@ export function openEventLog(
       return onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
     const grown = next !== head;
+    recent.add(head, [...unflushed.values()]);
     head = next;
     unflushed.clear();
     streams.settle();
@@ -120,7 +122,7 @@ export function openEventLog(
     appendRecord(store, position, record);
     if (stream.category !== 0) store.categoryPositions.put(pairKey(stream.category, position), NOTHING);
     store.revisions.put(pairKey(stream.number, revision), positionKey(position));
-    unflushed.set(`${stream.number}/${revision}`, { position, record });
+    unflushed.set(`${stream.number}/${revision}`, { position, record, category: stream.category });
     next = { position, nextPosition: position + record.length, nextOrdinal: next.nextOrdinal + 1 };
     return position;
   }
@@ -159,6 +161,8 @@ export function openEventLog(
       const record = key && store.log.get(key);
       return record && { position: readPosition(key), record };
     },
+    recent: recent.from,
+    forgetRecent: recent.forget,
     onFlush(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -57,7 +57,21 @@ function parseObject(json: Buffer): Record<string, unknown> {
 const INTEGERS = ['$maxCount', '$maxAge', '$tb', '$cacheControl'] as const;
 
 const isValid = (metadata: Record<string, unknown>): boolean =>
-  INTEGERS.every((key) => !(key in metadata) || isInteger(metadata[key]));
+  INTEGERS.every((key) => !(key in metadata) || isInteger(metadata[key])) &&
+  (!('$tmp' in metadata) || typeof metadata.$tmp === 'boolean') &&
+  (!('$acl' in metadata) || isAcl(metadata.$acl));
+
+const ROLES = ['$r', '$w', '$d', '$mr', '$mw'] as const;
+
+/** Roles for each kind of access: one, or a list. */
+function isAcl(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const acl: Record<string, unknown> = { ...value };
+  const isRole = (role: unknown) => typeof role === 'string';
+  return ROLES.every(
+    (key) => !(key in acl) || isRole(acl[key]) || (Array.isArray(acl[key]) && acl[key].every(isRole)),
+  );
+}
 
 /** A 64-bit one; `JSON.parse` rounds the largest up. */
 const isInteger = (value: unknown): value is number =>

@@ -53,6 +53,7 @@ function scavengeSlice(
     next = readPosition(key) + 1;
     if (isDead(log, value, now)) dead.push({ key, record: value });
   }
+  if (dead.length > 0) log.forgetRecent();
   let bytes = 0;
   for (const { key, record } of dead) {
     bytes += record.length;

@@ -158,6 +158,11 @@ function scan(
   limit: number,
 ): Iterable<[number, Buffer | undefined]> {
   const category = filter?.category === undefined ? undefined : log.streams.categoryNumber(filter.category);
+  const recent = log.recent(from);
+  if (recent) {
+    const wanted = category === undefined ? recent : recent.filter((event) => event.category === category);
+    return wanted.slice(0, limit).map(({ position, record }): [number, Buffer] => [position, record]);
+  }
   return category === undefined ? scanForwards(log, from, limit) : scanCategory(log, category, from, limit);
 }
 

@@ -2,14 +2,15 @@
 import { endOf, int32, Type } from './value.js';
 
 /** The real server stores 180 levels; with paths of at most 80 parts no update can make more of these. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
+export const TOO_DEEP = 'exceeded maximum nested object depth';
 
 /**
  * What is wrong with the document that starts at `start`, or undefined when it is a whole BSON document that
  * ends at or before `limit`: lengths agree, strings end, types exist, nothing nests deeper than 100.
  */
 export function faultOf(bytes: Buffer, start = 0, limit = bytes.length, depth = 0): string | undefined {
-  if (depth > MAX_DEPTH) return 'exceeded maximum nested object depth';
+  if (depth > MAX_DEPTH) return TOO_DEEP;
   if (limit - start < 5) return 'not enough bytes for a document';
   const length = int32(bytes, start);
   const end = start + length;

@@ -44,7 +44,11 @@ export function hintOf(args: Arguments): Value | undefined {
 }
 
 /** What `maxTimeMS` asks for. */
-export const deadlineOf = (args: Arguments): Deadline => deadlineAfter(args.whole('maxTimeMS'));
+export function deadlineOf(args: Arguments): Deadline {
+  const ms = args.whole('maxTimeMS');
+  if (ms !== undefined && ms > 2 ** 31 - 1) throw new CommandError(2, 'maxTimeMS is out of range');
+  return deadlineAfter(ms);
+}
 
 export async function find(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, FIND);

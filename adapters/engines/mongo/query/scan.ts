@@ -110,12 +110,15 @@ export interface Query {
   readonly hint: Value | undefined;
 }
 
-export const queryOf = (filter: Filter, sort: readonly SortField[] = [], hint?: Value): Query => ({
-  filter,
-  matches: compile(filter),
-  sort,
-  hint,
-});
+export function queryOf(filter: Filter, sort: readonly SortField[] = [], hint?: Value): Query {
+  // Upserts often find nothing to judge.
+  let compiled: Predicate | undefined;
+  const matches: Predicate = (document) => {
+    compiled ??= compile(filter);
+    return compiled(document);
+  };
+  return { filter, matches, sort, hint };
+}
 
 export const scanFor = (documents: Documents, collection: Collection, query: Query): [Scan, Plan] => {
   const plan = planFor(collection, query.filter, query.sort, query.hint);

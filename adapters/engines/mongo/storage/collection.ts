@@ -5,6 +5,7 @@ import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
 import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
+import { type Gap, isInGap } from './gap.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
 import { spaceEnd } from './layout.js';
 import { opened, sealed } from './sealed.js';
@@ -82,6 +83,8 @@ interface Entry {
 }
 
 export class Documents {
+  #gap: Gap<Collection> | undefined;
+
   constructor(
     readonly store: Store,
     readonly marks: Marks,
@@ -103,12 +106,21 @@ export class Documents {
    * next to it, or out of order. Errors: 301.
    */
   requireMissing(collection: Collection, key: Buffer): void {
-    const { head, namespace } = collection;
-    for (const reverse of [false, true]) {
-      const side = reverse ? { low: head, high: key } : { low: key, high: spaceEnd(head) };
-      for (const beside of this.entries(collection, { ...side, reverse, limit: 1 }))
-        if (Buffer.compare(beside.key, key) > 0 === reverse) throw damaged(namespace);
-    }
+    const { transaction } = this.store;
+    if (isInGap(this.#gap, { transaction, collection }, key)) return;
+    const { head } = collection;
+    const below = this.#beside(collection, key, { low: head, high: key, reverse: true, limit: 1 });
+    const above = this.#beside(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
+    this.#gap = { transaction, collection, below, above };
+  }
+
+  /** The key of the document next to `key`, on the side that the range takes. */
+  #beside(collection: Collection, key: Buffer, range: KeyRange): Buffer | undefined {
+    const found = this.store.first(range);
+    if (!found) return undefined;
+    whole(collection, found.key, found.value);
+    if (Buffer.compare(found.key, key) > 0 === (range.reverse === true)) throw damaged(collection.namespace);
+    return found.key;
   }
 
   /** The document of a key that an index has led to, found in the same snapshot. */

@@ -105,6 +105,7 @@ export function checkSpecification(specification: Value): Map<string, Field> {
   const version = fields.get('v');
   if (version && integerOf(version) !== 2) throw cannot(`Invalid index version: only v: 2 is supported`);
   checkKey(key);
+  checkIdIndex(fields, key);
   checkExpiry(fields.get('expireAfterSeconds'), key);
   checkPartial(fields.get('partialFilterExpression'), fields.has('sparse') && isTrue(fields.get('sparse')!));
   return fields;
@@ -132,15 +133,28 @@ function checkKey(key: Value): void {
   }
 }
 
+/** The index on `_id` is what it is. Errors: 197 for options, 2 for another direction, and for its name on others. */
+function checkIdIndex(fields: ReadonlyMap<string, Field>, key: Value): void {
+  const [first, second] = fieldsOf(key);
+  if (first?.name !== '_id' || second) {
+    if (textOf(fields.get('name')!) === '_id_')
+      throw new CommandError(2, "The index name '_id_' is reserved for the _id index");
+    return;
+  }
+  if (toNumber(first) !== 1) throw new CommandError(2, "The field 'key' for an _id index must be {_id: 1}");
+  for (const name of ['unique', 'sparse', 'partialFilterExpression', 'expireAfterSeconds'])
+    if (fields.has(name))
+      throw new CommandError(197, `The field '${name}' is not valid for an _id index specification`);
+}
+
 function checkExpiry(expire: Value | undefined, key: Value): void {
   if (!expire) return;
   const seconds = isNumeric(expire.type) ? toNumber(expire) : Number.NaN;
+  if (seconds % 1 !== 0 && seconds > 0) throw notImplemented(67, 'an expireAfterSeconds that is not whole');
   if (!(seconds >= 0 && seconds <= 2 ** 31 - 1))
     throw cannot('TTL index expireAfterSeconds option must be a number within 0 to 2147483647');
   if (fieldsOf(key).length > 1)
     throw cannot('TTL indexes are single-field indexes, compound indexes do not support TTL');
-  if (fieldsOf(key)[0]!.name === '_id')
-    throw cannot("The field 'expireAfterSeconds' is not valid for an _id index specification");
 }
 
 function checkPartial(partial: Value | undefined, sparse: boolean): void {

@@ -47,6 +47,8 @@ export class Store {
   #queue: Job[] = [];
   #draining: Promise<void> | undefined;
   #broken: Error | undefined;
+  #transactions = 0;
+  #isRunning = false;
 
   constructor(
     directory: string,
@@ -73,6 +75,11 @@ export class Store {
   get #live(): RootDatabase<Buffer, Buffer> {
     if (this.#broken) throw this.#broken;
     return this.#env;
+  }
+
+  /** The number of the running transaction; undefined outside of steps. */
+  get transaction(): number | undefined {
+    return this.#isRunning ? this.#transactions : undefined;
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -103,6 +110,14 @@ export class Store {
     return wholeRange(this.#live, lmdb, this.#live.getRange(lmdb), ({ key }) => key);
   }
 
+  /** The first of `entries`, by a shorter way. */
+  first(range: KeyRange): { key: Buffer; value: Buffer } | undefined {
+    for (const entry of this.#live.getRange(bounds({ ...range, limit: 1 }))) return entry;
+    // Whether there really is none is more to ask.
+    for (const entry of this.entries(range)) return entry;
+    return undefined;
+  }
+
   /**
    * Runs a step in a transaction shared with all that wait, again in the next one while it answers false, and
    * resolves once it is flushed. What a step has written before it throws stays; the error is the promise's.
@@ -123,8 +138,14 @@ export class Store {
       const outcomes: Outcome[] = [];
       try {
         await this.#env.transaction(() => {
-          this.#turn(outcomes);
-          this.#beforeCommit();
+          this.#transactions++;
+          this.#isRunning = true;
+          try {
+            this.#turn(outcomes);
+            this.#beforeCommit();
+          } finally {
+            this.#isRunning = false;
+          }
         });
       } catch (error) {
         this.#break(error instanceof Error ? error : new Error(String(error)), outcomes);

@@ -30,7 +30,7 @@ export function upsertedDocument(filter: Filter, update: Update): Buffer {
   const id = given.find(([path]) => path === '_id')?.[1];
   applyChanges(root, update.changes, id, true);
   return withId(
-    fieldsOf(closeNode(root)).map((field): Named => [field.name, field]),
+    root.fields.map(({ name, node }): Named => [name, closeNode(node)]),
     id,
   );
 }

@@ -1,8 +1,8 @@
 /** Reads requests and writes answers: OP_MSG, and OP_QUERY for the first handshake. */
 
-import { faultOf } from '../bson/validate.js';
+import { faultOf, MAX_DEPTH, TOO_DEEP } from '../bson/validate.js';
 import { documentValue, int32, type Value } from '../bson/value.js';
-import { CommandError } from '../errors.js';
+import { CommandError, notImplemented } from '../errors.js';
 import { crc32c } from './checksum.js';
 
 const OP_REPLY = 1;
@@ -69,7 +69,7 @@ function readMsg(bytes: Buffer, id: number): Message | Unreadable {
     const kind = bytes[at++];
     if (kind === 0) {
       const read = readDocument(bytes, at, end);
-      if (!read) return { id, error: new CommandError(22, 'invalid BSON in the body of a message') };
+      if (!read) return { id, error: notWhole(bytes, at, end, 'the body of a message') };
       if (body) return { id, error: new CommandError(40430, 'Multiple body sections in message') };
       body = read;
       at = read.end;
@@ -83,8 +83,7 @@ function readMsg(bytes: Buffer, id: number): Message | Unreadable {
       at = zero + 1;
       while (at < stop) {
         const read = readDocument(bytes, at, stop);
-        if (!read)
-          return { id, error: new CommandError(22, `invalid BSON in the document sequence '${name}'`) };
+        if (!read) return { id, error: notWhole(bytes, at, stop, `the document sequence '${name}'`) };
         documents.push(read);
         at = read.end;
       }
@@ -112,6 +111,12 @@ function readDocument(bytes: Buffer, at: number, limit: number): Value | undefin
   const end = at + int32(bytes, at);
   if (end > limit || end < at || faultOf(bytes, at, end)) return undefined;
   return { ...documentValue(bytes), start: at, end };
+}
+
+function notWhole(bytes: Buffer, at: number, limit: number, where: string): CommandError {
+  if (faultOf(bytes, at, limit) === TOO_DEEP)
+    return notImplemented(15, `documents nested more than ${MAX_DEPTH} levels deep`);
+  return new CommandError(22, `invalid BSON in ${where}`);
 }
 
 function readQuery(bytes: Buffer, id: number): Message | Unreadable {

@@ -1,0 +1,45 @@
+/** What a long command does when a store has not answered in time. */
+import { expect } from 'chai';
+import { Unavailable } from '../../application/ports.js';
+import { createPatience } from '../../bin/commands/patience.js';
+import { rejection } from '../support/eventstore-client.js';
+
+describe('the patience of a command', () => {
+  const silent = new Unavailable('MongoDB did not answer within 3500 ms');
+  const of = (patienceMs: number, signal = new AbortController().signal) => {
+    const told: string[] = [];
+    const tell = ({ message }: Error) => void told.push(message);
+    return { told, patience: createPatience(signal, tell, { patienceMs, againMs: 0 }) };
+  };
+  /** Each attempt comes to the next of these. */
+  const attempts = (...ends: readonly (Error | string)[]) => {
+    const left = [...ends];
+    return async () => {
+      const end = left.shift();
+      if (typeof end === 'string') return end;
+      throw end ?? new Error('once too often');
+    };
+  };
+
+  it('tries again, with a word, and says what it came to', async () => {
+    const { told, patience } = of(Number.POSITIVE_INFINITY);
+    expect(await patience.with(attempts(silent, silent, 'done'))).to.equal('done');
+    expect(told).to.deep.equal([silent.message, silent.message]);
+  });
+
+  it('goes on in another way than it began, where there is one', async () => {
+    const { patience } = of(Number.POSITIVE_INFINITY);
+    expect(await patience.with(attempts(silent), attempts('gone on'))).to.equal('gone on');
+  });
+
+  it('ends with what is no silence, with its own end, and with the command', async () => {
+    const wrong = new Error('wrong');
+    expect(await rejection(of(Number.POSITIVE_INFINITY).patience.with(attempts(wrong)))).to.equal(wrong);
+    const ended = of(-1);
+    expect(await rejection(ended.patience.with(attempts(silent)))).to.equal(silent);
+    expect(await rejection(of(Infinity, AbortSignal.abort()).patience.with(attempts(silent)))).to.equal(
+      silent,
+    );
+    expect(ended.told).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,22 @@
+/** What is counted beside a counter, as whoever asks for the metrics reads it. */
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { createTally } from '../../adapters/system/tally.js';
+
+describe('a tally', () => {
+  it('is all that was counted since the start, by service, however often it is asked for', async () => {
+    const registry = new Registry();
+    const toys = createTally({ name: 'toys_total', help: 'Toys', registers: [registry] });
+    const told = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('toys'));
+    const [boxes, shelves] = [toys('boxes'), toys('shelves')];
+    expect(await told()).to.deep.equal([]);
+    boxes();
+    boxes(2);
+    shelves(7);
+    const counted = ['toys_total{service="boxes"} 3', 'toys_total{service="shelves"} 7'];
+    expect(await told()).to.deep.equal(counted);
+    expect(await told()).to.deep.equal(counted);
+    toys('boxes')();
+    expect(await told()).to.deep.equal(['toys_total{service="boxes"} 4', counted[1]]);
+  });
+});
