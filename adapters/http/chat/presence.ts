@@ -29,8 +29,8 @@ export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Rout
     },
     admit: doors.user,
     async handle({ ifPosition }) {
-      const { body, ...reflected } = await presence.list(ifPosition);
-      return listed('presence', body.presence, reflected);
+      const { presence: entries, ...reflected } = await presence.list(ifPosition);
+      return listed('presence', entries, reflected);
     },
   }),
   route({
