@@ -5,7 +5,8 @@ import type { History } from '../../../application/chat/history.js';
 import type { Messages } from '../../../application/chat/messages.js';
 import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
-import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
+import { MOST_CHANGES } from '../../../domain/chat/changes.js';
+import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
@@ -90,7 +91,7 @@ export function messageRoutes({
     method: 'PUT',
     path: '/messages/:messageId',
     summary: 'Edit a message of one’s own',
-    description: 'What is not given stays as it is.',
+    description: `What is not given stays as it is. One person edits and pins a message ${MOST_CHANGES} times.`,
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -145,7 +146,7 @@ export function messageRoutes({
       method,
       path: '/messages/:messageId/reactions',
       summary,
-      description: `A message takes ${MOST_REACTIONS} different ones of one person.`,
+      description: `A message takes ${MOST_REACTIONS} different ones of one person, ${MOST_EVER} with those taken back.`,
       tags,
       security: 'access',
       body: schemas.reactionBody,
