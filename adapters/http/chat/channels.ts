@@ -1,5 +1,6 @@
 /** The routes of channels. */
 import type { Channels } from '../../../application/chat/channels.js';
+import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors, freely } from './admit.js';
 import * as schemas from './message-schemas.js';
@@ -25,7 +26,10 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     security: 'access',
     answers: { 200: { description: 'Private ones for members and admins only', schema: schemas.channels } },
     admit: doors.user,
-    handle: async ({ ifPosition }, caller) => answer(await channels.list(caller, ifPosition)),
+    async handle({ ifPosition }, caller) {
+      const { channels: theirs, position } = await channels.list(caller, ifPosition);
+      return listed('channels', theirs, { position });
+    },
   });
 
   const create = route({

@@ -5,6 +5,7 @@ import type { PasswordSignIn } from '../../../application/chat/password-sign-in.
 import type { Users } from '../../../application/chat/users.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { listed } from '../kernel/listed.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors, freely } from './admit.js';
 import type { ChatQuotas } from './quotas.js';
@@ -30,7 +31,10 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     security: 'access',
     answers: { 200: { description: 'Users', schema: schemas.users } },
     admit: doors.user,
-    handle: async ({ ifPosition }) => answer(await users.list(ifPosition)),
+    async handle({ ifPosition }) {
+      const { body, position } = await users.list(ifPosition);
+      return listed('users', body.users, { position });
+    },
   });
 
   const rename = route({
