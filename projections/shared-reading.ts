@@ -54,7 +54,8 @@ export function shareReading(follow: Follow, count: number): readonly Share[] {
       options.signal.removeEventListener('abort', end);
       readers.delete(reader);
       end();
-      if (readers.size === 0) stop.abort();
+      // Before it has begun there may be others to come.
+      if (readers.size === 0 && awaited === 0) stop.abort();
     }
   }
 

@@ -8,6 +8,7 @@ import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
 import { collected, dayOf } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { cut } from '../../domain/shared/text.js';
 import type { Agents } from '../agents.js';
 import { type Clock, type CommandContext, type Digester, type Position, Unavailable } from '../ports.js';
 import { later } from '../reflecting.js';
@@ -78,7 +79,7 @@ export function createCollect(ports: CollectPorts) {
   }
 
   return async (payloads: readonly Payload[], sender: Sender): Promise<Judged | Rejection> => {
-    const userAgent = sender.userAgent.slice(0, USER_AGENT);
+    const userAgent = cut(sender.userAgent, USER_AGENT);
     const judged = await judge(payloads, sender, userAgent);
     if (isRejection(judged)) return judged;
     const now = clock.now();

@@ -8,6 +8,7 @@ import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { SITES, type SitesState } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
 import { dayOf } from '../../domain/analytics/traffic.js';
+import { cut } from '../../domain/shared/text.js';
 import type { Agents } from '../agents.js';
 import type { Streams } from '../command/streams.js';
 import type { Clock, Derivation } from '../ports.js';
@@ -56,7 +57,7 @@ export async function createImporting(ports: ImportPorts) {
   /** What is to be counted of a line, or why nothing is. `at` in Unix ms. */
   function judge(written: WrittenPastHit, at: number): PastHit | string {
     const { userAgent: whole = '', address, visitor, country } = written;
-    const userAgent = whole.slice(0, USER_AGENT);
+    const userAgent = cut(whole, USER_AGENT);
     const site = sites.get(siteIdOf(written.site) ?? '');
     if (!site) return `there is no site ${clean(written.site, 80)}`;
     const now = clock.now();

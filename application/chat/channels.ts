@@ -7,6 +7,7 @@ import {
   channelsFor,
 } from '../../domain/chat/channels.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
+import type { RosterState } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled } from '../command/repetition.js';
@@ -133,11 +134,19 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   async function list(
     caller: Caller,
     seen?: Position,
-  ): Promise<Done<{ readonly channels: readonly ChannelView[] }>> {
+  ): Promise<{ readonly channels: Iterable<ChannelView>; readonly position: Position }> {
     const [channels, roster] = await Promise.all([places.channels(seen), admission.roster(seen)]);
-    const views = channelsFor(channels.state, caller).map((each) => channelView(roster.state, each));
-    return { body: { channels: views }, position: later(channels.position, roster.position) };
+    const theirs = channelsFor(channels.state, caller);
+    return {
+      channels: viewsOf(roster.state, theirs),
+      position: later(channels.position, roster.position),
+    };
   }
 
   return { create, createFirst, update, remove, list };
+}
+
+/** Made one by one: there may be very many, and they are not small. */
+function* viewsOf(roster: RosterState, channels: readonly Channel[]): Generator<ChannelView> {
+  for (const each of channels) yield channelView(roster, each);
 }

@@ -168,15 +168,13 @@ export function createPresence(ports: PresencePorts) {
   }
 
   /** Of everybody who is a user; who was never there is so since they became one. */
-  async function list(
-    seen?: Position,
-  ): Promise<Reflected & { readonly body: { readonly presence: readonly PresenceView[] } }> {
+  async function list(seen?: Position): Promise<Reflected & { readonly presence: Iterable<PresenceView> }> {
     const reflected = await reflecting(settled, 'chat.presence', { told: settled.latestOf('chat'), seen });
     const [found, { state: roster }] = await Promise.all([
       rows.find<PresenceRow>('chat.presence', { filter: {} }),
       admission.roster(seen),
     ]);
-    return { body: { presence: viewsOf(found, roster) }, ...showing(reflected, found) };
+    return { presence: viewsOf(found, roster), ...showing(reflected, found) };
   }
 
   return { opened, sweep, set, list };
@@ -188,10 +186,10 @@ const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'statu
   lastSeen,
 });
 
-function viewsOf(found: readonly PresenceRow[], { users }: RosterState): readonly PresenceView[] {
+/** Made one by one: there is one of every user. */
+function* viewsOf(found: readonly PresenceRow[], { users }: RosterState): Generator<PresenceView> {
   const known = new Map(found.map((row) => [row._id, row]));
   const { initialState } = presence;
-  return [...users.values()]
-    .filter(({ isGone }) => !isGone)
-    .map(({ id, createdAt }) => viewOf(id, known.get(id) ?? { ...initialState, lastSeen: createdAt }));
+  for (const { id, createdAt, isGone } of users.values())
+    if (!isGone) yield viewOf(id, known.get(id) ?? { ...initialState, lastSeen: createdAt });
 }

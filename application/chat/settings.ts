@@ -41,6 +41,19 @@ export const chatSettings = {
     default: 100,
     description: 'Users who may register themselves from one network in an hour, in password mode',
   },
+  'chat.changesPerHour': {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+    description:
+      'Channels one user may make or change, and names they may take, in an hour; admins as they like',
+  },
+  'chat.uploadsPerHour': {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+    description: 'Files and images one user may upload in an hour; admins as they like',
+  },
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',

@@ -47,6 +47,9 @@ export interface EraseDeps {
   readonly requestStreams: (keeping: Keeping) => AsyncIterable<string>;
 }
 
+/** Streams that are ended side by side: one by one, those of a busy producer's day would take a store minutes. */
+const ENDED_AT_ONCE = 32;
+
 /** What has expired is destroyed in the log, too: first its key, then its streams. */
 export const eraseReaction = ({
   vault,
@@ -61,7 +64,16 @@ export const eraseReaction = ({
         const found = await log.read(stream, { limit: 1 });
         if (typeof found !== 'string') await log.tombstone(stream);
       }
-      for await (const stream of requestStreams(keeping)) await log.tombstone(stream);
+      let some: string[] = [];
+      const endAll = async () => {
+        await Promise.all(some.map((stream) => log.tombstone(stream)));
+        some = [];
+      };
+      for await (const stream of requestStreams(keeping)) {
+        some.push(stream);
+        if (some.length === ENDED_AT_ONCE) await endAll();
+      }
+      await endAll();
     },
   },
 });

@@ -1,6 +1,7 @@
 /** The chat service, put together. */
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
+import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endBy } from '../../adapters/relay/chat.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
@@ -26,10 +27,11 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    const identity = connectIdentity({ ...context, heard: relay.position });
+    const quotas = createChatQuotas(values);
+    const identity = connectIdentity({ ...context, heard: relay.position, quotas });
     const { admission, audit, doors, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
-    const talk = createTalk({ ...context, admission, doors, fileStore });
+    const talk = createTalk({ ...context, admission, doors, fileStore, quotas });
     for (const budget of talk.budgets) metrics.budget(budget);
     const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
     const searching = createSearching({ kernel, admission, doors, metrics });

@@ -1,5 +1,6 @@
 /** What people write of a site, tidied or refused: its id, name, domains and properties. */
 import type { Rejection } from '../shared/decider.js';
+import { cut } from '../shared/text.js';
 import { hostOf } from './host.js';
 import type { SiteFields } from './sites.js';
 import { clean } from './text.js';
@@ -24,8 +25,7 @@ const ID = new RegExp(`^[a-z0-9_-]{1,${SITE_LIMITS.id}}$`);
 
 /** Lower case, spaces to `_`; undefined for what can be no id. */
 export function siteIdOf(text: string): string | undefined {
-  const id = text
-    .slice(0, 2 * SITE_LIMITS.id)
+  const id = cut(text, 2 * SITE_LIMITS.id)
     .trim()
     .toLowerCase()
     .replace(/\s/g, '_');

@@ -2,12 +2,12 @@
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { notBefore } from '../shared/not-before.js';
 import type { ChatEvent } from './catalog.js';
+import { type Changes, changedBy, hasChangedEnough, noChanges, tooManyChanges } from './changes.js';
 import type { Asking } from './channels.js';
 import { NOTHING_SAID, type Said } from './events/messages.js';
 import { isDirect } from './places.js';
 import {
-  countOf,
-  MOST_REACTIONS,
+  hasEnough,
   nextPlace,
   noReactions,
   placeOf,
@@ -49,6 +49,8 @@ export interface MessageState {
   readonly replies: Replies;
   /** How often replies of it were edited. */
   readonly edits: number;
+  /** How often each user edited or pinned it, or edited a reply. */
+  readonly changes: Changes;
 }
 
 interface Saying {
@@ -102,6 +104,7 @@ const initialState: MessageState = {
   reacting: noReactions,
   replies: noReplies,
   edits: 0,
+  changes: noChanges,
 };
 
 export { messageNotFound, notAuthor, notInDirect, replyChanged };
@@ -161,14 +164,9 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const said = saidIn({ ...state.said, ...command.said });
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
-  const data = {
-    ...standing(messageId, state, {
-      said,
-      quotedMessageId,
-      updatedAt: notBefore(now, state.createdAt, state.updatedAt),
-    }),
-    by,
-  };
+  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
+  const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
+  const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt }), by };
   return [{ type: 'MessageEdited', data }];
 }
 
@@ -181,12 +179,9 @@ function remove({ messageId, by, now }: Command<'DeleteMessage'>, state: Message
 function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if (state.pinnedAt !== null) return [];
-  return [
-    {
-      type: 'MessagePinned',
-      data: { ...standing(messageId, state, { pinnedAt: notBefore(now, state.createdAt) }), by },
-    },
-  ];
+  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
+  const pinnedAt = notBefore(now, state.createdAt);
+  return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt }), by } }];
 }
 
 function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
@@ -203,7 +198,7 @@ function react(
   { channelId, reacting }: MessageState,
 ): Outcome {
   if (placeOf(reacting, reaction, userId)) return [];
-  if (countOf(reacting, userId) >= MOST_REACTIONS) return tooManyReactions;
+  if (hasEnough(reacting, userId)) return tooManyReactions;
   const placed = nextPlace(reacting, reaction, userId);
   const data = { messageId, channelId, ...placed, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];
@@ -228,7 +223,8 @@ function postReply(command: Command<'PostReply'>, { channelId, replies }: Messag
   return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];
 }
 
-function editReply(command: Command<'EditReply'>, { channelId, replies, edits }: MessageState): Outcome {
+function editReply(command: Command<'EditReply'>, state: MessageState): Outcome {
+  const { channelId, replies, edits } = state;
   const { messageId, replyId, by, now, edit } = command;
   const reply = replyWith(replies, replyId);
   if (!reply) return messageNotFound;
@@ -239,6 +235,7 @@ function editReply(command: Command<'EditReply'>, { channelId, replies, edits }:
   if (isEmpty(said)) return empty;
   if (quotedMessageId === edit.from.quotedMessageId && isSame(saidIn(said), saidIn(edit.from.said)))
     return [];
+  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
   const thread = threadOf(replies)!;
   const editedAt = notBefore(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
@@ -266,13 +263,14 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     quotedMessageId,
     said: saidIn(secret),
   }),
-  MessageEdited: (state, { quotedMessageId, updatedAt, secret }) => ({
+  MessageEdited: (state, { by, quotedMessageId, updatedAt, secret }) => ({
     ...state,
+    changes: changedBy(state.changes, by),
     quotedMessageId,
     updatedAt,
     said: saidIn(secret),
   }),
-  MessagePinned: (state, { pinnedAt }) => ({ ...state, pinnedAt }),
+  MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: changedBy(state.changes, by), pinnedAt }),
   MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
   ReactionAdded: (state, { secret, ...placed }) => ({
@@ -287,7 +285,11 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     ...state,
     replies: withReply(state.replies, replyId, { author, createdAt }),
   }),
-  ReplyEdited: (state) => ({ ...state, edits: state.edits + 1 }),
+  ReplyEdited: (state, { by }) => ({
+    ...state,
+    changes: changedBy(state.changes, by),
+    edits: state.edits + 1,
+  }),
   ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),
 };
 

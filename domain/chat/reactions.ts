@@ -7,6 +7,8 @@ const TOLD_REACTIONS = 1000;
 
 /** Different ones of one user to one message: everybody is shown all of them. */
 export const MOST_REACTIONS = 50;
+/** Of one user to one message, those counted too that were taken back: what ever was is kept, and read with the message. */
+export const MOST_EVER = 1000;
 
 interface Reacted {
   readonly sign: number;
@@ -16,13 +18,21 @@ interface Reacted {
 
 export interface Reacting {
   readonly byReaction: PersistentMap<Reacted>;
+  /** How many each user has, and ever had. */
+  readonly byUser: PersistentMap<{ readonly now: number; readonly ever: number }>;
   /** How many there ever were, and how many different ones. */
   readonly places: number;
   readonly signs: number;
   readonly count: number;
 }
 
-export const noReactions: Reacting = { byReaction: PersistentMap.empty(), places: 0, signs: 0, count: 0 };
+export const noReactions: Reacting = {
+  byReaction: PersistentMap.empty(),
+  byUser: PersistentMap.empty(),
+  places: 0,
+  signs: 0,
+  count: 0,
+};
 
 interface Placed {
   readonly userId: string;
@@ -37,9 +47,13 @@ export function placeOf({ byReaction }: Reacting, reaction: string, userId: stri
   return found && mine && { ...mine, sign: found.sign };
 }
 
-/** How many different ones a user has there. */
-export const countOf = ({ byReaction }: Reacting, userId: string): number =>
-  [...byReaction.values()].filter(({ by }) => by.some((each) => each.userId === userId)).length;
+/** Whether a user may add no more. */
+export function hasEnough({ byUser }: Reacting, userId: string): boolean {
+  const { now, ever } = byUser.get(userId) ?? NONE;
+  return now >= MOST_REACTIONS || ever >= MOST_EVER;
+}
+
+const NONE = { now: 0, ever: 0 };
 
 /** Where a new one comes to stand. */
 export const nextPlace = (
@@ -54,7 +68,9 @@ export const nextPlace = (
 
 export function withReaction(state: Reacting, reaction: string, { userId, place, sign }: Placed): Reacting {
   const by = [...(state.byReaction.get(reaction)?.by ?? []), { userId, place }];
+  const { now, ever } = state.byUser.get(userId) ?? NONE;
   return {
+    byUser: state.byUser.set(userId, { now: now + 1, ever: ever + 1 }),
     byReaction: state.byReaction.set(reaction, { sign, by }),
     places: Math.max(state.places, place + 1),
     signs: Math.max(state.signs, sign + 1),
@@ -69,9 +85,16 @@ export function withoutReaction(
   { place }: Pick<Placed, 'place'>,
 ): Reacting {
   const found = state.byReaction.get(reaction);
-  const by = found?.by.filter((each) => each.place !== place) ?? [];
-  if (!found || by.length === found.by.length) return state;
-  return { ...state, byReaction: state.byReaction.set(reaction, { ...found, by }), count: state.count - 1 };
+  const gone = found?.by.find((each) => each.place === place);
+  if (!found || !gone) return state;
+  const by = found.by.filter((each) => each !== gone);
+  const { now, ever } = state.byUser.get(gone.userId) ?? NONE;
+  return {
+    ...state,
+    byReaction: state.byReaction.set(reaction, { ...found, by }),
+    byUser: state.byUser.set(gone.userId, { now: now - 1, ever }),
+    count: state.count - 1,
+  };
 }
 
 /** As they are shown: each with the users who reacted so, in order. */

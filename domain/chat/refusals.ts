@@ -1,6 +1,6 @@
 /** Why something is not done to a message, its reactions or its thread. */
 import type { Rejection } from '../shared/decider.js';
-import { MOST_REACTIONS } from './reactions.js';
+import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
 
 export const messageNotFound: Rejection = {
   rejected: 'chat/message-not-found',
@@ -22,7 +22,7 @@ export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: '
 export const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',
   kind: 'invalid',
-  detail: `A message takes ${MOST_REACTIONS} reactions of one person`,
+  detail: `A message takes ${MOST_REACTIONS} reactions of one person, and ${MOST_EVER} with those taken back`,
 };
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',

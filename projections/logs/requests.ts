@@ -46,14 +46,30 @@ export const receiptWrite = ([subject, { position, last }]: readonly [string, Re
   updateOne: { filter: { _id: subject }, update: { $max: { last, _at: longOf(position) } } },
 });
 
+/** What a store marks in a fraction of a call's deadline: there may be a million of one day. */
+const MARKED_AT_ONCE = 1000;
+
 /** The streams of what was erased end in the days to come; their names are kept until then. */
 export async function forgetRequests(
-  build: Build,
-  event: RecordedEvent<LogsEvent<'BatchesErased'>>,
+  build: Pick<Build, 'collection'>,
+  { data, position, recordedAt }: RecordedEvent<LogsEvent<'BatchesErased'>>,
 ): Promise<void> {
-  const subject = keepingSubject(event.data);
-  const filter = { subject, _at: { $lt: longOf(event.position) } };
-  await build
-    .collection<RequestRow>(REQUESTS)
-    .updateMany(filter, { $set: { erasedAt: new Date(event.recordedAt) } });
+  const rows = build.collection<RequestRow>(REQUESTS);
+  const erasedAt = new Date(recordedAt);
+  const before = longOf(position);
+  let some: string[] = [];
+  const mark = async () => {
+    if (some.length > 0) await rows.updateMany({ _id: { $in: some } }, { $set: { erasedAt } });
+    some = [];
+  };
+  const found = rows.find(
+    { subject: keepingSubject(data) },
+    { projection: { _at: 1, erasedAt: 1 }, batchSize: MARKED_AT_ONCE },
+  );
+  // All are looked at, also those that are marked: to skip them would be much work of a store for nothing.
+  for await (const row of found) {
+    if (!row.erasedAt && row._at.lessThan(before)) some.push(row._id);
+    if (some.length === MARKED_AT_ONCE) await mark();
+  }
+  await mark();
 }

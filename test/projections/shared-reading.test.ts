@@ -98,6 +98,16 @@ describe('a reading of the log that several share', () => {
     expect(seen).to.deep.equal([10n, 20n, 30n]);
   });
 
+  it('is there for who comes when all who came before have been stopped', async () => {
+    log('A');
+    const [stopped, late] = shared(2) as [Share, Share];
+    const stop = new AbortController();
+    const ended = toHead(reading(stopped, ['A'], 'start', stop.signal));
+    stop.abort();
+    expect(await ended).to.deep.equal([]);
+    expect(await toHead(reading(late, ['A']))).to.deep.equal([10n, 'head']);
+  });
+
   it('fails for all with the log', async () => {
     const broken: Follow = async function* () {
       yield { events: [eventAt(10n, 'A')], position: 10n, caughtUp: false };

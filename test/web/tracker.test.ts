@@ -140,6 +140,23 @@ describe('the tracker /m.js', function () {
     expect(sent.filter((body) => body.includes('utm_source'))).to.have.length(1);
   });
 
+  it('tells of each view and click once where a page has the tag of a site twice, and to each site that it has one of', async () => {
+    const [site, other] = [await mySite(), await mySite()];
+    await open(site);
+    for (const again of [site, other, site])
+      await page.evaluate(`new Promise((loaded) => {
+        const tag = document.createElement('script');
+        tag.src = document.querySelector('script').src;
+        tag.dataset.site = '${again}';
+        tag.onload = loaded;
+        document.head.append(tag);
+      })`);
+    await page.evaluate(() => history.pushState(null, '', '/two'));
+    await page.locator('b').click();
+    for (const each of [site, other])
+      await told(each, 'pageview /start', 'pageview /two', 'event Sign up /two');
+  });
+
   it('tells of clicks on what is named an event, or is inside of it, and of no others', async () => {
     const site = await mySite();
     await open(site);

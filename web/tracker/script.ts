@@ -5,7 +5,12 @@ type Properties = { readonly [name: string]: string | number | boolean };
 
 declare global {
   interface Window {
-    annals?: { event(name: string, properties?: Properties): void; pageview(): void };
+    annals?: {
+      event(name: string, properties?: Properties): void;
+      pageview(): void;
+      /** That are told of this page. */
+      readonly sites: (string | undefined)[];
+    };
   }
   interface Navigator {
     readonly globalPrivacyControl?: boolean;
@@ -76,13 +81,20 @@ function clicked({ target }: MouseEvent): void {
   event(named.getAttribute('data-annals-event') ?? '', properties);
 }
 
-window.annals = { event, pageview };
-// What stops clicks on their way up stops them after this.
-if (clicks !== 'false') addEventListener('click', clicked, true);
-if (auto !== 'false') {
+const sites = window.annals?.sites ?? [];
+
+function begin(): void {
+  sites.push(site);
+  window.annals = { event, pageview, sites };
+  // What stops clicks on their way up stops them after this.
+  if (clicks !== 'false') addEventListener('click', clicked, true);
+  if (auto === 'false') return;
   if (document.prerendering) document.addEventListener('prerenderingchange', viewed, { once: true });
   else viewed();
   if (spa !== 'false') watchHistory();
 }
+
+// A page that has the tag twice, or puts it in again with each part it loads, is not counted twice for it.
+if (!sites.includes(site)) begin();
 
 export {};

@@ -32,6 +32,15 @@ export const by = (
   { context }: Pick<Request, 'context'>,
 ): CommandContext => context(userId, userId);
 
+/** The same where it counts towards a quota of each user: admins have none. */
+export function freely(
+  caller: Pick<Caller, 'userId' | 'isAdmin'>,
+  request: Pick<Request, 'context'>,
+): CommandContext {
+  const { quota, ...free } = by(caller, request);
+  return quota && !caller.isAdmin ? { ...free, quota } : free;
+}
+
 /**
  * A command of somebody whom nobody knows yet. `shown`: what they come with beside the body; who come from one address
  * with other tokens are others, whatever their keys.

@@ -1,20 +1,23 @@
 /** The routes of channels. */
 import type { Channels } from '../../../application/chat/channels.js';
+import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
+import { answer, by, type Doors, freely } from './admit.js';
 import * as schemas from './message-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ChannelDeps {
   readonly doors: Doors;
   readonly channels: Channels;
+  readonly quotas: Pick<ChatQuotas, 'changes'>;
 }
 
 const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
 const NOT_THEIRS = { description: 'The caller sees the channel, and did not make it' };
 const tags = ['channels'];
 
-export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[] {
+export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/channels',
@@ -23,7 +26,10 @@ export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[
     security: 'access',
     answers: { 200: { description: 'Private ones for members and admins only', schema: schemas.channels } },
     admit: doors.user,
-    handle: async ({ ifPosition }, caller) => answer(await channels.list(caller, ifPosition)),
+    async handle({ ifPosition }, caller) {
+      const { channels: theirs, position } = await channels.list(caller, ifPosition);
+      return listed('channels', theirs, { position });
+    },
   });
 
   const create = route({
@@ -42,8 +48,9 @@ export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[
       },
     },
     admit: doors.user,
+    quota: quotas.changes,
     handle: async (request, caller) =>
-      answer(await channels.create(caller, request.body, by(caller, request))),
+      answer(await channels.create(caller, request.body, freely(caller, request))),
   });
 
   const update = route({
@@ -65,8 +72,9 @@ export function channelRoutes({ doors, channels }: ChannelDeps): readonly Route[
       404: NO_CHANNEL,
     },
     admit: doors.user,
+    quota: quotas.changes,
     handle: async (request, caller) =>
-      answer(await channels.update(caller, request.params.channelId, request.body, by(caller, request))),
+      answer(await channels.update(caller, request.params.channelId, request.body, freely(caller, request))),
   });
 
   const remove = route({

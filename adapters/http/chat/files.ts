@@ -10,9 +10,10 @@ import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import type { Answer } from '../kernel/answer.js';
 import type { Problem } from '../kernel/problem.js';
 import { type Request, type Route, route } from '../kernel/route.js';
-import { by, type Doors } from './admit.js';
+import { type Doors, freely } from './admit.js';
 import { send } from './downloads.js';
 import * as schemas from './file-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 
 export interface FileDeps {
   readonly doors: Doors;
@@ -23,6 +24,7 @@ export interface FileDeps {
   /** Bodies that come in at a time. */
   readonly uploads: Budget;
   readonly downloads: Budget;
+  readonly quotas: Pick<ChatQuotas, 'uploads'>;
 }
 
 /** In base64, a tenth of it written with escapes, and what is said besides. */
@@ -59,7 +61,7 @@ type Found = Promise<Visitor | Rejection | Problem>;
 type Asking = Pick<Request, 'bearer' | 'ifPosition'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
-  const { doors, files, places, replies, sealedFiles, uploads, downloads } = deps;
+  const { doors, files, places, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
 
   /** Who may not see a place is told so before anything is stored. */
@@ -97,13 +99,14 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     bodyLimit: asBody(MOST_BYTES.file),
     uploads: { members: { file: MOST_BYTES.file }, receive },
     budget: uploads,
+    quota: quotas.uploads,
     answers: { 200: { description: 'Uploaded', schema: schemas.uploadedFile }, 400: BAD_FILE },
     admit: doors.user,
     nameOf: ({ userId }) => userId,
     async handle(request, caller) {
       const { body, received } = request;
       const what = { filename: body.filename, channelId: null, content: received.get('file') };
-      const done = await files.upload(caller, what, by(caller, request));
+      const done = await files.upload(caller, what, freely(caller, request));
       if (isRejection(done)) return done;
       return { status: 200, body: { success: true, attachment: done.body }, position: done.position };
     },
@@ -138,6 +141,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     bodyLimit: asBody(MOST_BYTES.image, MOST_BYTES.image),
     uploads: { members: { image: MOST_BYTES.image, thumbnail: MOST_BYTES.image }, receive },
     budget: uploads,
+    quota: quotas.uploads,
     answers: {
       200: { description: 'Uploaded', schema: schemas.uploadedImage },
       400: BAD_FILE,
@@ -151,7 +155,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       const { body, received } = request;
       const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
       const what = { filename: body.filename, channelId, content, thumbnail };
-      const done = await files.upload(caller, what, by(caller, request));
+      const done = await files.upload(caller, what, freely(caller, request));
       if (isRejection(done)) return done;
       return {
         status: 200,

@@ -5,8 +5,10 @@ import type { History } from '../../../application/chat/history.js';
 import type { Messages } from '../../../application/chat/messages.js';
 import type { Places } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
-import { MOST_REACTIONS } from '../../../domain/chat/reactions.js';
+import { MOST_CHANGES } from '../../../domain/chat/changes.js';
+import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { listed } from '../kernel/listed.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
@@ -82,7 +84,9 @@ export function messageRoutes({
     admit: doors.user,
     async handle({ params: { channelId }, ifPosition }, caller) {
       const place = await places.channel(caller, channelId, ifPosition);
-      return 'rejected' in place ? place : { status: 200, ...(await reading.pins(channelId, ifPosition)) };
+      if ('rejected' in place) return place;
+      const { body, ...reflected } = await reading.pins(channelId, ifPosition);
+      return listed('messages', body.messages, reflected);
     },
   });
 
@@ -90,7 +94,7 @@ export function messageRoutes({
     method: 'PUT',
     path: '/messages/:messageId',
     summary: 'Edit a message of one’s own',
-    description: 'What is not given stays as it is.',
+    description: `What is not given stays as it is. One person edits and pins a message ${MOST_CHANGES} times.`,
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -145,7 +149,7 @@ export function messageRoutes({
       method,
       path: '/messages/:messageId/reactions',
       summary,
-      description: `A message takes ${MOST_REACTIONS} different ones of one person.`,
+      description: `A message takes ${MOST_REACTIONS} different ones of one person, ${MOST_EVER} with those taken back.`,
       tags,
       security: 'access',
       body: schemas.reactionBody,

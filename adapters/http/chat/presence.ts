@@ -2,6 +2,7 @@
 import type { Presence } from '../../../application/chat/presence.js';
 import { STATUSES } from '../../../domain/chat/presence.js';
 import { object } from '../../../domain/shared/schema.js';
+import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { text, time } from './schemas.js';
@@ -27,7 +28,10 @@ export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Rout
       200: { description: 'An entry a user', schema: object({ presence: { type: 'array', items: entry } }) },
     },
     admit: doors.user,
-    handle: async ({ ifPosition }) => ({ status: 200, ...(await presence.list(ifPosition)) }),
+    async handle({ ifPosition }) {
+      const { presence: entries, ...reflected } = await presence.list(ifPosition);
+      return listed('presence', entries, reflected);
+    },
   }),
   route({
     method: 'PUT',

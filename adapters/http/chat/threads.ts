@@ -1,6 +1,7 @@
 /** The routes of threads: replies to messages of channels. */
 import type { Reading } from '../../../application/chat/reading.js';
 import type { Replies } from '../../../application/chat/replies.js';
+import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import * as schemas from './message-schemas.js';
@@ -33,7 +34,9 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
       const parent = await replies.parent(caller, messageId, ifPosition);
       if ('rejected' in parent) return parent;
       const found = await reading.replies(parent.state.channelId, messageId, query, ifPosition);
-      return 'rejected' in found ? found : { status: 200, ...found };
+      if ('rejected' in found) return found;
+      const { body, ...reflected } = found;
+      return listed('replies', body.replies, reflected);
     },
   });
 

@@ -5,8 +5,10 @@ import type { PasswordSignIn } from '../../../application/chat/password-sign-in.
 import type { Users } from '../../../application/chat/users.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { listed } from '../kernel/listed.js';
 import { type Request, type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
+import { answer, by, type Doors, freely } from './admit.js';
+import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 
 export interface UsersDeps {
@@ -15,11 +17,13 @@ export interface UsersDeps {
   readonly users: Users;
   readonly addUser: AddUser;
   readonly passwords: Pick<PasswordSignIn, 'reset'>;
+  readonly quotas: Pick<ChatQuotas, 'changes'>;
 }
 
 const ADMINS_ONLY = { description: 'The caller is no admin' };
 
-export function usersRoutes({ doors, admission, users, addUser, passwords }: UsersDeps): readonly Route[] {
+export function usersRoutes(deps: UsersDeps): readonly Route[] {
+  const { doors, admission, users, addUser, passwords, quotas } = deps;
   const list = route({
     method: 'GET',
     path: '/users',
@@ -27,7 +31,10 @@ export function usersRoutes({ doors, admission, users, addUser, passwords }: Use
     security: 'access',
     answers: { 200: { description: 'Users', schema: schemas.users } },
     admit: doors.user,
-    handle: async ({ ifPosition }) => answer(await users.list(ifPosition)),
+    async handle({ ifPosition }) {
+      const { body, position } = await users.list(ifPosition);
+      return listed('users', body.users, { position });
+    },
   });
 
   const rename = route({
@@ -38,8 +45,9 @@ export function usersRoutes({ doors, admission, users, addUser, passwords }: Use
     body: schemas.renameBody,
     answers: { 200: { description: 'Renamed', schema: schemas.me } },
     admit: doors.user,
+    quota: quotas.changes,
     async handle(request, caller) {
-      const done = await users.rename(caller.userId, request.body.userName, by(caller, request));
+      const done = await users.rename(caller.userId, request.body.userName, freely(caller, request));
       if (isRejection(done)) return done;
       const { createdAt: _, ...user } = done.body.user;
       return { status: 200, body: { user }, position: done.position };

@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Quota } from '../../../application/ports.js';
 import { networkOf } from '../../system/client-address.js';
 
-/** By the network of an address. */
+/** By the network of an address, or by any other text that tells callers apart. */
 export interface Limit {
   /** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
   spend(address: string): Promise<number | undefined>;
@@ -11,25 +11,31 @@ export interface Limit {
   refund(address: string): Promise<void>;
 }
 
-/** How often a route lets something be done: so many from one network, in so long; one too many is 429. */
-export interface RouteQuota {
-  readonly perNetwork: Limit;
+/** How often a route lets something be done: so many from one network, or of one caller, in so long; one too many is 429. */
+export type RouteQuota = PerWhom & {
+  /** What one too many is told. */
+  readonly description: string;
+};
+
+type PerWhom = ({ readonly perNetwork: Limit } | { readonly perCaller: Limit }) & {
   /** The rejection of one too many, `<service>/<reason>`. */
   readonly rejected: string;
-  readonly description: string;
-}
+  readonly description?: string;
+};
 
-/** What the commands of one caller count towards. */
-export const quotaOf = (
-  { perNetwork, rejected }: Pick<RouteQuota, 'perNetwork' | 'rejected'>,
-  address: string,
-): Quota => ({
-  async spend() {
-    const retryAfterMs = await perNetwork.spend(address);
-    return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', retryAfterMs };
-  },
-  refund: () => perNetwork.refund(address),
-});
+/** What the commands of one caller count towards. `caller`: any text that tells callers apart. */
+export function quotaOf(quota: PerWhom, address: string, caller = ''): Quota {
+  const { rejected, description } = quota;
+  const told = description === undefined ? {} : { detail: description };
+  const [limit, whose] = 'perCaller' in quota ? [quota.perCaller, caller] : [quota.perNetwork, address];
+  return {
+    async spend() {
+      const retryAfterMs = await limit.spend(whose);
+      return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', ...told, retryAfterMs };
+    },
+    refund: () => limit.refund(whose),
+  };
+}
 
 export function createLimit(most: number, perMs: number): Limit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });

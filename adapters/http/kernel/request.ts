@@ -99,7 +99,7 @@ export function createRequest(
         actor,
         correlationId: requestId,
         ...(traceparent ? { traceparent } : {}),
-        ...(quota ? { quota: quotaOf(quota, request.address) } : {}),
+        ...(quota ? { quota: quotaOf(quota, request.address, caller) } : {}),
       };
       if (idempotencyKey === undefined) return { commandId: randomUUID(), ...common };
       return {

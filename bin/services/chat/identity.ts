@@ -8,6 +8,7 @@ import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
 import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/mailed-links.js';
 import { oauthRoutes } from '../../../adapters/http/chat/oauth.js';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
+import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
 import { createLimit } from '../../../adapters/http/kernel/limit.js';
 import { type Expected, meantFor } from '../../../adapters/http/kernel/meant-for.js';
@@ -52,10 +53,11 @@ export interface IdentityContext
   extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal' | 'url'> {
   /** How far the relay has heard. */
   readonly heard: () => Position;
+  readonly quotas: ChatQuotas;
 }
 
 export function connectIdentity(context: IdentityContext) {
-  const { kernel, values, release, metrics, logger, signal, url, heard } = context;
+  const { kernel, values, release, metrics, logger, signal, url, heard, quotas } = context;
   const { clock, derivation, streams } = kernel;
   const mode = values['auth.authMode'];
   const takesPasswords = mode === 'password';
@@ -147,7 +149,7 @@ export function connectIdentity(context: IdentityContext) {
       ...auth,
       ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),
       ...healthRoutes(config, namesOf(auth)),
-      ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn }),
+      ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn, quotas }),
     ],
     signIn: signInLine(values),
     async start() {

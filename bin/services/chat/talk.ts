@@ -4,6 +4,7 @@ import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
 import { fileRoutes } from '../../../adapters/http/chat/files.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
+import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { threadRoutes } from '../../../adapters/http/chat/threads.js';
 import type { Metrics } from '../../../adapters/system/metrics.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
@@ -37,12 +38,13 @@ export interface TalkContext {
   readonly fileStore: FileStore;
   readonly admission: ChatAdmission;
   readonly doors: Doors;
+  readonly quotas: ChatQuotas;
   readonly metrics?: Pick<Metrics, 'cache'>;
 }
 
 export type Talk = ReturnType<typeof createTalk>;
 
-export function createTalk({ kernel, admission, doors, fileStore, metrics }: TalkContext) {
+export function createTalk({ kernel, admission, doors, fileStore, quotas, metrics }: TalkContext) {
   const places = createPlaces({ admission, streams: kernel.streams });
   const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
     kernel,
@@ -85,10 +87,10 @@ export function createTalk({ kernel, admission, doors, fileStore, metrics }: Tal
     periodic: tending.periodic,
     budgets: Object.values(budgets),
     routes: [
-      ...channelRoutes({ doors, channels }),
+      ...channelRoutes({ doors, channels, quotas }),
       ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads }),
       ...threadRoutes({ doors, replies, reading }),
-      ...fileRoutes({ doors, files, places, replies, sealedFiles, ...budgets }),
+      ...fileRoutes({ doors, files, places, replies, sealedFiles, quotas, ...budgets }),
       ...conversationRoutes({ doors, places, conversations, messages, reading }),
     ],
   };

@@ -145,8 +145,13 @@ export function startIndexing(build: Build): Indexing {
       known.add(run.id);
       await changeIn(run, true);
     }
-    const asked = thread ? { $or: [{ ids: id }, { threads: id }] } : { ids: id };
-    for await (const row of rows.find(asked)) if (!known.has(row._id)) await changeIn(await runOf(row), true);
+    // Each by its index: a store may look through all rows for what is one or the other.
+    for (const asked of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
+      for await (const row of rows.find(asked)) {
+        if (known.has(row._id)) continue;
+        known.add(row._id);
+        await changeIn(await runOf(row), true);
+      }
   };
 
   async function flush() {

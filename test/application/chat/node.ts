@@ -49,6 +49,7 @@ export async function startChatNode(
     kernel: { ...kernel, rows: { find } },
     admission,
     doors: {} as never,
+    quotas: {} as never,
     fileStore,
   });
   const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };

@@ -80,6 +80,30 @@ describe('in memory, retention', () => {
     expect(await kernel.log.read(requestStream('request-1', false))).to.equal('deleted');
     expect(await kernel.log.read(batchStream({ ...keeping, audit: true }, NOON))).to.have.length(1);
   });
+
+  it('ends the streams of requests side by side, but not all of them, each once', async () => {
+    const names = Array.from({ length: 70 }, (_, n) => requestStream(`request-${n}`, false));
+    const ended: string[] = [];
+    let [running, most] = [0, 0];
+    const reaction = eraseReaction({
+      ...kernel,
+      log: {
+        ...kernel.log,
+        async tombstone(stream) {
+          most = Math.max(most, ++running);
+          await new Promise((resolve) => setImmediate(resolve));
+          running--;
+          ended.push(stream);
+        },
+      },
+      async *requestStreams() {
+        yield* names;
+      },
+    });
+    await reaction.on.BatchesErased({ data: keeping } as never);
+    expect(ended).to.deep.equal(names);
+    expect(most).to.equal(32);
+  });
 });
 
 describe('in memory, a reindex', () => {

@@ -1,8 +1,12 @@
 /** What is kept of a visit: short and plain, without queries, fragments, full referrers or unlisted properties. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hostOf, isWithin, referrerOf } from '../../../domain/analytics/host.js';
 import { type Payload, pathOf, visitOf } from '../../../domain/analytics/payload.js';
+import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { cut } from '../../../domain/shared/text.js';
 import { readUrl } from '../../../domain/shared/url.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
@@ -203,5 +207,37 @@ describe('the properties of an event', () => {
     expect(hit({ event: 'buy', properties: JSON.parse('{"n": 1e400}') }, ['n'])).not.to.have.property(
       'properties',
     );
+  });
+});
+
+describe('what is kept of long texts', () => {
+  const [LONG, TIMES] = [30_000, 200];
+  const gc = () => {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+  };
+  /** As they come: read from a body, each by itself. */
+  const come = (text: string): string => JSON.parse(JSON.stringify(text));
+  const long = (text: string) => come(text.padEnd(LONG, 'x'));
+  const blank = (text: string) => come(text.padEnd(LONG));
+  const kept = (n: number) => [
+    hit({ event: blank(`event number ${n}`) }),
+    visit({ host: long(`host-number-${n}.example.com/`) })?.host,
+    hit({ path: long(`/path/number/${n}?`) }),
+    hit({ referrer: long(`https://host-${n}.example/`) }),
+    hit({ campaign: { utm_source: blank(`source number ${n}`) } }),
+    hit({ event: 'e', properties: { plan: blank(`plan number ${n}`) } }, ['plan']),
+    siteIdOf(blank(`site-of-number-${n}`)),
+    cut(long(`text of number ${n}`), 100),
+  ];
+
+  it('is not all that they were cut from', () => {
+    gc();
+    const before = process.memoryUsage().heapUsed;
+    const all = Array.from({ length: TIMES }, (_, n) => kept(n));
+    gc();
+    // Of one kind alone it would be twice as much.
+    expect(process.memoryUsage().heapUsed - before).to.be.below((TIMES * LONG) / 2);
+    expect(all.flat()).not.to.include(undefined);
   });
 });

@@ -1,8 +1,15 @@
 /** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MOST_CHANGES } from '../../../domain/chat/changes.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
-import { noReactions, reactionsOf, withoutReaction, withReaction } from '../../../domain/chat/reactions.js';
+import {
+  MOST_EVER,
+  noReactions,
+  reactionsOf,
+  withoutReaction,
+  withReaction,
+} from '../../../domain/chat/reactions.js';
 import { SHOWN_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import {
@@ -12,6 +19,7 @@ import {
   BOB,
   CHANNEL,
   CYD,
+  deleteMessage,
   deleteReply,
   editMessage,
   editReply,
@@ -85,6 +93,48 @@ describe('what hangs on a message', () => {
     expect(told([...many, unreact('+1', 'u7')]))
       .to.have.property('+1')
       .with.length(1000);
+  });
+
+  it('takes so many reactions of one person, those that were taken back too', () => {
+    const toggled = Array.from({ length: MOST_EVER }, (_, index) => [
+      react(`r${index}`),
+      unreact(`r${index}`),
+    ]);
+    const { events, state } = run([hello, ...toggled.flat().slice(0, -1)]);
+    expect(events).to.have.length(2 * MOST_EVER);
+    expect(message.decide(unreact(`r${MOST_EVER - 1}`), state)).to.have.length(1);
+    expect(message.decide(react('+1'), state)).to.include({ rejected: 'chat/too-many-reactions' });
+    expect(message.decide(react('+1', CYD), state)).to.have.length(1);
+  });
+
+  it('is edited and pinned so often by one person, with their replies; unpinned and deleted it is always', () => {
+    const edits = Array.from({ length: MOST_CHANGES - 2 }, (_, index) => editMessage(`edit ${index}`));
+    const reply = postReply('one', ADA, 'm.1');
+    const { state } = run([hello, pin(ADA), unpin(), reply, editReply('m.1', 'two', ADA), ...edits, pin()]);
+    for (const command of [editMessage('more'), editReply('m.1', 'three', ADA, 1)])
+      expect(message.decide(command, state)).to.include({
+        rejected: 'chat/too-many-changes-of-message',
+        kind: 'invalid',
+      });
+    for (const command of [unpin(ADA), deleteReply('m.1', asUser(ADA)), deleteMessage()])
+      expect(message.decide(command, state)).to.have.length(1);
+    const unpinned = run(
+      [unpin()],
+      run([hello, pin(ADA), unpin(), reply, ...edits, editMessage('x'), pin()]).events,
+    );
+    expect(message.decide(pin(ADA), unpinned.state)).to.include({
+      rejected: 'chat/too-many-changes-of-message',
+    });
+    expect(message.decide(pin(CYD), unpinned.state)).to.have.length(1);
+  });
+
+  it('keeps nothing of replies that are deleted: who summed it up looked through all of them', () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `m.${index}`);
+    const posted = ids.map((id) => postReply(id, BOB, id));
+    const { state } = run([hello, ...posted, ...ids.slice(1).map((id) => deleteReply(id, asUser(BOB)))]);
+    expect(threadOf(state.replies)).to.include({ replyCount: 1, lastReplyBy: BOB });
+    const { blocks, tail } = state.replies;
+    expect([...blocks, ...tail].join('').split('\n')).to.have.length(2);
   });
 
   it('loses no reaction that is not there', () => {

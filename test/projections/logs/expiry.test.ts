@@ -1,11 +1,15 @@
 /** What the record index lets go when it is no longer kept, and what it does not. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { Long } from 'mongodb';
 import { aggregate } from '../../../application/logs/aggregate.js';
 import { DAY_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
+import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { records } from '../../../projections/logs/records.js';
+import { forgetRequests } from '../../../projections/logs/requests.js';
+import type { RequestRow } from '../../../projections/logs/rows.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
 import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../support/record-index.js';
@@ -107,5 +111,37 @@ describe('the expiry of log records', function () {
     expect(await found('r51')).to.deep.equal([]);
     const again = await ground.build([...first, expired], first, late);
     expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+  });
+
+  it('marks the streams of a day piece by piece, each once: a store would not be done with all in one call', async () => {
+    const keeping = { producerId: 'api', day: '20261121', audit: false };
+    const rows = ground.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
+    const row = (n: number, subject: string) => ({
+      _id: `${subject}-${n}`,
+      _at: Long.fromNumber(n),
+      subject,
+    });
+    const subject = keepingSubject(keeping);
+    await rows.insertMany(Array.from({ length: 2500 }, (_, n) => row(n, subject)));
+    await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
+    const marked: number[] = [];
+    const watched = new Proxy(rows, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (name !== 'updateMany') return typeof member === 'function' ? member.bind(target) : member;
+        return async (...args: Parameters<typeof rows.updateMany>) => {
+          const done = await target.updateMany(...args);
+          marked.push(done.matchedCount);
+          return done;
+        };
+      },
+    });
+    const build = { collection: () => watched } as never;
+    const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
+    await forgetRequests(build, erased as never);
+    expect(marked).to.deep.equal([1000, 1000, 500]);
+    expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
+    await forgetRequests(build, erased as never);
+    expect(marked, 'when it is told again').to.have.length(3);
   });
 });

@@ -1,0 +1,22 @@
+/** How often each user changed a message with its thread: every change is kept, and read with it. */
+import type { Rejection } from '../shared/decider.js';
+import { PersistentMap } from '../shared/persistent-map.js';
+
+/** Edits and pins of one person, those of their replies too. */
+export const MOST_CHANGES = 5000;
+
+export type Changes = PersistentMap<number>;
+
+export const noChanges: Changes = PersistentMap.empty();
+
+export const tooManyChanges: Rejection = {
+  rejected: 'chat/too-many-changes-of-message',
+  kind: 'invalid',
+  detail: `One person edits and pins a message with its thread ${MOST_CHANGES} times, write another one`,
+};
+
+export const changedBy = (changes: Changes, userId: string): Changes =>
+  changes.set(userId, (changes.get(userId) ?? 0) + 1);
+
+export const hasChangedEnough = (changes: Changes, userId: string): boolean =>
+  (changes.get(userId) ?? 0) >= MOST_CHANGES;

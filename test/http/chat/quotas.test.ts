@@ -1,0 +1,58 @@
+/** What one user changes and uploads only so often in an hour, since every node keeps it; admins as they like. */
+import { expect } from 'chai';
+import { type Asking, ask, type Member } from '../../support/chat-client.js';
+import { useChat } from '../../support/chat-node.js';
+
+describe('the quotas of a user', function () {
+  this.timeout(60_000);
+  const chat = useChat(1, { '--chat-changes-per-hour': '3', '--chat-uploads-per-hour': '1' });
+  const as = (
+    { token }: Member,
+    method: string,
+    path: string,
+    body: object,
+    headers: Asking['headers'] = {},
+  ) => ask(chat.base, method, path, { token, body, headers });
+
+  it('count channels made and changed with names taken; not what is refused, repeated or nothing new', async () => {
+    const ada = await chat.join('ada');
+    const make = (who: Member, name: string, key: string) =>
+      as(who, 'POST', '/channels', { name }, { 'idempotency-key': key });
+    const made = await make(ada, 'first', 'one');
+    const path = `/channels/${made.body.channel.id}`;
+    expect((await make(ada, 'first', 'one')).body, 'a repetition').to.deep.equal(made.body);
+    expect((await make(ada, 'first', 'two')).status, 'taken').to.equal(400);
+    expect((await as(ada, 'PUT', path, { topic: 'this' })).status).to.equal(200);
+    expect((await as(ada, 'PUT', path, { topic: 'this' })).status, 'the same').to.equal(200);
+    expect((await as(ada, 'PUT', '/users/me', { userName: 'Ada' })).status).to.equal(200);
+    for (const [method, asked, body] of [
+      ['PUT', '/users/me', { userName: 'Countess' }],
+      ['PUT', path, { topic: 'that' }],
+      ['POST', '/channels', { name: 'second' }],
+    ] as const) {
+      const refused = await as(ada, method, asked, body);
+      expect(refused.status, asked).to.equal(429);
+      expect(refused.body.error).to.match(/^Too many channels and names/);
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
+    }
+    expect((await as(await chat.join('bob'), 'POST', '/channels', { name: 'bobs' })).status).to.equal(200);
+    for (let n = 0; n < 5; n++)
+      expect((await as(chat.admin, 'PUT', path, { topic: `admin ${n}` })).status).to.equal(200);
+    expect((await as(ada, 'DELETE', path, {})).status, 'fewer there may always be').to.equal(200);
+  });
+
+  it('count files and images alike', async () => {
+    const cyd = await chat.join('cyd');
+    const file = Buffer.from('hello').toString('base64');
+    const upload = (who: Member, filename = 'a.txt') =>
+      as(who, 'POST', '/files', { filename, file, contentType: 'text/plain' });
+    expect((await upload(cyd, 'a.nothing')).status).to.equal(400);
+    expect((await upload(cyd)).status).to.equal(200);
+    const refused = await upload(cyd);
+    expect([refused.status, refused.body.error]).to.deep.equal([
+      429,
+      'Too many files were uploaded by this user, try again later',
+    ]);
+    for (let n = 0; n < 2; n++) expect((await upload(chat.admin)).status).to.equal(200);
+  });
+});
