@@ -9,7 +9,7 @@ export const SHOWN_PARTICIPANTS = 100;
 const BLOCK = 128;
 
 export interface Replies {
-  /** A line a reply, oldest first: its id, when it was written, and its author by number; of a deleted one the id. */
+  /** A line a reply, oldest first: its id, when it was written, and its author by number; of a deleted one nothing. */
   readonly blocks: readonly string[];
   readonly tail: readonly string[];
   readonly count: number;
@@ -69,7 +69,7 @@ export function withoutReply(replies: Replies, replyId: string): Replies {
   if (!place) return replies;
   const { list, index, line, reply } = place;
   const { number, count } = replies.written.get(reply.author)!;
-  const without = replies[list][index]!.replace(line, `\n${replyId}`);
+  const without = replies[list][index]!.replace(line, '');
   return {
     ...replies,
     [list]: replies[list].with(index, without),

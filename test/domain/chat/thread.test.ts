@@ -128,6 +128,15 @@ describe('what hangs on a message', () => {
     expect(message.decide(pin(CYD), unpinned.state)).to.have.length(1);
   });
 
+  it('keeps nothing of replies that are deleted: who summed it up looked through all of them', () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `m.${index}`);
+    const posted = ids.map((id) => postReply(id, BOB, id));
+    const { state } = run([hello, ...posted, ...ids.slice(1).map((id) => deleteReply(id, asUser(BOB)))]);
+    expect(threadOf(state.replies)).to.include({ replyCount: 1, lastReplyBy: BOB });
+    const { blocks, tail } = state.replies;
+    expect([...blocks, ...tail].join('').split('\n')).to.have.length(2);
+  });
+
   it('loses no reaction that is not there', () => {
     const reacting = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
     for (const [reaction, place] of [
