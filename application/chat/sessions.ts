@@ -10,6 +10,7 @@ import {
   sessionWith,
 } from '../../domain/chat/session.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { cut } from '../../domain/shared/text.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled, Repetition } from '../command/repetition.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position } from '../ports.js';
@@ -107,7 +108,7 @@ export function createSessions(ports: SessionPorts) {
     const sessionId = derivation.id('chat.session', context.commandId);
     const now = clock.now();
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
-    const from = { ip, userAgent: userAgent.slice(0, LONGEST_USER_AGENT) };
+    const from = { ip, userAgent: cut(userAgent, LONGEST_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
     const by = { ...context, actor: userId };
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
