@@ -17,7 +17,7 @@ const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** Sends a download, of a part where one is asked for; `budget` counts those under way. */
 export async function send(
-  { method, headers, logger }: Pick<Request, 'method' | 'headers' | 'logger'>,
+  { method, headers, logger, signal }: Pick<Request, 'method' | 'headers' | 'logger' | 'signal'>,
   kind: 'attachment' | 'inline',
   found: Download | Rejection,
   budget: Budget,
@@ -47,7 +47,7 @@ export async function send(
   const lack = held.take(1);
   if (lack) return overBudget(lack);
   // What can't be read at all is told before anything is sent.
-  const content = await begun(read(from, to), held.release).catch((error) => {
+  const content = await begun(read(from, to), held.release, signal).catch((error) => {
     if (!(error instanceof NotStored)) throw error;
     logger.error({ err: error, sha256 }, 'the bytes of a file are lost or damaged: it is told to be gone');
     return fileNotFound;
@@ -67,7 +67,7 @@ export interface Pieces {
 
 /** Sends it; `budget` counts what is under way. */
 export async function sendPieces(
-  { method }: Pick<Request, 'method'>,
+  { method, signal }: Pick<Request, 'method' | 'signal'>,
   { position, pieces }: Pieces,
   budget: Budget,
   whose: string,
@@ -76,12 +76,19 @@ export async function sendPieces(
   const held = budget.hold(whose);
   const lack = held.take(PIECES_COST);
   if (lack) return overBudget(lack);
-  const content = await begun(encoded(pieces()), held.release);
+  const content = await begun(encoded(pieces()), held.release, signal);
   return { ...inPieces(() => content), position };
 }
 
-/** The same bytes, the first of which have come; `over` is called when no more are wanted. */
-async function begun(bytes: AsyncIterable<Uint8Array>, over: () => void): Promise<AsyncIterable<Uint8Array>> {
+/**
+ * The same bytes, the first of which have come; `over` is called when no more are wanted: of who has gone, or was told
+ * that it takes too long, nobody asks for any.
+ */
+async function begun(
+  bytes: AsyncIterable<Uint8Array>,
+  over: () => void,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
   const iterator = bytes[Symbol.asyncIterator]();
   let first: IteratorResult<Uint8Array> | undefined;
   try {
@@ -98,8 +105,13 @@ async function begun(bytes: AsyncIterable<Uint8Array>, over: () => void): Promis
   };
   const end = async (): Promise<IteratorResult<Uint8Array>> => {
     over();
+    first = undefined;
     await iterator.return?.();
     return { done: true, value: undefined };
   };
+  // What can't be ended any more is over as well.
+  const drop = () => void end().catch(() => {});
+  if (signal.aborted) drop();
+  else signal.addEventListener('abort', drop, { once: true });
   return { [Symbol.asyncIterator]: () => ({ next, return: end, throw: end }) };
 }

@@ -183,7 +183,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     async handle(
       request: Pick<
         Request<unknown, { readonly size?: string }, { readonly filename: string }>,
-        'method' | 'headers' | 'logger' | 'params' | 'query' | 'ifPosition'
+        'method' | 'headers' | 'logger' | 'params' | 'query' | 'ifPosition' | 'signal'
       >,
       { caller, channelId }: Visitor,
     ): Promise<Answer> {

@@ -92,7 +92,11 @@ export function createRequest(
       leaving ??= abortedWhenGone(ctx);
       return leaving.signal;
     },
-    giveUp: () => leaving?.abort(),
+    giveUp() {
+      // Also for who asks for it later.
+      leaving ??= abortedWhenGone(ctx);
+      leaving.abort();
+    },
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);
       const common = {

@@ -19,7 +19,7 @@ describe('a file whose bytes are lost', () => {
     const logged: object[] = [];
     const logger = { error: (fields: object) => void logged.push(fields) } as never;
     const budget = createBudget('downloads', 12);
-    const asked = { method: 'GET', headers: {}, logger };
+    const asked = { method: 'GET', headers: {}, logger, signal: new AbortController().signal };
     const lost = new NotStored('there is no such file');
     expect(await send(asked, 'inline', failing(lost), budget, 'ada')).to.include({ kind: 'not-found' });
     expect(budget.used()).to.equal(0);

@@ -15,8 +15,9 @@ describe('an answer that is made as it is read', () => {
   };
   const downloads = () => createBudget('downloads', 20);
   type Budget = ReturnType<typeof downloads>;
-  const send = async (budget: Budget, whose: string, of = told, method = 'GET') => {
-    const answer = await sendPieces({ method }, of, budget, whose);
+  const staying = new AbortController().signal;
+  const send = async (budget: Budget, whose: string, of = told, method = 'GET', signal = staying) => {
+    const answer = await sendPieces({ method, signal }, of, budget, whose);
     return 'problem' in answer ? answer.problem : answer.bytes!.content()[Symbol.asyncIterator]();
   };
   const sending = async (...asked: Parameters<typeof send>) => {
@@ -47,6 +48,24 @@ describe('an answer that is made as it is read', () => {
     };
     const error = await send(budget, 'ada', { ...told, pieces: away }).catch(({ message }) => message);
     expect([error, budget.used()]).to.deep.equal(['away', 0]);
+  });
+
+  it('has no place where its beginning came after its asker was answered otherwise, or had gone', async () => {
+    const budget = downloads();
+    const [left, ended] = [new AbortController(), [] as string[]];
+    const slow = (name: string) =>
+      async function* (): AsyncGenerator<'[1,' | '2]', void> {
+        try {
+          if (name === 'late') left.abort();
+          yield '[1,';
+        } finally {
+          ended.push(name);
+        }
+      };
+    await sending(budget, 'ada', { ...told, pieces: slow('begun') }, 'GET', left.signal);
+    expect(budget.used()).to.equal(8);
+    await sending(budget, 'bob', { ...told, pieces: slow('late') }, 'GET', left.signal);
+    expect([budget.used(), ended]).to.deep.equal([0, ['begun', 'late']]);
   });
 
   it('is not begun where only its headers are asked for', async () => {
