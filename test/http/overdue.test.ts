@@ -13,6 +13,7 @@ describe('a request that is overdue', () => {
   /** Of the work that is under way. */
   let signal = AbortSignal.abort();
   let finish = () => {};
+  let askedLate: Promise<AbortSignal>;
   let started: () => Promise<Started>;
   before(async () => {
     const slow = echo({
@@ -26,9 +27,18 @@ describe('a request that is overdue', () => {
         });
       },
     });
+    const late = echo({
+      path: '/late',
+      handle: (request) => {
+        askedLate = new Promise((resolve) => {
+          finish = () => resolve(request.signal);
+        });
+        return askedLate.then(() => ({ status: 200, body: {} }));
+      },
+    });
     const reindex = { start: () => started(), progress: async () => undefined };
     const admit = () => ({ actor: 'api', producerId: 'api' });
-    const routes = [slow, ...reindexRoutes({ reindex, admit, security: [] })];
+    const routes = [slow, late, ...reindexRoutes({ reindex, admit, security: [] })];
     toys = await serveToys(routes, {}, { answerMs: 1, budgets });
   });
   after(() => toys.close());
@@ -38,6 +48,12 @@ describe('a request that is overdue', () => {
     expect(status).to.equal(503);
     expect(signal.aborted).to.equal(true);
     finish();
+  });
+
+  it('is told so that work too which asks only then', async () => {
+    expect((await toys.post('/late', '')).status).to.equal(503);
+    finish();
+    expect((await askedLate).aborted).to.equal(true);
   });
 
   it('is told so where it would begin something long, too', async () => {
