@@ -92,11 +92,7 @@ export function createRequest(
       leaving ??= abortedWhenGone(ctx);
       return leaving.signal;
     },
-    giveUp() {
-      // Also for who asks for it later.
-      leaving ??= abortedWhenGone(ctx);
-      leaving.abort();
-    },
+    giveUp: () => leaving?.abort(),
     context(actor, caller): CommandContext {
       const traceparent = traceparentOf(headers.traceparent);
       const common = {
