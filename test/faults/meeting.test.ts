@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
-import { come, type Heard, open, type Person } from '../support/meeting-people.js';
+import { come, type Heard, joinedIn, open, type Person } from '../support/meeting-people.js';
 import { bytesIn, shownIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 import { startValve } from '../support/valve.js';
@@ -137,6 +137,41 @@ describe('meetings on two processes of one directory', function () {
   });
 });
 
+describe('a meeting whose log is frozen', function () {
+  this.timeout(90_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, ['meeting', ...PLENTY, ...SOON]);
+  });
+  after(async () => {
+    process.kill(server.pids.eventstore!, 'SIGCONT');
+    await server.stop('SIGKILL');
+    directory.remove();
+  });
+
+  it('has all come again, however many wait for one another, and nobody sits in it whom it took too late', async () => {
+    const base = server.urls.meeting!;
+    const people = [await come(base, 'FREEZE', 'Ada', { isHost: true })];
+    for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await come(base, 'FREEZE', name));
+    const eve = await open(base);
+    await Promise.all(people.map((each) => each.answered()));
+    process.kill(server.pids.eventstore!, 'SIGSTOP');
+    const since = performance.now();
+    for (const each of people) each.say('raise-hand');
+    eve.say('join', { roomId: 'FREEZE', name: 'Eve' });
+    const told = [...people, eve].map(async ({ closed }) => [(await closed).code, performance.now() - since]);
+    for (const [code, ms] of await Promise.all(told)) {
+      expect(code).to.equal(1013);
+      expect(ms).to.be.below(10_000);
+    }
+    process.kill(server.pids.eventstore!, 'SIGCONT');
+    await eventually(async () => (await peopleAt(base)) === 0);
+    const fay = await come(base, 'FREEZE', 'Fay', { isHost: true });
+    expect(fay.news()).to.deep.equal([joinedIn('FREEZE', fay, 'Fay', true)]);
+  });
+});
+
 describe('meetings on nodes that come and go', function () {
   this.timeout(300_000);
   const directories = [temporaryDirectory(), temporaryDirectory()];
@@ -167,9 +202,6 @@ describe('meetings on nodes that come and go', function () {
     ]);
     return running[index].urls.meeting!;
   }
-  const people = async (base: string) =>
-    ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;
-
   async function rejoin(base: string, roomId: string, who: Person): Promise<Person> {
     const back = await open(base);
     back.say('join', { roomId, name: 'Somebody else', participantId: who.id, resumeToken: who.resumeToken });
@@ -214,7 +246,7 @@ describe('meetings on nodes that come and go', function () {
     last.say('offer', { targetId: bob.id, sdp: SDP });
     await again.hears('offer');
     for (const each of [last, again]) each.say('leave');
-    await eventually(async () => (await people(bases[0]!)) === 0);
+    await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
   it('let go who sends to a node that is frozen; its people leave, and come back when it goes on', async () => {
@@ -231,7 +263,7 @@ describe('meetings on nodes that come and go', function () {
     await ada.hears(isAbout('participant-left', bob.id));
     running[1]!.child.kill('SIGCONT');
     expect((await bob.closed).code).to.equal(1012);
-    expect(await people(bases[1]!)).to.equal(1);
+    expect(await peopleAt(bases[1]!)).to.equal(1);
     const back = await come(bases[1]!, 'FROZEN', 'Bob');
     await ada.hears(isAbout('participant-joined', back.id));
     ada.say('offer', { targetId: back.id, sdp: SDP });
@@ -239,7 +271,7 @@ describe('meetings on nodes that come and go', function () {
     expect(ada.heard.filter(({ type }) => type === 'participant-left').length).to.equal(1);
     back.say('leave');
     ada.say('leave');
-    await eventually(async () => (await people(bases[0]!)) === 0);
+    await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
   it('let nobody sit in a room whose connection ended before the log had answered', async () => {
@@ -260,7 +292,7 @@ describe('meetings on nodes that come and go', function () {
       bob.say('raise-hand');
       await ada.hears(isAbout('raise-hand', bob.id));
       for (const each of [ada, bob]) each.say('leave');
-      await eventually(async () => (await people(bases[0]!)) === 0);
+      await eventually(async () => (await peopleAt(bases[0]!)) === 0);
     } finally {
       await valve.close();
     }
@@ -270,13 +302,16 @@ describe('meetings on nodes that come and go', function () {
     const base = await start(0, SOON);
     await running[1]!.stop('SIGKILL');
     await come(base, 'ALONE1', 'Ada', { isHost: true });
-    expect(await people(base)).to.equal(1);
+    expect(await peopleAt(base)).to.equal(1);
     await running[0]!.stop('SIGKILL');
     const again = await start(0, SOON);
-    expect(await people(again)).to.equal(1);
-    await eventually(async () => (await people(again)) === 0);
+    expect(await peopleAt(again)).to.equal(1);
+    await eventually(async () => (await peopleAt(again)) === 0);
   });
 });
+
+const peopleAt = async (base: string): Promise<number> =>
+  ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;
 
 const relayedBy = async ({ urls }: Server): Promise<number> => {
   const metrics = await (await fetch(`${urls.operations}/metrics`)).text();

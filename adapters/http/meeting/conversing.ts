@@ -5,6 +5,7 @@ import type { Signal } from '../../../application/meeting/signals.js';
 import type { Say } from '../../../application/meeting/talk.js';
 import { pause } from '../../../application/pause.js';
 import { Unavailable } from '../../../application/ports.js';
+import { REQUEST_MS, within } from '../../../application/within.js';
 import { notJoined } from '../../../domain/meeting/entering.js';
 import type { InsideCommand } from '../../../domain/meeting/inside.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
@@ -74,6 +75,9 @@ export const createConversing =
       else logger.error({ err: error }, 'a message of a meeting failed');
       isSentBack = error instanceof Unavailable;
       speaker.close(isSentBack ? CLOSE.later : CLOSE.failed);
+      // They hear no more: where the log lets them in all the same, nobody sits there.
+      gone.abort();
+      chair.close();
     }
 
     function sit(participantId: string, isReturning: boolean): TakenSeat {
@@ -102,6 +106,7 @@ export const createConversing =
         place?.participantId === wish.participantId &&
         entering.isKnown(arrival);
       if (!isSame) await goAway();
+      if (gone.signal.aborted) return;
       const take = (participantId: string, isReturning: boolean) => {
         const seat = sit(participantId, isReturning);
         doubtful = { roomId: roomIdOf(wish.roomId) ?? '', participantId, seat };
@@ -157,16 +162,18 @@ export const createConversing =
       observe?.slowed(-1);
     }
 
-    /** In order with what is still being said, and no faster than a room may be changed. */
+    /**
+     * In order with what is still being said, and no faster than a room may be changed; from then on as fast as a
+     * request is answered, or they are told to come again. The work itself goes on.
+     */
     async function decide(work: () => Promise<void>) {
-      const paced = async () => {
-        const ms = pace.wait();
-        if (ms > 0) await slow(ms);
-        if (ms === 0 || !gone.signal.aborted) await work();
-      };
-      const decided = Promise.allSettled(talking).then(paced);
+      await Promise.allSettled(talking);
+      const ms = pace.wait();
+      if (ms > 0) await slow(ms);
+      if (gone.signal.aborted) return;
+      const decided = work();
       deciding = decided.catch(() => {});
-      await decided;
+      await within(REQUEST_MS, decided, 'what a meeting decides');
     }
 
     /** No faster than there is to be room for it in the log. */

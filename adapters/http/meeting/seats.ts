@@ -7,6 +7,8 @@ import type { Sink } from '../../relay/sink.js';
 export interface Chair {
   /** The former one is left. */
   take(participantId: string, isReturning: boolean): TakenSeat;
+  /** The last one is left, and so is every one that is taken from now on; by itself when the socket ends. */
+  close(): void;
 }
 
 export interface TakenSeat extends Seat {
@@ -27,10 +29,11 @@ export function createChair(sink: Sink): Chair {
   // Once for the socket, which many may sit on in turn.
   sink.onDrain(() => current?.drained());
   let isClosed = false;
-  sink.onClose(() => {
+  const close = () => {
     isClosed = true;
     current?.leave();
-  });
+  };
+  sink.onClose(close);
 
   function take(participantId: string, isReturning: boolean): TakenSeat {
     current?.leave();
@@ -78,5 +81,5 @@ export function createChair(sink: Sink): Chair {
     return seat;
   }
 
-  return { take };
+  return { take, close };
 }

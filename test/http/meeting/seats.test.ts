@@ -43,16 +43,18 @@ describe('a seat in a meeting', () => {
     expect(socket.ended).to.equal('over');
   });
 
-  it('is left with its socket, and none is to be had on one that is closed', () => {
-    const socket = record();
-    const chair = createChair(socket);
-    let left = 0;
-    chair.take('ada', false).sink.onClose(() => left++);
-    socket.leave();
-    expect(left).to.equal(1);
-    chair.take('bob', false).sink.onClose(() => left++);
-    expect(left).to.equal(2);
-  });
+  for (const how of ['with its socket', 'where nothing more is to be heard'])
+    it(`is left ${how}, and none is to be had from then on`, () => {
+      const socket = record();
+      const chair = createChair(socket);
+      let left = 0;
+      chair.take('ada', false).sink.onClose(() => left++);
+      if (how === 'with its socket') socket.leave();
+      else chair.close();
+      expect(left).to.equal(1);
+      chair.take('bob', false).sink.onClose(() => left++);
+      expect(left).to.equal(2);
+    });
 
   it('hears when the network has room again, for as long as somebody sits there', () => {
     const socket = record();
