@@ -3,8 +3,10 @@ import type { RoomEvent } from './catalog.js';
 import { admitAll } from './entering.js';
 import { after, isOver, personOf, type RoomState } from './state.js';
 
-/** Meetings under one id that nobody has a token of, and that are over: of more, the oldest is erased. */
+/** Meetings under one id that nobody has a token of, and that are over: of more, the oldest are erased. */
 export const MOST_READABLE = 100;
+/** And where more than so much happened in all of them: the next one needs the room (`length.ts`). */
+export const MOST_FACTS_READABLE = 5000;
 
 /** `seat`: the socket that is gone, which may not be where they are by now. */
 export interface LeaveRoom {
@@ -55,13 +57,20 @@ export function departing(
   // The room forgets with its last person whom they sent away: that lets nobody in by itself.
   const { kicked } = state;
   if (isPreCreated) return [...gone, ...admitAll(roomId, { ...left, kicked }, now)];
-  return [...gone, ended(roomId, meetingId, now), ...tooMany(roomId, left, now)];
+  const over = [...gone, ended(roomId, meetingId, now)];
+  return [...over, ...tooMany(roomId, after(state, over), now)];
 }
 
 /** Rooms that whoever comes makes can be made again and again: what is kept of each must not add up without end. */
 function tooMany(roomId: string, { readable }: RoomState, now: number): readonly RoomEvent[] {
   const nobodys = readable.filter(({ creatorHash }) => creatorHash === undefined);
-  return nobodys.length < MOST_READABLE ? [] : [erased(roomId, nobodys[0]!.meetingId, now)];
+  let facts = 0;
+  // Of the newest, as many as may be kept.
+  const most = nobodys.findLastIndex((each, index) => {
+    facts += each.facts;
+    return facts > MOST_FACTS_READABLE || nobodys.length - index > MOST_READABLE;
+  });
+  return nobodys.slice(0, most + 1).map((each) => erased(roomId, each.meetingId, now));
 }
 
 const erased = (roomId: string, meetingId: string, now: number): RoomEvent<'MeetingErased'> => ({

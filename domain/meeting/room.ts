@@ -1,5 +1,5 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
-import type { Decider, Rejection } from '../shared/decider.js';
+import { type Decider, isRejection, type Rejection } from '../shared/decider.js';
 import type { RoomEvent } from './catalog.js';
 import { comeBack, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './entering.js';
 import {
@@ -13,6 +13,7 @@ import {
   loseNode,
 } from './going.js';
 import { type InsideCommand, inside } from './inside.js';
+import { tooLongFor } from './length.js';
 import { after, evolve, initialState, type RoomState } from './state.js';
 
 export type RoomCommand =
@@ -25,7 +26,14 @@ export type RoomCommand =
   | EraseMeeting
   | InsideCommand;
 
+/** What is already so, or refused, is so in a room of any length. */
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
+  const decision = comesTo(command, state);
+  const isNothing = isRejection(decision) || decision.length === 0;
+  return isNothing ? decision : (tooLongFor(command, state) ?? decision);
+}
+
+function comesTo(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   switch (command.type) {
     case 'OpenRoom':
       return anew(command, state, (free) => open(command, free));

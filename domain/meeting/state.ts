@@ -33,6 +33,8 @@ interface Earlier {
   readonly meetingId: string;
   /** Of those made before anybody came: who has the token may ask who was there. */
   readonly creatorHash?: string | undefined;
+  /** How many there are in the log from its opening up to the opening of the next that is kept. */
+  readonly facts: number;
 }
 
 interface Kicked {
@@ -64,6 +66,8 @@ export interface RoomState {
   readonly overAt: number;
   /** Oldest first. */
   readonly readable: readonly Earlier[];
+  /** How many there are in the log since the last of these. */
+  readonly facts: number;
 }
 
 /** A room in which nobody is, and nobody waits. */
@@ -77,6 +81,7 @@ export const initialState: RoomState = {
   ...empty,
   overAt: 0,
   readable: [],
+  facts: 0,
 };
 
 export const roomStream = (roomId: string): string => `meeting.room-${roomId}`;
@@ -115,12 +120,14 @@ function gone(state: RoomState, id: string, at: number): RoomState {
 
 const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
 
-export const evolve: Evolve<RoomState, RoomEvent> = {
+/** What they make of the state, besides that there is one more. */
+const rules: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
     const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy } = more;
     const overAt = Math.max(openedAt, scheduledEnd) + DAY_MS;
     const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy, overAt };
-    return { ...initialState, ...how, isOpen: true, readable: state.readable };
+    const { readable, facts } = state;
+    return { ...initialState, ...how, isOpen: true, readable, facts };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {
     const person = { id, name: secret.name, caller, node, seat, isModerator, ...flags };
@@ -162,16 +169,30 @@ export const evolve: Evolve<RoomState, RoomEvent> = {
   RoomUnlocked: (state) => ({ ...state, lockedBy: undefined }),
   RecordingStarted: (state, { by }) => ({ ...state, recordingBy: by }),
   RecordingStopped: (state) => ({ ...state, recordingBy: undefined }),
-  RoomEnded: ({ readable, creatorHash }, { meetingId }) => ({
+  RoomEnded: ({ readable, creatorHash, facts }, { meetingId }) => ({
     ...initialState,
     meetingId,
-    readable: [...readable, { meetingId, ...(creatorHash !== undefined && { creatorHash }) }],
+    readable: [...readable, { meetingId, facts, ...(creatorHash !== undefined && { creatorHash }) }],
   }),
-  MeetingErased: (state, { meetingId }) => ({
-    ...state,
-    readable: state.readable.filter((each) => each.meetingId !== meetingId),
-  }),
+  MeetingErased: (state, { meetingId }) => ({ ...state, readable: erased(state.readable, meetingId) }),
 };
+
+/** The log lets go only of what comes before all that is kept: the rest counts with the meeting before it. */
+function erased(readable: readonly Earlier[], meetingId: string): readonly Earlier[] {
+  const at = readable.findIndex((each) => each.meetingId === meetingId);
+  if (at < 0) return readable;
+  const { facts } = readable[at]!;
+  return readable
+    .map((each, index) => (index === at - 1 ? { ...each, facts: each.facts + facts } : each))
+    .filter((_, index) => index !== at);
+}
+
+export const evolve = Object.fromEntries(
+  Object.entries(rules).map(([type, rule]) => [
+    type,
+    (state: RoomState, data: never) => rule({ ...state, facts: state.facts + 1 }, data),
+  ]),
+) as typeof rules;
 
 /** A room after some events more. */
 export const after = (state: RoomState, events: readonly RoomEvent[]): RoomState =>
