@@ -58,7 +58,9 @@ export function echoOf(
   const deliver = on[event].deliver as
     | ((event: RevealedEvent, after: Rooms, before: Rooms) => readonly Delivery[])
     | undefined;
-  return deliver?.(told as unknown as RevealedEvent, rooms, rooms) ?? [];
+  const all = deliver?.(told as unknown as RevealedEvent, rooms, rooms) ?? [];
+  // Who waits was told when they became a moderator.
+  return all.filter(({ message }) => message.type !== 'waiting-room');
 }
 
 /**

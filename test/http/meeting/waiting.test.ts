@@ -140,17 +140,18 @@ describe('at the door of a meeting', function () {
     expect(heard).to.deep.equal({ ada: ids.map(left) });
   });
 
-  it('who becomes a moderator hears of all who still wait', async () => {
+  it('who becomes a moderator hears of all who still wait, and not again where they are one', async () => {
     await lock();
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
-    const heard = await told({ bob: bob! }, bob!, () =>
-      ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' }),
-    );
+    const promote = () => ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    const heard = await told({ bob: bob! }, bob!, promote);
     await bob!.hears((each) => each.participantId === eve.id);
     expect([...(heard.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([
       waits(dan, 'Dan'),
       waits(eve, 'Eve'),
     ]);
+    const again = await told({ bob: bob! }, bob!, promote);
+    expect(again.bob?.map(({ type }) => type)).to.deep.equal(['moderator-action', 'participant-updated']);
   });
 
   it('who waits is not in the room: nobody acts upon them, reaches them, or counts them', async () => {
