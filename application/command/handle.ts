@@ -56,7 +56,10 @@ interface Run<S, C, E extends DomainEvent> {
   readonly context: CommandContext;
   readonly look: () => Promise<Seen<S>>;
   readonly pay: () => Promise<Rejection | undefined>;
-  /** Where a stream goes on of whose events all have expired: the store told, when it was taken for a new one. */
+  /**
+   * Where a stream was whose events expire, as the store has told: none of them may be left, or, where a clock was
+   * behind, older ones alone.
+   */
   expired?: number | undefined;
 }
 
@@ -120,8 +123,8 @@ export function createHandle(options: HandleOptions): Handle {
     const events = decided.map((event, index) =>
       newEvent(origin, stream, event, index, context, factSeed(event, context)),
     );
-    const expected = loaded.revision < 0 ? (run.expired ?? 'none') : loaded.revision;
-    const result: AppendOutcome = await log.append(stream, expected, events);
+    const last = Math.max(loaded.revision, run.expired ?? -1);
+    const result: AppendOutcome = await log.append(stream, last < 0 ? 'none' : last, events);
     if (result.outcome === 'conflict') {
       if (kind.expires) run.expired = result.revision;
       return 'conflict';

@@ -1,15 +1,17 @@
-/** Commands on a stream of whose events none is left: it goes on where it was. */
+/** Commands on a stream of whose events none is left, or not the newest: it goes on where it was. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Seeing } from '../../application/command/streams.js';
+import { createStreams, type Seeing } from '../../application/command/streams.js';
+import type { EventLog } from '../../application/ports.js';
 import { isRejection } from '../../domain/shared/decider.js';
+import { commandsOf } from '../support/commands.js';
 import { eventually } from '../support/condition.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../support/toys.js';
 import { onServers, type Road } from './road.js';
 
 const kept: Seeing<Box, PutToy, ToyEvent> = { ...box, expires: true };
 
-describe('a stream whose events have all expired', function () {
+describe('a stream whose events have expired', function () {
   this.timeout(30_000);
   let one: Road;
   let other: Road;
@@ -19,7 +21,7 @@ describe('a stream whose events have all expired', function () {
   });
   after(() => stop?.());
 
-  it('takes the next command of a process that has never seen it, and goes on with its revisions', async () => {
+  it('takes, with none left, the next command of a process that has never seen it, and goes on with its revisions', async () => {
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await one.vault.create(stream);
@@ -33,5 +35,31 @@ describe('a stream whose events have all expired', function () {
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     expect((await outcome.state()).toys).to.deep.equal(['car']);
     expect(other.streams.known(kept, stream)?.revision).to.equal(1);
+  });
+
+  it('goes on behind events that have expired before older ones, as a clock leaves them that was behind', async () => {
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await one.vault.create(stream);
+    for (const toy of ['bear', 'car', 'doll']) await one.handle(kept, stream, { box: id, toy }, context());
+    // What the store shows of it, once the clock is right: neither the car nor the doll.
+    const read: EventLog['read'] = async (...asked) => {
+      const found = await one.log.read(...asked);
+      return typeof found === 'string' ? found : found.filter(({ revision }) => ![1, 2].includes(revision));
+    };
+    const log = { ...one.log, read };
+    const { handle } = commandsOf({ log, streams: createStreams(log, one.reveal) });
+    for (const toy of ['ball', 'kite']) {
+      const outcome = await handle(kept, stream, { box: id, toy }, context());
+      if (isRejection(outcome)) throw new Error(outcome.rejected);
+    }
+    expect((await one.streams.refresh(kept, stream)).state.toys).to.deep.equal([
+      'bear',
+      'car',
+      'doll',
+      'ball',
+      'kite',
+    ]);
+    expect(one.streams.known(kept, stream)?.revision).to.equal(4);
   });
 });
