@@ -2,7 +2,7 @@
 import { catalog, type LogsEvent } from '../../domain/logs/catalog.js';
 import { DAY_MS, dayName, startOfDay } from '../../domain/logs/instant.js';
 import { type Keeping, keepingSubject, streamsOf } from '../../domain/logs/keeping.js';
-import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
+import { type ExpireRecords, RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Reaction } from '../follow/reactions.js';
@@ -23,7 +23,13 @@ export interface RetentionPorts {
 
 const kind = { catalog, decider: retention };
 
-/** Whole days: a record is kept for at least so many days after its instant. */
+/** Keepings that end with one append: files that are watched are a producer each, and there may be thousands of a day. */
+const TOLD_AT_ONCE = 250;
+
+/**
+ * Whole days: a record is kept for at least so many days after its instant. That records have expired is told last:
+ * from then on the index knows no more whose they were.
+ */
 export const createRetention =
   ({ handle, clock, days, auditDays, receivedBefore, context }: RetentionPorts) =>
   async (): Promise<void> => {
@@ -35,9 +41,14 @@ export const createRetention =
       receivedBefore(dayName(before), false),
       receivedBefore(dayName(auditBefore), true),
     ]);
-    const command = { type: 'ExpireRecords' as const, before, auditBefore, ended: ended.flat() };
-    const outcome = await handle(kind, RETENTION_STREAM, command, context('logs.retention'));
-    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    const tell = async (type: ExpireRecords['type'], some: readonly Keeping[]) => {
+      const command = { type, before, auditBefore, ended: some };
+      const outcome = await handle(kind, RETENTION_STREAM, command, context('logs.retention'));
+      if (isRejection(outcome)) throw new Error(outcome.rejected);
+    };
+    const all = ended.flat();
+    while (all.length > TOLD_AT_ONCE) await tell('EraseBatches', all.splice(0, TOLD_AT_ONCE));
+    await tell('ExpireRecords', all);
   };
 
 export interface EraseDeps {

@@ -4,7 +4,8 @@ import type { LogsEvent } from './catalog.js';
 import type { Keeping } from './keeping.js';
 
 export interface ExpireRecords {
-  readonly type: 'ExpireRecords';
+  /** `EraseBatches` does only what ends with them: there may be more of that than one append holds. */
+  readonly type: 'ExpireRecords' | 'EraseBatches';
   /** Start of a day in UTC, Unix ms: records of days before it go, by their own instant or by their receipt. */
   readonly before: number;
   /** The same for audit records. */
@@ -22,17 +23,15 @@ export const RETENTION_STREAM = 'logs.retention-main';
 export const retention: Decider<RetentionState, ExpireRecords, RetentionEvent> = {
   initialState: { before: 0, auditBefore: 0 },
 
-  decide({ before, auditBefore, ended }, state) {
+  decide({ type, before, auditBefore, ended }, state) {
     // Never back: what has gone once stays gone, also when the retention is made longer.
     const next = {
       before: Math.max(before, state.before),
       auditBefore: Math.max(auditBefore, state.auditBefore),
     };
     if (next.before === state.before && next.auditBefore === state.auditBefore) return [];
-    return [
-      { type: 'RecordsExpired', data: next },
-      ...ended.map((data) => ({ type: 'BatchesErased', data }) as const),
-    ];
+    const erased = ended.map((data) => ({ type: 'BatchesErased', data }) as const);
+    return type === 'EraseBatches' ? erased : [{ type: 'RecordsExpired', data: next }, ...erased];
   },
 
   evolve: { RecordsExpired: (_, expired) => expired, BatchesErased: (state) => state },

@@ -8,8 +8,9 @@ import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
 import { takenFor } from '../../../application/recorded.js';
+import { catalog } from '../../../domain/logs/catalog.js';
 import { keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
-import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
+import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { records as model } from '../../../projections/logs/records.js';
 import { quiet, type Servers, startServers } from '../../support/engines.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../support/logs.js';
@@ -61,9 +62,9 @@ describe('expired records', () => {
     await put([at('of an age to come', 900)], {}, 'prophets');
     now = START + 31 * DAY;
     const ports = { handle, clock, days: 30, auditDays: 365, context: systemContext };
-    const retention = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
-    await retention();
-    await retention();
+    const run = createRetention({ ...ports, receivedBefore: receipts.receivedBefore });
+    await run();
+    await run();
     const facts = await log.read(RETENTION_STREAM);
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
@@ -86,5 +87,26 @@ describe('expired records', () => {
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
     expect(await names()).to.deep.equal(kept);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
+  });
+
+  it('go however many there are whose they were: a directory that is watched has a producer for every file', async () => {
+    const { handle, streams, systemContext } = node.kernel;
+    now = START + 100 * DAY;
+    const many = Array.from({ length: 4000 }, (_, n) => ({
+      producerId: `job-${n}`,
+      day: '20260401',
+      audit: false,
+    }));
+    await createRetention({
+      handle,
+      clock,
+      days: 30,
+      auditDays: 365,
+      receivedBefore: async (_, audit) => (audit ? [] : many),
+      context: systemContext,
+    })();
+    const { state, revision } = await streams.refresh({ catalog, decider: retention }, RETENTION_STREAM);
+    expect(state.before).to.equal(START - DAY / 2 + 70 * DAY);
+    expect(revision).to.be.greaterThan(4000);
   });
 });

@@ -29,6 +29,14 @@ describe('retention', () => {
       .then(expired(9 * DAY, 4 * DAY));
   });
 
+  it('ends keepings before it is told that records have expired, as long as that is not told', () => {
+    const erase = { ...expire(9 * DAY, 3 * DAY, ended), type: 'EraseBatches' as const };
+    given().when(erase).then({ type: 'BatchesErased', data: ended[0]! });
+    given(expired(9 * DAY, 3 * DAY))
+      .when(erase)
+      .thenNothing();
+  });
+
   it('is told once', () =>
     given(expired(9 * DAY, 3 * DAY), { type: 'BatchesErased', data: ended[0]! })
       .when(expire(9 * DAY, 3 * DAY, ended))
