@@ -1,15 +1,16 @@
 /** What the record index lets go when it is no longer kept, and what it does not. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Long } from 'mongodb';
+import { type Collection, Long } from 'mongodb';
 import { aggregate } from '../../../application/logs/aggregate.js';
 import { DAY_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
+import { expire } from '../../../projections/logs/expiry.js';
 import { records } from '../../../projections/logs/records.js';
 import { forgetRequests } from '../../../projections/logs/requests.js';
-import type { RequestRow } from '../../../projections/logs/rows.js';
+import type { BlockRow, RequestRow } from '../../../projections/logs/rows.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
 import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../support/record-index.js';
@@ -124,18 +125,7 @@ describe('the expiry of log records', function () {
     const subject = keepingSubject(keeping);
     await rows.insertMany(Array.from({ length: 2500 }, (_, n) => row(n, subject)));
     await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
-    const marked: number[] = [];
-    const watched = new Proxy(rows, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (name !== 'updateMany') return typeof member === 'function' ? member.bind(target) : member;
-        return async (...args: Parameters<typeof rows.updateMany>) => {
-          const done = await target.updateMany(...args);
-          marked.push(done.matchedCount);
-          return done;
-        };
-      },
-    });
+    const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
     const build = { collection: () => watched } as never;
     const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
     await forgetRequests(build, erased as never);
@@ -144,4 +134,56 @@ describe('the expiry of log records', function () {
     await forgetRequests(build, erased as never);
     expect(marked, 'when it is told again').to.have.length(3);
   });
+
+  it('takes blocks out a few at a time: each may be a thousand times in an index', async () => {
+    const rows = ground.kernel.mongo.models.collection<BlockRow>('blocks_of_all_days');
+    const block = (n: number, to: number) =>
+      ({ _id: `b${n}`, _at: Long.fromNumber(n), received: '20261121', from: 0, to, count: 1500 }) as BlockRow;
+    const before = NOON - (NOON % DAY_MS);
+    await rows.insertMany(Array.from({ length: 8 }, (_, n) => block(n, before - 1)));
+    await rows.insertMany([block(8, before), block(5_000_000, 0)]);
+    await rows.updateOne({ _id: 'b8' }, { $set: { from: before } });
+    const { rows: watched, told: deleted } = telling(rows, 'deleteMany', 'deletedCount');
+    const others: [string, ...string[]][] = [];
+    const build = {
+      parts: async () => ['dscattered'],
+      collection: (part: string) =>
+        part === 'dscattered' ? watched : ground.kernel.mongo.models.collection('sections_of_none'),
+      write: async (part: string, writes: readonly object[]) =>
+        void others.push([part, ...writes.flatMap(Object.keys)]),
+    };
+    const expired = {
+      ...ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired'),
+      position: 1_000_000n,
+    };
+    await expire(build as never, expired as never);
+    expect(deleted).to.deep.equal([3, 3, 2]);
+    const left = (await rows.find().toArray()).map(({ _id }) => _id);
+    expect(left.sort()).to.deep.equal(['b5000000', 'b8']);
+    const hours = ['hours', 'deletePieces', 'deletePieces'];
+    const keepings = ['keepings', 'deletePieces'];
+    expect(others).to.deep.equal([hours, keepings, hours, keepings]);
+  });
 });
+
+/** The same collection, and what each call of a kind tells of how many it was. */
+function telling<Row extends object>(
+  rows: Collection<Row>,
+  call: 'updateMany' | 'deleteMany',
+  count: 'matchedCount' | 'deletedCount',
+) {
+  const told: number[] = [];
+  const watched = new Proxy(rows, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== call) return member.bind(target);
+      return async (...args: readonly unknown[]) => {
+        const done = await member.apply(target, args);
+        told.push(done[count]);
+        return done;
+      };
+    },
+  });
+  return { rows: watched, told };
+}
