@@ -1,4 +1,5 @@
 /** The append of our own, held against the driver's: the same is stored, answered and refused. */
+import { once } from 'node:events';
 import {
   ANY,
   type AppendToStreamOptions,
@@ -12,6 +13,7 @@ import {
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { AppendingClient } from '../../../adapters/eventstore/appending.js';
+import { readAll } from '../../../adapters/eventstore/asked.js';
 import {
   all,
   freshStream,
@@ -69,6 +71,26 @@ describe('an append of our own', () => {
       return { success, nextExpectedRevision, found: await stored(client, stream) };
     });
     expect(ours).to.equal(theirs).and.to.include('naïve 日本');
+  });
+
+  it('is looked for in vain as often as you like: a connection on which reads are broken off is ended', async () => {
+    const stream = freshStream();
+    await own.appendToStream(stream, numbered(1));
+    const subscription = own.subscribeToAll({ filter: streamNameFilter({ prefixes: [stream] }) });
+    let failed: unknown;
+    subscription.on('error', (error) => {
+      failed = error;
+    });
+    await once(subscription, 'data');
+    const kinds = new Set<string | undefined>();
+    for (let round = 0; round < 30; round++) {
+      const look = async (_: unknown, n: number) =>
+        rejection(readAll(() => own.readStream(`${stream}-${n}`))).then((error) => error?.constructor.name);
+      for (const kind of await Promise.all(Array.from({ length: 100 }, look))) kinds.add(kind);
+    }
+    expect([...kinds]).to.deep.equal(['StreamNotFoundError']);
+    expect(failed).to.equal(undefined);
+    await subscription.unsubscribe();
   });
 
   it('is followed as the driver follows it', async () => {
