@@ -50,6 +50,9 @@ export type AlertCommand = JudgeRule | RecordDelivery;
 
 export type AlertEvent = LogsEvent<'AlertRaised' | 'AlertResolved' | 'WebhookDelivered' | 'WebhookFailed'>;
 
+/** So far behind may the clock of a node be that judges. */
+const BEHIND_MS = 120_000;
+
 export const alertStream = (rule: Rule): string => `logs.alert-${rule}`;
 
 export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
@@ -80,13 +83,16 @@ function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: Ale
       { type: 'AlertResolved', data: { rule, alertId: active, resolvedAt: at, reason: verdict.reason } },
     ];
   }
-  // A clock that went back, or another node's that is behind, counts as within the cooldown.
-  if (lastRaisedAt !== undefined && at < lastRaisedAt + cooldownMs) return [];
+  if (lastRaisedAt !== undefined && isCooling(at - lastRaisedAt, cooldownMs)) return [];
   if (active === alertId) return [];
   const { severity, details } = verdict;
   const repeats = active === undefined ? {} : { repeats: active };
   return [{ type: 'AlertRaised', data: { rule, alertId, severity, raisedAt: at, details, ...repeats } }];
 }
+
+/** By a clock a little behind it is still within the cooldown; one that was far ahead must not silence the rule until then. */
+const isCooling = (sinceMs: number, cooldownMs: number): boolean =>
+  sinceMs < cooldownMs && sinceMs >= -BEHIND_MS - cooldownMs;
 
 function recordDelivery({ type: _, failure, ...data }: RecordDelivery, state: AlertState): AlertEvent[] {
   if (!state.undelivered.includes(data.alertId)) return [];

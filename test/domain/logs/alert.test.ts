@@ -58,6 +58,11 @@ describe('an alert', () => {
   it('is not raised by a clock that is behind', () =>
     given(raised('a', 5000)).when(judge('b', 10)).thenNothing());
 
+  it('is raised again once a clock is right that was far ahead', () =>
+    given(raised('a', 500_000))
+      .when(judge('b', 10))
+      .then(raised('b', 10, 'a')));
+
   it('repeats the one before when the trouble outlasts the cooldown', () =>
     given(raised('a', 10))
       .when(judge('b', 1010))

@@ -42,7 +42,8 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
   let running: Running | undefined;
   let closed = false;
   const daily = setInterval(() => {
-    if (!running && Date.now() >= lastRun(log) + DAY) begin().catch(() => {});
+    // One that lies ahead is of a clock that was: it must not keep others off until then.
+    if (!running && Math.abs(Date.now() - lastRun(log)) >= DAY) begin().catch(() => {});
   }, HOUR);
 
   /** Resolves to the id when the beginning is recorded; rejects when it cannot be. */
