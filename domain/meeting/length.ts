@@ -1,7 +1,6 @@
 /** How long the stream of a room may get: it is read whole where it is not remembered, while somebody waits. */
 import type { Rejection } from '../shared/decider.js';
 import { roomExists, roomFull } from './entering.js';
-import type { RoomCommand } from './room.js';
 import type { RoomState } from './state.js';
 
 const OWN = 20_000;
@@ -13,7 +12,7 @@ const ALWAYS = Number.POSITIVE_INFINITY;
  * Facts of a stream up to which there may be more of each. First people change themselves no more, then nobody new comes
  * in, at last nothing is moderated; what goes or ends must be able to, and there is only so much of it.
  */
-const MOST_FACTS: { readonly [type in RoomCommand['type']]: number } = {
+const MOST_FACTS = {
   UpdateOneself: OWN,
   RaiseHand: OWN,
   LowerHand: OWN,
@@ -34,7 +33,7 @@ const MOST_FACTS: { readonly [type in RoomCommand['type']]: number } = {
   LoseNode: ALWAYS,
   EndRoom: ALWAYS,
   EraseMeeting: ALWAYS,
-};
+} as const;
 
 const tooLong: Rejection = {
   rejected: 'meeting/too-long',
@@ -43,7 +42,7 @@ const tooLong: Rejection = {
 };
 
 /** Why a command may bring about nothing more, where that is so. */
-export function tooLongFor({ type }: RoomCommand, state: RoomState): Rejection | undefined {
+export function tooLongFor(type: keyof typeof MOST_FACTS, state: RoomState): Rejection | undefined {
   if (factsOf(state) < MOST_FACTS[type]) return undefined;
   return type === 'JoinRoom' ? roomFull : type === 'OpenRoom' ? roomExists : tooLong;
 }

@@ -30,7 +30,7 @@ export type RoomCommand =
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   const decision = comesTo(command, state);
   const isNothing = isRejection(decision) || decision.length === 0;
-  return isNothing ? decision : (tooLongFor(command, state) ?? decision);
+  return isNothing ? decision : (tooLongFor(command.type, state) ?? decision);
 }
 
 function comesTo(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {

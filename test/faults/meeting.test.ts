@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
-import { come, type Heard, joinedIn, open, type Person } from '../support/meeting-people.js';
+import { come, type Heard, open, type Person, peopleAt } from '../support/meeting-people.js';
 import { bytesIn, shownIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 import { startValve } from '../support/valve.js';
@@ -134,41 +134,6 @@ describe('meetings on two processes of one directory', function () {
     for (const name of ['meeting.room-ACROSS', 'meeting.SignalRelayed.v1'])
       expect(everything.includes(name), name).to.equal(true);
     expect(shownIn(everything, [SDP, CANDIDATE, BYTES, 'A'.repeat(1000)])).to.deep.equal([]);
-  });
-});
-
-describe('a meeting whose log is frozen', function () {
-  this.timeout(90_000);
-  const directory = temporaryDirectory();
-  let server: Server;
-  before(async () => {
-    server = await startServer(directory.path, ['meeting', ...PLENTY, ...SOON]);
-  });
-  after(async () => {
-    process.kill(server.pids.eventstore!, 'SIGCONT');
-    await server.stop('SIGKILL');
-    directory.remove();
-  });
-
-  it('has all come again, however many wait for one another, and nobody sits in it whom it took too late', async () => {
-    const base = server.urls.meeting!;
-    const people = [await come(base, 'FREEZE', 'Ada', { isHost: true })];
-    for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await come(base, 'FREEZE', name));
-    const eve = await open(base);
-    await Promise.all(people.map((each) => each.answered()));
-    process.kill(server.pids.eventstore!, 'SIGSTOP');
-    const since = performance.now();
-    for (const each of people) each.say('raise-hand');
-    eve.say('join', { roomId: 'FREEZE', name: 'Eve' });
-    const told = [...people, eve].map(async ({ closed }) => [(await closed).code, performance.now() - since]);
-    for (const [code, ms] of await Promise.all(told)) {
-      expect(code).to.equal(1013);
-      expect(ms).to.be.below(10_000);
-    }
-    process.kill(server.pids.eventstore!, 'SIGCONT');
-    await eventually(async () => (await peopleAt(base)) === 0);
-    const fay = await come(base, 'FREEZE', 'Fay', { isHost: true });
-    expect(fay.news()).to.deep.equal([joinedIn('FREEZE', fay, 'Fay', true)]);
   });
 });
 
@@ -309,9 +274,6 @@ describe('meetings on nodes that come and go', function () {
     await eventually(async () => (await peopleAt(again)) === 0);
   });
 });
-
-const peopleAt = async (base: string): Promise<number> =>
-  ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;
 
 const relayedBy = async ({ urls }: Server): Promise<number> => {
   const metrics = await (await fetch(`${urls.operations}/metrics`)).text();

@@ -130,3 +130,7 @@ async function settled(person: Person): Promise<void> {
   person.say('chat', { text: BARRIER });
   await eventually(() => person.heard.slice(before).some(({ text }) => text === BARRIER));
 }
+
+/** How many are in meetings, as that node tells. */
+export const peopleAt = async (base: string): Promise<number> =>
+  ((await (await fetch(`${base}/health`)).json()) as { totalParticipants: number }).totalParticipants;

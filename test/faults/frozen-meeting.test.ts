@@ -1,0 +1,41 @@
+/** A meeting whose log is frozen (SIGSTOP) and thawed: everybody is told in time to come again, and nobody is left over. */
+import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { come, joinedIn, open, peopleAt } from '../support/meeting-people.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('a meeting whose log is frozen', function () {
+  this.timeout(90_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, ['meeting', '--meeting-return-ms', '300']);
+  });
+  after(async () => {
+    process.kill(server.pids.eventstore!, 'SIGCONT');
+    await server.stop('SIGKILL');
+    directory.remove();
+  });
+
+  it('has all come again, however many wait for one another, and nobody sits in it whom it took too late', async () => {
+    const base = server.urls.meeting!;
+    const people = [await come(base, 'FREEZE', 'Ada', { isHost: true })];
+    for (const name of ['Bob', 'Cleo', 'Dan']) people.push(await come(base, 'FREEZE', name));
+    const eve = await open(base);
+    await Promise.all(people.map((each) => each.answered()));
+    process.kill(server.pids.eventstore!, 'SIGSTOP');
+    const since = performance.now();
+    for (const each of people) each.say('raise-hand');
+    eve.say('join', { roomId: 'FREEZE', name: 'Eve' });
+    const told = [...people, eve].map(async ({ closed }) => [(await closed).code, performance.now() - since]);
+    for (const [code, ms] of await Promise.all(told)) {
+      expect(code).to.equal(1013);
+      expect(ms).to.be.below(10_000);
+    }
+    process.kill(server.pids.eventstore!, 'SIGCONT');
+    await eventually(async () => (await peopleAt(base)) === 0);
+    const fay = await come(base, 'FREEZE', 'Fay', { isHost: true });
+    expect(fay.news()).to.deep.equal([joinedIn('FREEZE', fay, 'Fay', true)]);
+  });
+});
