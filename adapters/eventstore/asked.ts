@@ -56,7 +56,9 @@ export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise
     }
     return found;
   } catch (error) {
-    reading.cancel().catch(() => {});
+    // A read that was answered ends by itself. To cancel it crosses its end on the way, which HTTP/2 takes for a fault: a
+    // thousand of those, and the connection is given up, with all that others ask on it.
+    if (!(error instanceof StreamNotFoundError)) reading.cancel().catch(() => {});
     throw translated(error);
   } finally {
     clearTimeout(deadline);

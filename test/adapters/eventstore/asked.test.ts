@@ -171,6 +171,7 @@ describe('a call to the event store', () => {
       const missing = new StreamNotFoundError(undefined, 's');
       reading.destroy(missing);
       expect(await rejection(found)).to.equal(missing);
+      expect(reading.cancelled).to.equal(0);
       const { reading: cut, found: lost } = open();
       cut.destroy(raw(14));
       expect(await rejection(lost)).to.be.instanceOf(Unavailable);

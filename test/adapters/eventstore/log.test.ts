@@ -61,6 +61,16 @@ describe('a stream of the log', () => {
     expect(toys(await log.read(stream))).to.deep.equal(['bear']);
   });
 
+  it('is told to be missing however often, and others keep their connection', async () => {
+    const found = new Set<unknown>();
+    for (let round = 0; round < 100; round++)
+      for (const each of await Promise.all(
+        Array.from({ length: 50 }, () => log.read(`toys.box-${randomUUID()}`)),
+      ))
+        found.add(each);
+    expect([...found]).to.deep.equal(['missing']);
+  });
+
   it('is ended by a tombstone, for appends, reads and retention alike, and no harder by a second one', async () => {
     await log.append(stream, 'none', [put('bear')]);
     await log.tombstone(stream);
