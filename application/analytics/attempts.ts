@@ -15,6 +15,9 @@ export interface Attempt {
   readonly timestamp: string;
 }
 
+/** By site. `bytes`: of all of them, counted as they come and go. */
+type Shelf = LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>;
+
 export interface Attempts {
   note(attempt: Attempt): void;
   /** Newest first. */
@@ -31,21 +34,33 @@ const CHARACTER_BYTES = 2;
 
 /** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
 export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
-  /** `bytes`: of all of them, counted as they come and go. */
-  const sites = new LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>({
-    maxSize: limitBytes,
-    sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + CHARACTER_BYTES * siteId.length + bytes,
-  });
+  const half = (): Shelf =>
+    new LRUCache({
+      maxSize: limitBytes / 2,
+      sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + CHARACTER_BYTES * siteId.length + bytes,
+    });
+  /** Apart: whoever makes up ids of sites takes no room of those that there are. */
+  const [known, unknown] = [half(), half()];
   return {
     note(attempt) {
+      const sites = attempt.reason === 'unknown_site' ? unknown : known;
       const { oldestFirst, bytes } = sites.peek(attempt.siteId) ?? { oldestFirst: [], bytes: 0 };
       const dropped = oldestFirst.length === KEPT ? oldestFirst.shift() : undefined;
       oldestFirst.push(attempt);
       const grown = bytesOf(attempt) - (dropped ? bytesOf(dropped) : 0);
       sites.set(attempt.siteId, { oldestFirst, bytes: bytes + grown });
     },
-    of: (siteId) => sites.get(siteId)?.oldestFirst.toReversed() ?? [],
-    cache: { name: 'analytics.attempts', limitBytes, bytes: () => sites.calculatedSize },
+    of: (siteId) =>
+      [unknown, known]
+        .flatMap((sites) => sites.get(siteId)?.oldestFirst ?? [])
+        .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
+        .slice(-KEPT)
+        .reverse(),
+    cache: {
+      name: 'analytics.attempts',
+      limitBytes,
+      bytes: () => known.calculatedSize + unknown.calculatedSize,
+    },
   };
 }
 

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { type Attempt, createAttempts } from '../../../application/analytics/attempts.js';
 
-const attempt = (siteId: string, path = '/'): Attempt => ({
-  accepted: false,
-  reason: 'unknown_site',
+const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknown_site'): Attempt => ({
+  accepted: reason === null,
+  reason,
   siteId,
   host: 'example.com',
   path,
@@ -37,8 +37,24 @@ describe('attempts', () => {
     const attempts = createAttempts(100_000);
     attempts.note(attempt('first'));
     for (let n = 0; n < 5000; n++) attempts.note(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`));
-    expect(attempts.cache.bytes()).to.be.within(50_000, 100_000);
+    expect(attempts.cache.bytes()).to.be.within(25_000, 100_000);
     expect(attempts.of('first')).to.deep.equal([]);
     expect(attempts.of('flood-4999')).to.have.lengthOf(1);
+  });
+
+  it('stay, of sites that there are, whatever ids strangers make up', () => {
+    const attempts = createAttempts(100_000);
+    attempts.note(attempt('demo', '/counted', null));
+    for (let n = 0; n < 5000; n++) attempts.note(attempt(`flood-${n}`));
+    expect(attempts.of('demo').map(({ path }) => path)).to.deep.equal(['/counted']);
+  });
+
+  it('of an id that was no site before are told with those', () => {
+    const attempts = createAttempts();
+    for (let n = 0; n < 40; n++) attempts.note(attempt('late', `/${n}`));
+    for (let n = 40; n < 60; n++) attempts.note(attempt('late', `/${n}`, null));
+    expect(attempts.of('late').map(({ path }) => path)).to.deep.equal(
+      Array.from({ length: 50 }, (_, n) => `/${59 - n}`),
+    );
   });
 });
