@@ -17,12 +17,15 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 };
 
+/** Pages that isolate themselves take nothing of other origins that does not say so. */
+const FOR_ALL = { Vary: 'Origin', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+
 /** A beacon always sends credentials, and so needs its origin named; everything else is for pages of this origin. */
 const cors: Cors = ({ origin, path, preflight }): { readonly [name: string]: string } => {
   if (!PUBLIC.has(path)) return {};
-  if (origin === undefined) return { Vary: 'Origin' };
+  if (origin === undefined) return FOR_ALL;
   return {
-    Vary: 'Origin',
+    ...FOR_ALL,
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Credentials': 'true',
     ...(preflight ? PREFLIGHT : {}),

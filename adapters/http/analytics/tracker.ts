@@ -30,8 +30,6 @@ export function trackerRoute(): Route {
         headers: {
           ...same,
           'Content-Type': 'text/javascript; charset=utf-8',
-          // Pages that isolate themselves load nothing of other origins that does not say so.
-          'Cross-Origin-Resource-Policy': 'cross-origin',
         },
       };
     },

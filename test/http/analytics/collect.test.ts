@@ -235,6 +235,7 @@ describe('collecting hits', function () {
         expect(answer.headers.get('access-control-allow-origin')).to.equal('https://example.com');
         expect(answer.headers.get('access-control-allow-credentials')).to.equal('true');
         expect(answer.headers.get('vary')).to.match(/\bOrigin\b/);
+        expect(answer.headers.get('cross-origin-resource-policy')).to.equal('cross-origin');
       }
       const allowed = asked[2]!.headers.get('access-control-allow-headers')?.toLowerCase();
       expect(allowed).to.include('content-type').and.include('x-analytics-token');
