@@ -32,8 +32,8 @@ export interface SitePorts {
   readonly clock: Clock;
   /** How many days were counted of a site. */
   readonly countDays: (instance: string) => Promise<number>;
-  /** Where pages find the tracker. */
-  readonly origin: () => string;
+  /** Below which pages find the tracker: an origin, or a path of one, without a slash behind. */
+  readonly base: () => string;
 }
 
 /** A site as it is written; a token that is empty is none. */
@@ -63,7 +63,7 @@ const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
 
 export type Sites = ReturnType<typeof createSites>;
 
-export function createSites({ handle, directory, vault, derivation, clock, countDays, origin }: SitePorts) {
+export function createSites({ handle, directory, vault, derivation, clock, countDays, base }: SitePorts) {
   async function create(
     { id, ingestToken = '', ...written }: SiteWishes,
     context: CommandContext,
@@ -157,7 +157,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
       domains,
       allowedEventProperties,
       hasIngestToken: tokenHash !== null,
-      snippet: `<script defer src="${origin()}/m.js" data-site="${id}"></script>`,
+      snippet: `<script defer src="${base()}/m.js" data-site="${id}"></script>`,
       createdAt: new Date(createdAt).toISOString(),
       updatedAt: new Date(updatedAt).toISOString(),
     };

@@ -66,7 +66,7 @@ export const analytics: Service<typeof catalog> = {
         await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
         return days.countDays(instance);
       },
-      origin: () => new URL(values['analytics.appUrl'] ?? url()).origin,
+      base: () => baseOf(values['analytics.appUrl'] ?? url()),
     });
     const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
     const appender = createAppender({ log, logger, appended });
@@ -185,6 +185,12 @@ export const analytics: Service<typeof catalog> = {
     };
   },
 };
+
+/** Of an address that people are given, as it stands before further paths. */
+function baseOf(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+$/, '');
+}
 
 /** What one network may ask for: any address can be named, and each that is gets a stream. */
 const LINKS_PER_NETWORK = 300;

@@ -96,7 +96,7 @@ async function sitesOf(kernel: Kernel) {
   const counted = createDayReader({ db: kernel.mongo.models, vault, build });
   const directory = createDirectory({ streams, heard: () => 0n });
   const countDays = async (instance: string) => (state ? counted.countDays(instance) : 0);
-  const sites = createSites({ ...kernel, directory, countDays, origin: () => 'http://localhost' });
+  const sites = createSites({ ...kernel, directory, countDays, base: () => 'http://localhost' });
   const context = () => systemContext('operator');
 
   async function makeRoom(mayReplace: boolean): Promise<void> {

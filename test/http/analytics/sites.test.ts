@@ -38,7 +38,7 @@ describe('sites', function () {
       domains: ['shop.example', 'example.com'],
       allowedEventProperties: ['plan'],
       hasIngestToken: true,
-      snippet: `<script defer src="https://stats.example/m.js" data-site="${id}"></script>`,
+      snippet: `<script defer src="https://stats.example/below/m.js" data-site="${id}"></script>`,
     });
     expect(createdAt).to.match(ISO).and.equal(updatedAt);
     expect(await listed(id)).to.deep.equal(body.site);
