@@ -6,7 +6,7 @@ import { type Reason, reasonFor } from '../../domain/analytics/rules.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
-import { collected, dayOf } from '../../domain/analytics/traffic.js';
+import { collected, dayOf, type HitsCollected } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { cut } from '../../domain/shared/text.js';
 import type { Agents } from '../agents.js';
@@ -15,7 +15,7 @@ import { later } from '../reflecting.js';
 import type { Attempts } from './attempts.js';
 import type { Collecting, Counted } from './collecting.js';
 import type { Directory } from './directory.js';
-import type { Requests } from './requests.js';
+import type { Requests, StoredRequest } from './requests.js';
 import type { VisitorDays } from './visitor-days.js';
 
 export interface CollectPorts {
@@ -83,7 +83,9 @@ export function createCollect(ports: CollectPorts) {
     const judged = await judge(payloads, sender, userAgent);
     if (isRejection(judged)) return judged;
     const now = clock.now();
-    const position = judged.some(isAccepted) ? await store(judged, sender, userAgent, now) : undefined;
+    const position = judged.some(isAccepted)
+      ? await store(judged, sender, userAgent, now)
+      : await toldBefore(judged, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
     for (const each of judged) attempts.note(attemptOf(each, sender, timestamp));
@@ -141,16 +143,18 @@ export function createCollect(ports: CollectPorts) {
       else bySite.set(site, [{ hit, visitor }]);
     }
     if (sender.isKeyed) {
-      // The address goes no further than the day's key: nobody can be found by it once the day is over.
-      const context = sender.context(sender.token ?? digest?.(`${address}\n`) ?? '');
+      const context = contextOf(sender, digest);
       const groups = Array.from(bySite, ([site, counted]) => {
         const visitors = new Set(counted.flatMap(({ visitor }) => visitor ?? []));
         return { site, hits: counted.map(({ hit }) => hit), fresh: collecting.fresh(site, now, visitors) };
       });
-      const events = groups.map(({ site, hits, fresh }) => collected(site, now, hits, fresh, ports.storeRaw));
-      return requests(events, context, () => {
-        for (const { site, fresh } of groups) collecting.told(site, now, fresh);
-      });
+      const [first, ...others] = groups.map(({ site, hits, fresh }) =>
+        collected(site, now, hits, fresh, ports.storeRaw),
+      );
+      const stored = await requests.store([withReasons(first!, judged), ...others], context);
+      if (isRejection(stored)) return stored;
+      if (stored.isFirst) for (const { site, fresh } of groups) collecting.told(site, now, fresh);
+      return asTold(judged, stored);
     }
     const { correlationId } = sender.context('');
     const positions = Array.from(bySite, async ([site, counted]) => {
@@ -167,9 +171,43 @@ export function createCollect(ports: CollectPorts) {
     return last === 0n ? undefined : last;
   }
 
+  /**
+   * Of what is ignored now, perhaps it was counted when it came first, and its site has been changed since. Who does not
+   * want to be seen is ignored each time, and looked for nowhere.
+   */
+  async function toldBefore(
+    judged: readonly Judgement[],
+    sender: Sender,
+    now: number,
+  ): Promise<Position | undefined | Rejection> {
+    if (!sender.isKeyed || sender.privacySignal || judged.length === 0) return undefined;
+    const digest = sender.token === undefined ? await visitorDays.digester(dayOf(now)) : undefined;
+    const found = await requests.find(contextOf(sender, digest));
+    return found && !isRejection(found) ? asTold(judged, found) : found;
+  }
+
+  function asTold(judged: readonly Judgement[], { reasons, position }: StoredRequest): Position {
+    for (const [index, each] of judged.entries())
+      each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
+    return position;
+  }
+
   async function isThere({ siteId, instance }: Site): Promise<boolean> {
     return (await directory.find([siteId]))(siteId)?.instance === instance;
   }
+}
+
+/** The address goes no further than the day's key: nobody can be found by it once the day is over. */
+const contextOf = ({ context, token, address }: Sender, digest: Digester | undefined) =>
+  context(token ?? digest?.(`${address}\n`) ?? '');
+
+/** Why some were ignored, to be told again. */
+function withReasons(
+  event: HitsCollected,
+  judged: readonly { readonly reason: Reason | undefined }[],
+): HitsCollected {
+  if (judged.every(isAccepted)) return event;
+  return { ...event, data: { ...event.data, reasons: judged.map(({ reason }) => reason ?? null) } };
 }
 
 const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;

@@ -4,7 +4,7 @@ import { requestStream } from '../../domain/analytics/traffic.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { factSeed, newEvent, type Origin } from '../command/new-event.js';
 import { misusedKey } from '../command/repetition.js';
-import type { CommandContext, EventLog, Position } from '../ports.js';
+import type { CommandContext, EventLog, Position, RecordedEvent } from '../ports.js';
 
 export interface RequestPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
@@ -24,27 +24,43 @@ const EXPIRED: Rejection = {
 
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Stores a request, of which `isFirst` is told then, or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
-export const createRequests =
-  ({ log, origin, retentionDays, appended }: RequestPorts) =>
-  async (
-    events: readonly HitsCollected[],
-    context: CommandContext,
-    isFirst: () => void,
-  ): Promise<Position | Rejection> => {
-    const stream = requestStream(context.commandId);
-    await log.retain(stream, { maxAgeSeconds: retentionDays * DAY_SECONDS });
-    const all = events.map((event, index) =>
-      newEvent(origin, stream, event, index, context, factSeed(event, context)),
-    );
-    const done = await log.append(stream, 'none', all);
-    if (done.outcome === 'appended') {
+/** A request as it stands in the log. */
+export interface StoredRequest {
+  readonly position: Position;
+  readonly isFirst: boolean;
+  /** Why each payload was ignored, as it was told first; undefined where all were counted. */
+  readonly reasons: HitsCollected['data']['reasons'];
+}
+
+export function createRequests({ log, origin, retentionDays, appended }: RequestPorts) {
+  /** What was stored under its key before; undefined for nothing. */
+  async function find(context: CommandContext): Promise<StoredRequest | Rejection | undefined> {
+    const found = await log.read(requestStream(context.commandId), { limit: 1 });
+    const first =
+      typeof found === 'string' ? undefined : (found[0] as RecordedEvent<HitsCollected> | undefined);
+    if (!first) return undefined;
+    const { position, metadata, data } = first;
+    if (metadata.fingerprint !== context.fingerprint) return misusedKey('analytics');
+    return { position, isFirst: false, reasons: data.reasons };
+  }
+
+  return {
+    find,
+
+    /** Or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
+    async store(
+      events: readonly HitsCollected[],
+      context: CommandContext,
+    ): Promise<StoredRequest | Rejection> {
+      const stream = requestStream(context.commandId);
+      await log.retain(stream, { maxAgeSeconds: retentionDays * DAY_SECONDS });
+      const all = events.map((event, index) =>
+        newEvent(origin, stream, event, index, context, factSeed(event, context)),
+      );
+      const done = await log.append(stream, 'none', all);
+      if (done.outcome !== 'appended') return (await find(context)) ?? EXPIRED;
       appended(stream, done.position, all.length);
-      isFirst();
-      return done.position;
-    }
-    const found = await log.read(stream, { limit: 1 });
-    const first = typeof found === 'string' ? undefined : found[0];
-    if (!first) return EXPIRED;
-    return first.metadata.fingerprint === context.fingerprint ? first.position : misusedKey('analytics');
+      return { position: done.position, isFirst: true, reasons: events[0]?.data.reasons };
+    },
   };
+}

@@ -82,7 +82,8 @@ export const catalog = {
     /**
      * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
      * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.
-     * `isRaw`: a record of it is kept for those who look for a fault.
+     * `isRaw`: a record of it is kept for those who look for a fault. `reasons`: of a request with an `Idempotency-Key`, in
+     * its first event, why each of its payloads was ignored, null where it counts; left out where all of them do.
      */
     HitsCollected: event(
       object(
@@ -94,7 +95,7 @@ export const catalog = {
           events: count,
           secret: object({ hits: { type: 'array', items: hit }, visitors: texts }),
         },
-        { isRaw: { type: 'boolean' } },
+        { isRaw: { type: 'boolean' }, reasons: { type: 'array', items: oneOf(id, none) } },
       ),
       { sealed: { subject: siteSubject, erased: { hits: [], visitors: [] }, large: true } },
     ),

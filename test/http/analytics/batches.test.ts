@@ -1,7 +1,7 @@
 /** Several hits at a time, the same request again, and several nodes: every hit is counted once. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { useAnalytics } from '../../support/analytics-node.js';
+import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 
 const IGNORED = (reason: string) => ({ accepted: false, reason });
 const ACCEPTED = { accepted: true };
@@ -70,6 +70,37 @@ describe('collecting several hits', function () {
       for (const each of answers) expect(each).to.deep.equal(answers[0]);
       expect(await collect(batch, keyed(key))).to.deep.equal(answers[0]);
       expect(await hitsOf(id)).to.have.lengthOf(2);
+    });
+
+    it('answers a request as the first time, also where its site is another one since', async () => {
+      const [id, other] = [await site(), await site()];
+      const [one, some, none] = [
+        { site: id },
+        [{ site: id }, { site: other, host: 'later.test' }],
+        { site: 'later' },
+      ];
+      const change = (domains: string[]) => async (of: string) =>
+        when('PUT', `/api/sites/${of}`, asAdmin({ body: { domains } })).thenAnswered(200);
+      const ask = async () => [
+        await collect(one, keyed(`${id}-one`)),
+        await collect(some, keyed(`${id}-some`)),
+        await collect(none, keyed(`${id}-none`)),
+      ];
+      const answers = await ask();
+      expect(answers).to.deep.equal([
+        ACCEPTED,
+        { results: [ACCEPTED, IGNORED('host_not_allowed')] },
+        IGNORED('unknown_site'),
+      ]);
+      await change(['example.com', 'later.test'])(other);
+      expect(await ask()).to.deep.equal(answers);
+      await change([])(id);
+      expect(await ask()).to.deep.equal(answers);
+      await when('DELETE', `/api/sites/${id}`, asAdmin()).thenAnswered(200);
+      expect(await ask()).to.deep.equal(answers);
+      expect(await hitsOf(other)).to.deep.equal([]);
+      const headers = { ...keyed(`${id}-one`), origin: 'https://example.com' };
+      await when('POST', '/api/collect', { body: { site: id, path: '/other' }, headers }).thenRefused(422);
     });
 
     it('is refused with another body, and is each caller its own', async () => {
