@@ -1,6 +1,6 @@
 /**
- * What a subscription says, read from its bytes: the driver makes several objects of each field, and copies each text
- * twice, which was a third of all that it costs to write an event and to hear of it.
+ * What a subscription says, and a stream that is read, from its bytes: the driver makes several objects of each field,
+ * and copies each text twice, which was a third of all that it costs to write an event and to hear of it.
  */
 import type { ResolvedEvent } from '@eventstore/db-client';
 
@@ -30,7 +30,7 @@ export const readAnswer = (bytes: Buffer): HeardEvent | Answer => {
 
 /** The fields of `streams.proto` and `shared.proto`. */
 const READ_RESP = { event: 1 };
-const READ_EVENT = { event: 1, commitPosition: 3 };
+const READ_EVENT = { event: 1, commitPosition: 3, noPosition: 4 };
 const RECORDED = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, metadata: 6, custom: 7, data: 8 };
 const UUID = { string: 2 };
 const STREAM_IDENTIFIER = { name: 3 };
@@ -48,7 +48,8 @@ function eventOf(bytes: Buffer): ResolvedEvent | undefined {
   for (let field = resolved.next(); field > 0; field = resolved.next()) {
     if (field === READ_EVENT.event) event = recorded(resolved.message());
     else if (field === READ_EVENT.commitPosition) commitPosition = resolved.integer();
-    // A link, which nobody here asks to be resolved, or what is said of a log without positions.
+    else if (field === READ_EVENT.noPosition) resolved.skip();
+    // A link, which nobody here asks to be resolved.
     else return undefined;
   }
   return event && { event, ...(commitPosition !== undefined && { commitPosition }) };

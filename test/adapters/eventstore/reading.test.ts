@@ -101,6 +101,14 @@ describe('what a subscription says', () => {
     }
   });
 
+  it('may have no position, as streams of older servers', () => {
+    const bytes = answer({}, (event) => {
+      event.clearCommitPosition();
+      event.setNoPosition(new shared.Empty());
+    });
+    expect((readAnswer(bytes) as HeardEvent).event).to.deep.equal(theirs(bytes));
+  });
+
   it('may have fields that are not known yet', () => {
     const [plain, event] = [answer({}), recorded({}).serializeBinary()];
     // Of each kind of field, one more: a number, 64 and 32 bits, bytes.
