@@ -45,6 +45,9 @@ const calls = new WeakMap<Connection, Call | Promise<Call>>();
 /** By correlation id: who waits for an answer over a call. */
 const waiting = new WeakMap<Call, Map<string, Waiting>>();
 
+/** By every clock: what the driver takes for never is a year from now by this machine's, which may be years behind. */
+const NEVER = new Date(Date.UTC(9999, 0));
+
 export class AppendingClient extends EventStoreDBClient {
   /** `url`: a connection string. */
   static open(url: string): AppendingClient {
@@ -112,7 +115,8 @@ export class AppendingClient extends EventStoreDBClient {
     const correlationId = randomUUID();
     const request = new messages.BatchAppendReq();
     request.setCorrelationId(driver.createUUID(correlationId));
-    request.setOptions(optionsOf(stream, expectedRevision, this.createDeadline(deadline)));
+    const until = deadline === Number.POSITIVE_INFINITY ? NEVER : this.createDeadline(deadline);
+    request.setOptions(optionsOf(stream, expectedRevision, until));
     request.setProposedMessagesList([events].flat().map(proposed));
     request.setIsFinal(true);
     return new Promise((...each) => {
