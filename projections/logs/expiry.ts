@@ -1,12 +1,13 @@
 /** Takes out of a build of the record index what is no longer kept: by instant, and by receipt. */
-import type { Position, RecordedEvent, Vault } from '../../application/ports.js';
+import type { Filter, Long } from 'mongodb';
+import type { RecordedEvent, Vault } from '../../application/ports.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { dayName } from '../../domain/logs/instant.js';
 import { type Build, longOf, type RowWrite } from '../projection.js';
 import { later } from './gathering.js';
 import { sealBlock, sectionsId } from './packing.js';
-import { HOURS, KEEPINGS, type Part, readPart, sectionsIn } from './parts.js';
-import type { BlockRow, SectionsRow } from './rows.js';
+import { HOURS, KEEPINGS, readPart, SCATTERED_PARTS, sectionsIn } from './parts.js';
+import type { BlockRow, KeepingRow, SectionsRow } from './rows.js';
 import { openTexts } from './sealing.js';
 import { KINDS } from './sections.js';
 
@@ -18,61 +19,69 @@ const DELETED_AT_ONCE = 4000;
 
 /**
  * Days that are over go as whole collections; what a later day holds of a receipt that is over goes row by row, and
- * of blocks whose records are of many days, record by record. All of it goes piece by piece.
+ * of blocks whose records are of many days, record by record. All of it goes piece by piece, and is found by an index.
  */
 export async function expire(
   build: Build,
   { data: expired, position }: RecordedEvent<LogsEvent<'RecordsExpired'>>,
 ): Promise<void> {
-  const untouched = { _at: { $lt: longOf(position) } };
+  const left = new Set<string>();
   for (const name of await build.parts()) {
     const part = readPart(name);
     if (!part) continue;
-    const before = part.audit ? expired.auditBefore : expired.before;
-    if (part.to < before) {
-      await build.drop(sectionsIn(name));
-      await build.drop(name);
-    } else await expireBlocks(build, part, before, position);
+    left.add(name);
+    if (part.to >= (part.audit ? expired.auditBefore : expired.before)) continue;
+    left.delete(name);
+    await build.drop(sectionsIn(name));
+    await build.drop(name);
   }
+  const at = longOf(position);
+  const untouched = { _at: { $lt: at } };
   for (const audit of [false, true]) {
     const before = audit ? expired.auditBefore : expired.before;
-    const received = { audit, received: { $lt: dayName(before) }, ...untouched };
+    const received = { audit, received: { $lt: dayName(before) } };
+    for await (const { _id: subject, parts } of build.collection<KeepingRow>(KEEPINGS).find(received))
+      for (const part of parts ?? []) if (left.has(part)) await remove(build, part, { subject }, at);
+    for (const part of SCATTERED_PARTS)
+      if (left.has(part) && readPart(part)?.audit === audit) {
+        await remove(build, part, { to: { $lt: before } }, at);
+        await shorten(build, part, before, at);
+      }
     const hours = { audit, hour: { $lt: before }, ...untouched };
-    await build.write(HOURS, [{ deletePieces: { filter: hours } }, { deletePieces: { filter: received } }]);
-    await build.write(KEEPINGS, [{ deletePieces: { filter: received } }]);
+    const over = { ...received, ...untouched };
+    await build.write(HOURS, [{ deletePieces: { filter: hours } }, { deletePieces: { filter: over } }]);
+    await build.write(KEEPINGS, [{ deletePieces: { filter: over } }]);
   }
 }
 
-/** Blocks of a receipt that is over, and of scattered ones all or a part of what is of days that are over. */
-async function expireBlocks(build: Build, part: Part, before: number, position: Position): Promise<void> {
-  const blocks = build.collection<BlockRow>(part.name);
-  const sections = build.collection<SectionsRow>(sectionsIn(part.name));
-  const at = longOf(position);
-  const received = dayName(before);
+/** Blocks that no later event has touched, with what they are made of. */
+async function remove(build: Build, part: string, which: Filter<BlockRow>, at: Long): Promise<void> {
+  const blocks = build.collection<BlockRow>(part);
+  const sections = build.collection<SectionsRow>(sectionsIn(part));
   let over: string[] = [];
   let records = 0;
-  const remove = async () => {
-    const all = over;
-    [over, records] = [[], 0];
-    if (all.length === 0) return;
+  const removeSome = async () => {
     // What they are made of goes first: nobody would find it after them.
-    const made = all.flatMap((id) => KINDS.map((kind) => sectionsId(id, kind)));
+    const made = over.flatMap((id) => KINDS.map((kind) => sectionsId(id, kind)));
     await sections.deleteMany({ _id: { $in: made } });
-    await blocks.deleteMany({ _id: { $in: all } });
+    await blocks.deleteMany({ _id: { $in: over } });
+    [over, records] = [[], 0];
   };
-  const projection = { _at: 1, received: 1, from: 1, to: 1, count: 1 };
-  for await (const { _id, _at, ...row } of blocks.find({}, { projection, batchSize: LOOKED_AT_ONCE })) {
+  const looked = { projection: { _at: 1, count: 1 }, batchSize: LOOKED_AT_ONCE };
+  for await (const { _id, _at, count } of blocks.find(which, looked)) {
     if (!_at.lessThan(at)) continue;
-    if (row.received < received || row.to < before) {
-      over.push(_id);
-      records += row.count;
-      if (records >= DELETED_AT_ONCE) await remove();
-    } else if (row.from < before) {
-      const whole = await blocks.findOne({ _id });
-      if (whole) await build.write(part.name, [await shortening(build.vault, whole, before)]);
-    }
+    over.push(_id);
+    records += count;
+    if (records >= DELETED_AT_ONCE) await removeSome();
   }
-  await remove();
+  if (over.length > 0) await removeSome();
+}
+
+/** Blocks that have records of days that are over, and others. */
+async function shorten(build: Build, part: string, before: number, at: Long): Promise<void> {
+  const looked = { batchSize: LOOKED_AT_ONCE };
+  for await (const row of build.collection<BlockRow>(part).find({ from: { $lt: before } }, looked))
+    if (row._at.lessThan(at)) await build.write(part, [await shortening(build.vault, row, before)]);
 }
 
 /** Without the key the row goes. */

@@ -141,14 +141,13 @@ describe('the expiry of log records', function () {
       ({ _id: `b${n}`, _at: Long.fromNumber(n), received: '20261121', from: 0, to, count: 1500 }) as BlockRow;
     const before = NOON - (NOON % DAY_MS);
     await rows.insertMany(Array.from({ length: 8 }, (_, n) => block(n, before - 1)));
-    await rows.insertMany([block(8, before), block(5_000_000, 0)]);
-    await rows.updateOne({ _id: 'b8' }, { $set: { from: before } });
+    await rows.insertMany([block(5_000_000, 0), { ...block(8, before), from: before }]);
     const { rows: watched, told: deleted } = telling(rows, 'deleteMany', 'deletedCount');
     const others: [string, ...string[]][] = [];
     const build = {
       parts: async () => ['dscattered'],
       collection: (part: string) =>
-        part === 'dscattered' ? watched : ground.kernel.mongo.models.collection('sections_of_none'),
+        part === 'dscattered' ? watched : ground.kernel.mongo.models.collection(`of_none.${part}`),
       write: async (part: string, writes: readonly object[]) =>
         void others.push([part, ...writes.flatMap(Object.keys)]),
     };
