@@ -37,6 +37,13 @@ const BYTES_REMEMBERED = 24 * 1024 * 1024;
 /** A rebuild reads faster than is good for memory: what is this large is written before the batch ends. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
+/** A block that gathers, with what it took in memory when something was added last. */
+interface Gathered {
+  readonly part: string;
+  readonly gathering: Gathering;
+  bytes: number;
+}
+
 export interface Indexing {
   take(event: RecordedEvent<RecordsIngested>): Promise<void>;
   /** Writes all that was taken. */
@@ -46,7 +53,7 @@ export interface Indexing {
 /** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
 export function startIndexing(build: Build): Indexing {
   const { vault } = build;
-  const gatherings = new Map<string, { readonly part: string; readonly gathering: Gathering }>();
+  const gatherings = new Map<string, Gathered>();
   const hours = new Map<string, HourTally>();
   const prepared = new Set<string>();
   const keepings = new Set<string>();
@@ -55,6 +62,8 @@ export function startIndexing(build: Build): Indexing {
   const breathe = breather();
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
+  /** Of all that gather: to add it up for every event would take longer than all else, where a thousand do. */
+  let gatheredBytes = 0;
 
   const write = (part: string, some: readonly RowWrite[]) => {
     for (const each of some) group(writes, part, each);
@@ -101,7 +110,7 @@ export function startIndexing(build: Build): Indexing {
       hours.get(id)!.add(event.position, some);
       changed.hours.add(id);
     }
-    if (gatheredBytes() > BYTES_REMEMBERED || hours.size > MOST_REMEMBERED) await flush();
+    if (gatheredBytes > BYTES_REMEMBERED || hours.size > MOST_REMEMBERED) await flush();
     else if (bytes > FLUSH_BYTES) await writeAll();
   }
 
@@ -131,8 +140,9 @@ export function startIndexing(build: Build): Indexing {
       return;
     }
     const key = `${part} ${owner.subject}`;
-    const known = gatherings.get(key) ?? {
+    const known: Gathered = gatherings.get(key) ?? {
       part,
+      bytes: 0,
       gathering: await resumeGathering(build.collection<BlockRow>(part), owner, apart, (row) =>
         openTexts(vault, row),
       ),
@@ -142,7 +152,14 @@ export function startIndexing(build: Build): Indexing {
     gatherings.set(key, known);
     changed.gatherings.add(key);
     const full = known.gathering.add(position, some);
+    measure(known);
     if (full) await put(part, full);
+  }
+
+  function measure(known: Gathered) {
+    gatheredBytes -= known.bytes;
+    known.bytes = known.gathering.size();
+    gatheredBytes += known.bytes;
   }
 
   /** So that all of them are remembered. */
@@ -172,9 +189,10 @@ export function startIndexing(build: Build): Indexing {
 
   async function flush() {
     for (const key of changed.gatherings) {
-      const { part, gathering } = gatherings.get(key)!;
-      const rest = gathering.pack();
-      if (rest) await put(part, rest);
+      const known = gatherings.get(key)!;
+      const rest = known.gathering.pack();
+      if (rest) await put(known.part, rest);
+      measure(known);
       if (bytes > FLUSH_BYTES) await writeAll();
     }
     changed.gatherings.clear();
@@ -187,10 +205,9 @@ export function startIndexing(build: Build): Indexing {
     write(KEEPINGS, Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
-    let left = gatheredBytes();
-    for (const [key, { gathering }] of gatherings) {
-      if (gatherings.size <= MOST_REMEMBERED && left <= BYTES_REMEMBERED) break;
-      left -= gathering.size();
+    for (const [key, known] of gatherings) {
+      if (gatherings.size <= MOST_REMEMBERED && gatheredBytes <= BYTES_REMEMBERED) break;
+      gatheredBytes -= known.bytes;
       gatherings.delete(key);
     }
     if (hours.size > MOST_REMEMBERED) hours.clear();
@@ -207,12 +224,6 @@ export function startIndexing(build: Build): Indexing {
     );
     for (const parts of [...chunks(sections!, PARTS_AT_ONCE), ...chunks(rows!, PARTS_AT_ONCE)])
       await Promise.all(parts.map(([part, some]) => build.write(part, some)));
-  }
-
-  function gatheredBytes() {
-    let sum = 0;
-    for (const { gathering } of gatherings.values()) sum += gathering.size();
-    return sum;
   }
 
   return { take, flush };
