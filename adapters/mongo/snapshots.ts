@@ -1,7 +1,7 @@
 /** Snapshots of folds in MongoDB: in pieces that a document holds, replaced as a whole. */
 import { randomUUID } from 'node:crypto';
 import { type Db, Long, MongoServerError } from 'mongodb';
-import type { Snapshots } from '../../application/follow/seed.js';
+import type { Parts, Snapshots } from '../../application/follow/seed.js';
 import type { Position } from '../../application/ports.js';
 import { nextTurn } from '../../application/turns.js';
 
@@ -60,7 +60,7 @@ export function createSnapshots(db: Db): Snapshots {
       if (standing?.position.equals(at) && standing.version === version) return true;
       const prefix = `${piecesOf(service, position)}${randomUUID()}:`;
       let count = 0;
-      for (const text of textsOf(parts)) {
+      for await (const text of textsOf(parts)) {
         await pieces.insertOne({ _id: prefix + String(count++).padStart(6, '0'), text });
         await nextTurn();
       }
@@ -86,10 +86,10 @@ export function createSnapshots(db: Db): Snapshots {
   };
 }
 
-function* textsOf(parts: Iterable<unknown>): Generator<string> {
+async function* textsOf(parts: Parts): AsyncGenerator<string> {
   let some: string[] = [];
   let length = 0;
-  for (const part of parts) {
+  for await (const part of parts) {
     const text = JSON.stringify(part);
     if (length > 0 && length + text.length > PIECE) {
       yield `[${some.join()}]`;

@@ -1,5 +1,6 @@
 /** Who is told what: a pure fold of the log, tested without a socket. One per service. */
-import type { Fold, Living, SnapshotForm } from '../../application/follow/seed.js';
+import type { Reaches } from '../../application/follow/reached.js';
+import type { Fold, SnapshotForm } from '../../application/follow/seed.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { entryOf } from '../../domain/shared/on.js';
@@ -10,12 +11,10 @@ export interface Audience<State, Event extends DomainEvent> {
   readonly on: {
     readonly [Type in Event['type']]: Hearing<State, RevealedEvent<Extract<Event, { readonly type: Type }>>>;
   };
-  /** Where all that it folds stands, if that is in few streams: they are read from their beginning at each start. */
-  readonly streams?: readonly string[];
-  /** Else how the state is kept for the next start; without, its facts are looked for in all of the log at each. */
+  /** Where all that it folds stands in few streams: how far each of these is in a state, also in the initial one. */
+  reached?(state: State): Reaches;
+  /** How the state is kept for the next start; without, its facts are looked for in all of the log at each. */
   readonly snapshot?: SnapshotForm<State>;
-  /** Else which of many streams its state stands in, where something sealed is in it. */
-  readonly living?: Living<State>;
 }
 
 /** What one event means; of one that changes nothing and is for nobody there is nothing to say. */
@@ -29,14 +28,13 @@ export interface Hearing<State, Event> {
 /** What of an audience is folded before anybody listens: by those events that it has an `evolve` for. */
 export function foldOf<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
   const on: { readonly [type: string]: Hearing<State, RevealedEvent> } = audience.on;
-  const { initialState, streams, snapshot, living } = audience;
+  const { initialState, reached, snapshot } = audience;
   return {
     initialState,
     types: Object.keys(on).filter((type) => on[type]?.evolve),
     evolve: (state, event) => entryOf(on, event.type)?.evolve?.(state, event) ?? state,
-    streams,
+    reached,
     snapshot,
-    living,
   };
 }
 

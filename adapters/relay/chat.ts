@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../application/chat/admission.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import type { ChatEvent, catalog } from '../../domain/chat/catalog.js';
-import { CHANNELS } from '../../domain/chat/channels.js';
-import { ROSTER } from '../../domain/chat/roster.js';
 import type { Audience, Message } from './audience.js';
 import { channelsOn } from './chat/channels.js';
 import { conversationsOn } from './chat/conversations.js';
@@ -12,6 +10,7 @@ import { messagesOn } from './chat/messages.js';
 import { presenceOn } from './chat/presence.js';
 import { rosterOn } from './chat/roster.js';
 import { settingsOn } from './chat/settings.js';
+import { snapshot } from './chat/snapshot.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './chat/state.js';
 import type { Relay } from './relay.js';
 
@@ -20,7 +19,8 @@ export type { ChatState } from './chat/state.js';
 
 export const chat: Audience<ChatState, ChatEvent> = {
   initialState,
-  streams: [ROSTER, CHANNELS],
+  reached: ({ reached }) => reached,
+  snapshot,
   on: {
     ...rosterOn,
     ...channelsOn,

@@ -1,14 +1,7 @@
 /** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
 import type { RevealedEvent } from '../../application/ports.js';
 import type { MeetingEvent, RoomEvent, SaidEvent } from '../../domain/meeting/catalog.js';
-import {
-  after,
-  initialState,
-  type Person,
-  personOf,
-  type RoomState,
-  roomStream,
-} from '../../domain/meeting/state.js';
+import { after, initialState, type Person, personOf, type RoomState } from '../../domain/meeting/state.js';
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import type { Audience, Delivery, Hearing, Message } from './audience.js';
 import {
@@ -29,9 +22,9 @@ import {
   roomUnlocked,
   waitingRoom,
 } from './meeting/messages.js';
+import { type Rooms, snapshot } from './meeting/snapshot.js';
 
-/** The rooms that are open, by id. */
-export type Rooms = PersistentMap<RoomState>;
+export type { Rooms } from './meeting/snapshot.js';
 
 export interface MeetingAudienceOptions {
   /** With which somebody can come back as who they were, when their connection has broken. */
@@ -195,7 +188,7 @@ export function createMeetingAudience({
 
   return {
     initialState: PersistentMap.empty(),
-    living: { version: 1, streams: (rooms) => Array.from(rooms, ([roomId]) => roomStream(roomId)) },
+    snapshot,
     on: {
       RoomOpened: { evolve },
       ParticipantJoined: entered,

@@ -19,6 +19,7 @@ import { createWindows } from '../../adapters/mongo/windows.js';
 import { createHandle } from '../../application/command/handle.js';
 import { createRepetition } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
+import { sealing } from '../../application/follow/sealed-parts.js';
 import type { CommandContext, Logger, Position } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
@@ -186,7 +187,10 @@ export async function createKernel(options: KernelOptions) {
     builds,
     checkpoints,
     windows: createWindows(mongo.models),
-    snapshots: createSnapshots(mongo.models),
+    snapshots: sealing(createSnapshots(mongo.models), {
+      sealBytes: vault.sealBytes,
+      openBytes: telling.openBytes,
+    }),
     leases,
     lifecycle,
     derivation: createDerivation(installation),

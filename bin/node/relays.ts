@@ -4,7 +4,8 @@ import { createRelay, type Relay } from '../../adapters/relay/relay.js';
 import type { Metrics } from '../../adapters/system/metrics.js';
 import type { Feed } from '../../application/follow/feed.js';
 import { runPeriodically } from '../../application/follow/periodic.js';
-import { createSnapshotKeeper, type KeptForm, keptFormOf, readSeed } from '../../application/follow/seed.js';
+import { readSeed } from '../../application/follow/seed.js';
+import { createSnapshotKeeper, type KeepOptions } from '../../application/follow/snapshot-keeper.js';
 import type { WindowStart } from '../../application/follow/window.js';
 import type { Logger, RecordedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
@@ -23,6 +24,8 @@ export interface RelaysOptions {
   readonly signal: AbortSignal;
 }
 
+type KeptOf<State> = Pick<KeepOptions<State>, 'service' | 'form' | 'reached' | 'kept' | 'begun'>;
+
 /** How often it is looked whether the next start would need another snapshot. */
 const LOOK_EVERY_MS = 1000;
 /** So often it is not looked after one was written, which can be of megabytes. What is done meanwhile is read again. */
@@ -32,9 +35,10 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
   const { follow, snapshots, leases, head, clock } = kernel;
   const kept: ((feed: Feed) => Promise<void>)[] = [];
 
-  function keep<State>(service: string, relay: Relay<State>, form: KeptForm<State>, feed: Feed) {
+  function keep<State>(relay: Relay<State>, of: KeptOf<State>, feed: Feed) {
+    const { service } = of;
     const now = () => ({ state: relay.state(), position: later(relay.position(), feed.told(service)) });
-    const look = createSnapshotKeeper({ service, form, snapshots, windows: kernel.windows, now });
+    const look = createSnapshotKeeper({ ...of, snapshots, windows: kernel.windows, now });
     let leftOut = 0;
     const run = async () => {
       if (leftOut-- > 0) return;
@@ -58,14 +62,15 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
     ): Promise<Relay<State, Event>> {
       const catalog = kernel.catalogs.find((each) => each.service === service)!;
       const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
-      const ports = { follow, log: kernel.log, reveal, snapshots, signal };
-      const { state, window } = await readSeed(service, foldOf(audience), windows.get(service)!, ports);
+      const ports = { follow, log: kernel.log, reveal, snapshots, logger, signal };
+      const begun = await readSeed(service, foldOf(audience), windows.get(service)!, ports);
+      const { window, kept: read } = begun;
       windows.set(service, window);
       const from = window.horizon;
       const observe = metrics.relay(service);
-      const relay = createRelay({ audience, from, seed: state, head, clock, observe, beatMs });
-      const form = keptFormOf(audience);
-      if (form) kept.push((feed) => keep(service, relay, form, feed));
+      const relay = createRelay({ audience, from, seed: begun.state, head, clock, observe, beatMs });
+      const { snapshot: form, reached } = audience;
+      if (form) kept.push((feed) => keep(relay, { service, form, reached, kept: read, begun }, feed));
       return relay;
     },
 

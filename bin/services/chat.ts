@@ -4,6 +4,7 @@ import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endBy } from '../../adapters/relay/chat.js';
+import { rememberFolded } from '../../application/chat/folded.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import { catalog } from '../../domain/chat/catalog.js';
@@ -27,6 +28,8 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
+    const remember = () => rememberFolded(kernel.streams, relay.state());
+    remember();
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, heard: relay.position, quotas });
     const { admission, audit, doors, signIn, reactions } = identity;
@@ -57,6 +60,8 @@ export const chat: Service<typeof catalog> = {
           relay.forget();
           kernel.streams.forget(sessionStream(event.data.userId));
         },
+        // Forgotten with what was erased: the relay has it, without that.
+        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && remember(),
         (event) => event.type !== 'ProjectionSwitched' && talk.hear(event),
       ),
       async start() {

@@ -231,18 +231,20 @@ const taken = (names: PersistentMap<string>, name: string, id: string) =>
 const freed = (names: PersistentMap<string>, name: string, id: string) =>
   names.get(nameKey(name)) === id ? names.delete(nameKey(name)) : names;
 
+/** With a channel more, or with another state of one. */
+export const withChannel = (state: ChannelsState, channel: Channel): ChannelsState => ({
+  ...state,
+  channels: state.channels.set(channel.id, channel),
+  names: taken(state.names, channel.name, channel.id),
+  crowd: counted(state.crowd, state.channels.get(channel.id), channel),
+});
+
 const evolve: Evolve<ChannelsState, ChannelsEvent> = {
   ChannelCreated(state, { channelId: id, createdBy, createdAt, isPrivate, members, secret }) {
     const { name, topic = '' } = secret as { name: string; topic?: string };
     const number = state.made;
     const channel = { id, number, name, topic, isPrivate, createdBy, members, createdAt };
-    return {
-      ...state,
-      made: number + 1,
-      channels: state.channels.set(id, channel),
-      names: taken(state.names, name, id),
-      crowd: counted(state.crowd, state.channels.get(id), channel),
-    };
+    return { ...withChannel(state, channel), made: number + 1 };
   },
   ChannelUpdated(state, { channelId: id, updatedAt, isPrivate, joined, left, secret }) {
     const channel = state.channels.get(id);
@@ -258,9 +260,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       ...(name !== undefined && { name }),
       ...(topic !== undefined && { topic }),
     };
-    const names = taken(freed(state.names, channel.name, id), changed.name, id);
-    const crowd = counted(state.crowd, channel, changed);
-    return { ...state, channels: state.channels.set(id, changed), names, crowd };
+    return withChannel({ ...state, names: freed(state.names, channel.name, id) }, changed);
   },
   ChannelDeleted(state, { channelId: id }) {
     const channel = state.channels.get(id);

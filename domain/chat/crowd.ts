@@ -2,7 +2,7 @@
 import type { Rejection } from '../shared/decider.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 
-/** Of all channels together. The state of them all is remembered however large it is, and folded anew at each start. */
+/** Of all channels together. The state of them all is remembered however large it is, and kept for the next start. */
 export const MOST_MEMBERS = 1_000_000;
 /** What a channel counts besides its members: its name and topic may take as much room. */
 const ITSELF = 40;

@@ -247,16 +247,22 @@ const freed = (ids: PersistentMap<string>, key: string, userId: string) =>
 const taken = (ids: PersistentMap<string>, key: string, userId: string) =>
   key === '' || isReserved(key) ? ids : ids.set(key, userId);
 
+/** With somebody more, who is there or gone. */
+export function withUser(state: RosterState, user: User): RosterState {
+  const { id, email, userName, isAdmin, isGone } = user;
+  const users = state.users.set(id, user);
+  if (isGone) return { ...state, users };
+  return {
+    users,
+    emails: taken(state.emails, email, id),
+    names: taken(state.names, nameKey(userName), id),
+    admins: state.admins + (isAdmin ? 1 : 0),
+  };
+}
+
 const evolve: Evolve<RosterState, RosterEvent> = {
-  UserAdded({ users, emails, names, admins }, { userId: id, isAdmin, addedAt, secret }) {
-    const { email, userName } = secret;
-    return {
-      users: users.set(id, { id, email, userName, isAdmin, createdAt: addedAt, isGone: false }),
-      emails: taken(emails, email, id),
-      names: taken(names, nameKey(userName), id),
-      admins: admins + (isAdmin ? 1 : 0),
-    };
-  },
+  UserAdded: (state, { userId: id, isAdmin, addedAt: createdAt, secret: { email, userName } }) =>
+    withUser(state, { id, email, userName, isAdmin, createdAt, isGone: false }),
   UserRenamed(state, { userId, secret: { userName } }) {
     const user = userWith(state, userId);
     if (!user) return changed(state, userId, { userName });

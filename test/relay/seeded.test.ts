@@ -3,10 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { foldOf } from '../../adapters/relay/audience.js';
 import { createRelay } from '../../adapters/relay/relay.js';
-import { createSnapshotKeeper, keptFormOf, readSeed, type Snapshots } from '../../application/follow/seed.js';
+import { readSeed, type Snapshots } from '../../application/follow/seed.js';
+import { createSnapshotKeeper } from '../../application/follow/snapshot-keeper.js';
 import { createWindow, type WindowStart } from '../../application/follow/window.js';
 import type { Follow, RecordedEvent, RevealedEvent } from '../../application/ports.js';
 import { later } from '../../application/reflecting.js';
+import { PersistentMap } from '../../domain/shared/persistent-map.js';
+import { quiet } from '../support/engines.js';
 import { snapshotsInMemory } from '../support/ports.js';
 import {
   at,
@@ -44,32 +47,19 @@ const step = fc.oneof(
 
 const { signal } = new AbortController();
 
-/** Each ward has a stream. */
-const streamOf = ({ data }: WardEvent) => `wards.${data.ward}`;
-const { snapshot, ...bare } = wardAudience;
-/** The ways in which the state before the window is had. */
-const AUDIENCES = {
-  snapshot: wardAudience,
-  few: { ...bare, streams: [...WARDS, 'nowhere'].map((each) => `wards.${each}`) },
-  living: {
-    ...bare,
-    living: { version: 1, streams: (wards) => Object.keys(wards).map((each) => `wards.${each}`) },
-  },
-} satisfies { readonly [how: string]: typeof wardAudience };
-
 /** Nodes one after the other over one log; with a relay that was there from the beginning and forgets nothing. */
-function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudience) {
+function world(snapshots: Snapshots) {
   const log: Placed[] = [];
   const state = { window: { horizon: 0n, from: 0n } as WindowStart, read: [] as bigint[] };
-  const ever = createRelay({ audience, head });
+  const ever = createRelay({ audience: wardAudience, head });
   const ports = {
     log: {
-      async read(stream: string) {
-        const found = log.filter((each) => each.stream === stream);
-        return found.length > 0 ? (found as unknown as RecordedEvent[]) : ('missing' as const);
+      read(stream: string): never {
+        throw new Error(`${stream} is read`);
       },
     },
     reveal: async (event: RecordedEvent) => event as RevealedEvent,
+    logger: quiet,
   };
   const end = () => log.at(-1)?.position ?? 0n;
   const follow: Follow = async function* ({ from, ...selection }) {
@@ -84,12 +74,16 @@ function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudienc
 
   async function start() {
     const from = { ...ports, follow, snapshots, signal };
-    const { state: seed, window, position } = await readSeed('wards', foldOf(audience), state.window, from);
-    const relay = createRelay({ audience, head, from: window.horizon, seed });
+    const {
+      state: seed,
+      window,
+      position,
+    } = await readSeed('wards', foldOf(wardAudience), state.window, from);
+    const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
     for (const each of log) if (each.position > window.from) relay.publish(each);
     const keep = createSnapshotKeeper({
       service: 'wards',
-      form: keptFormOf(audience) ?? snapshot!,
+      form: wardAudience.snapshot!,
       snapshots,
       windows: { read: async () => state.window },
       now: () => ({
@@ -107,7 +101,7 @@ function world(snapshots: Snapshots, audience: typeof wardAudience = wardAudienc
     state,
     append(what: WardEvent): Placed {
       // Others write, too.
-      const next = { ...at(end() + 10n, what), stream: streamOf(what) };
+      const next = at(end() + 10n, what);
       log.push(next);
       ever.publish(next);
       return next;
@@ -120,16 +114,14 @@ describe('a relay that begins in the middle of the log', () => {
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 40, size: 'max' }),
       fc.nat(600),
-      fc.constantFrom('snapshot', 'few', 'living' as const),
-      async (steps, after, how) => {
-        const audience = AUDIENCES[how];
-        const { ever, start, end, state, append } = world(snapshotsInMemory().snapshots, audience);
+      async (steps, after) => {
+        const { ever, start, end, state, append } = world(snapshotsInMemory().snapshots);
         let node = await start();
         for (const each of steps) {
           if (each.type === 'window') {
             const from = (end() * BigInt(10 - each.behind)) / 10n;
             state.window = { horizon: from, from };
-          } else if (each.type === 'kept') await (how === 'few' || node.keep());
+          } else if (each.type === 'kept') await node.keep();
           else if (each.type === 'restart') node = await start();
           else node.relay.publish(append(each));
         }
@@ -196,20 +188,6 @@ describe('a relay that begins in the middle of the log', () => {
     expect(kept.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
   });
 
-  it('keeps of a state that stands in a few of many streams only which these are', async () => {
-    const { snapshots, kept } = snapshotsInMemory();
-    const { start, end, state, append } = world(snapshots, AUDIENCES.living);
-    let node = await start();
-    for (const each of [entered('ann'), entered('bob'), left('ann')]) node.relay.publish(append(each));
-    state.window = { horizon: end(), from: end() };
-    await node.keep();
-    expect(kept.get('wards')).to.deep.include({ position: end(), parts: ['wards.w'] });
-    state.read = [];
-    node = await start();
-    expect(state.read, 'no event is looked for by its type').to.deep.equal([]);
-    expect(node.relay.state()).to.deep.equal({ w: ['bob'] });
-  });
-
   it('begins where its snapshot is, when the window is left further back by a node that was behind', async () => {
     const { snapshots } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);
@@ -249,5 +227,36 @@ describe('a relay that begins in the middle of the log', () => {
     state.window = { horizon: end(), from: end() };
     kept.set('wards', { version: 0, position: end(), until: end(), parts: [['other', ['form']]] });
     expect((await start()).relay.state()).to.deep.equal({ w: ['ann'] });
+  });
+
+  it('keeps of few streams a snapshot where so much has been done since that it is worth its parts', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const reached = (events: number) => ({
+      one: { revision: events - 1, position: BigInt(events), keyed: PersistentMap.empty<never>() },
+    });
+    const parts = 4000;
+    let events = 999;
+    const keeper = () =>
+      createSnapshotKeeper({
+        service: 'wards',
+        form: { version: 1, parts: () => Array.from({ length: parts }, () => 0), from: () => 0 },
+        reached,
+        kept: kept.get('wards') && { events: Number(kept.get('wards')!.position), parts },
+        snapshots,
+        windows: { read: async () => ({ horizon: 9999n, from: 9999n }) },
+        now: () => ({ state: events, position: BigInt(events) }),
+      });
+    let keep = keeper();
+    const after = async (now: number) => {
+      events = now;
+      return keep();
+    };
+    expect([await after(999), await after(1000)]).to.deep.equal([false, true]);
+    expect([await after(2999), await after(3000)], 'a thousand, and one for four parts').to.deep.equal([
+      false,
+      true,
+    ]);
+    keep = keeper();
+    expect([await after(4999), await after(5000)], 'by the next node').to.deep.equal([false, true]);
   });
 });

@@ -57,13 +57,10 @@ export function snapshotsInMemory() {
     },
     async write(service, version, position, parts) {
       if ((kept.get(service)?.position ?? position) > position) return false;
+      const all: unknown[] = [];
+      for await (const part of parts) all.push(part);
       state.written++;
-      kept.set(service, {
-        version,
-        position,
-        until: position,
-        parts: JSON.parse(JSON.stringify([...parts])),
-      });
+      kept.set(service, { version, position, until: position, parts: JSON.parse(JSON.stringify(all)) });
       return true;
     },
     async extend(service, version, position, until) {

@@ -1,5 +1,6 @@
 /** What is told of channels, and to whom: what somebody sees from now on comes, and what they see no more goes. */
 import { channelView } from '../../../application/chat/views.js';
+import { reach } from '../../../application/follow/reached.js';
 import type { RevealedEvent } from '../../../application/ports.js';
 import {
   type Channel,
@@ -16,9 +17,10 @@ import { type ChatState, EVERYBODY, userKey } from './state.js';
 type On = Audience<ChatState, ChannelsEvent>['on'];
 
 const fold = evolveOf(channels);
-const evolve = (state: ChatState, event: ChannelsEvent): ChatState => ({
+const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatState => ({
   ...state,
   channels: fold(state.channels, event),
+  reached: reach(state.reached, event),
 });
 
 /** Those who see a channel now, as keys of their streams; undefined for everybody. */

@@ -1,5 +1,6 @@
 /** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
 import { userView } from '../../../application/chat/users.js';
+import { reach } from '../../../application/follow/reached.js';
 import type { RevealedEvent } from '../../../application/ports.js';
 import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/decider.js';
@@ -11,13 +12,14 @@ type On = Audience<ChatState, RosterEvent>['on'];
 
 const fold = evolveOf(roster);
 
-function evolve(state: ChatState, event: RosterEvent): ChatState {
-  const roster = fold(state.roster, event);
+function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEvent<Event>): ChatState {
+  const roster = fold(before.roster, event);
+  const state = { ...before, roster, reached: reach(before.reached, event) };
   const { userId } = event.data;
   const isAdmin = userWith(roster, userId)?.isAdmin ?? false;
-  if (isAdmin === state.admins.includes(userId)) return { ...state, roster };
+  if (isAdmin === state.admins.includes(userId)) return state;
   const others = state.admins.filter((each) => each !== userId);
-  return { ...state, roster, admins: isAdmin ? [...others, userId] : others };
+  return { ...state, admins: isAdmin ? [...others, userId] : others };
 }
 
 const told = (type: string, payload: object): readonly Delivery[] => [

@@ -1,18 +1,22 @@
 /** What the relay of the chat folds: all that says who is told what, and by what name. */
-import { type ChannelsState, channels } from '../../../domain/chat/channels.js';
-import { type RosterState, roster } from '../../../domain/chat/roster.js';
+import { before, type Reaches } from '../../../application/follow/reached.js';
+import { CHANNELS, type ChannelsState, channels } from '../../../domain/chat/channels.js';
+import { ROSTER, type RosterState, roster } from '../../../domain/chat/roster.js';
 
 export interface ChatState {
   readonly roster: RosterState;
   /** Of the roster: they see every channel. */
   readonly admins: readonly string[];
   readonly channels: ChannelsState;
+  /** How far the two are. */
+  readonly reached: Reaches;
 }
 
 export const initialState: ChatState = {
   roster: roster.initialState,
   admins: [],
   channels: channels.initialState,
+  reached: before([ROSTER, CHANNELS]),
 };
 
 /** The key of all streams. */

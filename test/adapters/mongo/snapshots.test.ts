@@ -1,10 +1,13 @@
 /** Snapshots of folds in MongoDB: read as they were written, whole or not at all, and none of another log. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createCheckpoints } from '../../../adapters/mongo/checkpoints.js';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createSnapshots } from '../../../adapters/mongo/snapshots.js';
+import { sealing } from '../../../application/follow/sealed-parts.js';
 import type { Snapshots } from '../../../application/follow/seed.js';
+import { createVault, type KeyStore } from '../../../application/vault.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const MOST_BYTES = 1024 * 1024;
@@ -81,6 +84,53 @@ describe('the snapshot of an audience, saved', () => {
     const [first] = await pieces().find().sort({ _id: 1 }).limit(1).toArray();
     await pieces().deleteOne({ _id: first!._id });
     expect(await snapshots.read('toys', 1)).to.equal(undefined);
+  });
+
+  it('is the one before as long as another is being written, also where that comes to no end', async () => {
+    await snapshots.write('toys', 1, 50n, parts(50_000));
+    const before = await pieces().estimatedDocumentCount();
+    let written = 0;
+    async function* broken() {
+      for (const part of parts(50_000)) {
+        if (++written === 20_000) {
+          expect((await snapshots.read('toys', 1))?.position).to.equal(50n);
+          expect(await pieces().estimatedDocumentCount()).to.be.greaterThan(before);
+          throw new Error('killed');
+        }
+        yield part;
+      }
+    }
+    const failure = await snapshots.write('toys', 1, 60n, broken()).catch((error: Error) => error);
+    expect(failure).to.include({ message: 'killed' });
+    expect((await snapshots.read('toys', 1))?.parts).to.deep.equal(parts(50_000));
+    expect(await snapshots.write('toys', 1, 70n, parts(1))).to.equal(true);
+    expect(await pieces().estimatedDocumentCount(), 'nothing is left of it').to.equal(1);
+  });
+
+  it('is the newest and whole where several nodes write at once', async () => {
+    const all = [60n, 90n, 70n, 80n].map((at) =>
+      snapshots.write('toys', 1, at, parts(Number(at) * 500)).catch(() => false),
+    );
+    await Promise.all(all);
+    const found = await snapshots.read('toys', 1);
+    expect(found?.position).to.equal(90n);
+    expect(found?.parts).to.deep.equal(parts(45_000));
+  });
+
+  it('has what names anybody sealed, and nothing of it once the key is destroyed', async () => {
+    const keys = new Map<string, Buffer | 'destroyed'>([['ann', aes256gcm.newKey()]]);
+    const store = { read: async (subject: string) => keys.get(subject) } as KeyStore;
+    const vault = () => createVault(store, aes256gcm);
+    const sealed = () => sealing(snapshots, vault());
+    const part = { id: 1, subject: 'ann', secret: { name: 'Antoinette' } };
+    await sealed().write('toys', 1, 50n, [part, { id: 2 }]);
+    expect((await pieces().find().toArray())[0]!.text).not.to.include('Antoinette');
+    expect((await sealed().read('toys', 1))?.parts).to.deep.equal([part, { id: 2 }]);
+    keys.set('ann', 'destroyed');
+    const [erased] = (await sealed().read('toys', 1))!.parts;
+    expect(erased).to.deep.equal({ ...part, secret: undefined });
+    await sealed().write('toys', 1, 60n, [part]);
+    expect((await sealed().read('toys', 1))?.parts).to.deep.equal([{ id: 1, subject: 'ann' }]);
   });
 
   it('is forgotten like a checkpoint, by how far it holds', async () => {

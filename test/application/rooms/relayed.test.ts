@@ -12,6 +12,7 @@ import type { RoomView } from '../../../application/rooms/queries.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { record, types } from '../../relay/ward.js';
+import { quiet } from '../../support/engines.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { snapshotsInMemory } from '../../support/ports.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
@@ -59,7 +60,7 @@ async function opened() {
   const restart = async (from: bigint, kept: bigint) => {
     const { snapshots } = snapshotsInMemory();
     const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
-    const ports = { ...node, reveal, snapshots, signal };
+    const ports = { ...node, reveal, snapshots, logger: quiet, signal };
     const seedAt = (at: bigint) => readSeed('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];

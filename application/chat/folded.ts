@@ -1,0 +1,25 @@
+/** What the relay has folded of the log is what commands are decided on, too: it need not be read twice. */
+import { CHANNELS, type ChannelsState } from '../../domain/chat/channels.js';
+import { ROSTER, type RosterState } from '../../domain/chat/roster.js';
+import type { Streams } from '../command/streams.js';
+import { loadedAt, type Reaches } from '../follow/reached.js';
+
+export interface Folded {
+  readonly roster: RosterState;
+  readonly channels: ChannelsState;
+  readonly reached: Reaches;
+}
+
+/** What has come since is read when it is asked for. */
+export function rememberFolded(
+  { remember }: Pick<Streams, 'remember'>,
+  { roster, channels, reached }: Folded,
+): void {
+  for (const [stream, state] of [
+    [ROSTER, roster],
+    [CHANNELS, channels],
+  ] as const) {
+    const at = reached[stream];
+    if (at && at.revision >= 0) remember(stream, loadedAt(state, at));
+  }
+}

@@ -1,0 +1,136 @@
+/** A chat of which much has happened starts by a snapshot, and does not read all of it again, then or later. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { connectMongo } from '../../../adapters/mongo/client.js';
+import { createSnapshots } from '../../../adapters/mongo/snapshots.js';
+import { createWindows } from '../../../adapters/mongo/windows.js';
+import { rosterKind } from '../../../application/chat/kinds.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
+import type { Service } from '../../../bin/node/service.js';
+import { chat } from '../../../bin/services/chat.js';
+import { ROSTER } from '../../../domain/chat/roster.js';
+import { erased, removed, renamed } from '../../support/chat.js';
+import { ask, devLogin } from '../../support/chat-client.js';
+import { eventually } from '../../support/condition.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { type RunningNode, startNode } from '../../support/node.js';
+
+/** More than are read without a snapshot, with what is told again at a start. */
+const RENAMES = 2500;
+
+const AT_ONCE = 500;
+
+const renames = (userId: string, done: number) =>
+  Array.from({ length: AT_ONCE }, (_, n) => ({
+    id: randomUUID(),
+    event: renamed(userId, `Name ${done + n + 1}`),
+    metadata: {},
+  }));
+
+describe('a chat that starts again', function () {
+  this.timeout(60_000);
+  const database = `test_chat_${randomUUID().slice(0, 8)}`;
+  let servers: Servers;
+  let node: RunningNode;
+  let kernel: Kernel;
+  /** Events of streams that were read since it was started. */
+  let read = 0;
+  /** What it has been told of. */
+  const heard = new Set<string>();
+
+  const counted: Service<typeof chat.catalog> = {
+    ...chat,
+    async connect(context) {
+      kernel = context.kernel;
+      const log = kernel.log as { -readonly [Part in keyof Kernel['log']]: Kernel['log'][Part] };
+      const ask = log.read;
+      read = 0;
+      log.read = async (...asked) => {
+        const found = await ask(...asked);
+        if (typeof found !== 'string') read += found.length;
+        return found;
+      };
+      const running = await chat.connect(context);
+      const publish: typeof running.publish = (event) => {
+        running.publish(event);
+        heard.add(event.type);
+      };
+      return { ...running, publish };
+    },
+  };
+  const start = async () => {
+    const flags = {
+      '--chat-port': '0',
+      '--mongo-database': database,
+      '--secret': 'a secret that all of its starts have got',
+      '--chat-initial-user-email': 'admin@example.org',
+      '--auth-is-invite-required': 'false',
+    };
+    node = await startNode([counted], { servers, flags });
+  };
+  const restart = async () => {
+    await node.stop();
+    await start();
+  };
+  before(async () => {
+    servers = await startServers();
+    await start();
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  it('reads what came since its snapshot, knows everybody, and what was done under a key', async () => {
+    const base = () => node.url('chat');
+    const admin = await devLogin(base(), 'admin@example.org');
+    const called = (userName: string, key: string) =>
+      ask(base(), 'PUT', '/users/me', {
+        token: admin.token,
+        body: { userName },
+        headers: { 'Idempotency-Key': key },
+      });
+    const key = randomUUID();
+    const first = await called('Hypatia', key);
+    expect(first.status).to.equal(200);
+    const { revision } = await kernel.streams.refresh(rosterKind, ROSTER);
+    const positions: bigint[] = [];
+    for (let done = 0; done < RENAMES; done += AT_ONCE) {
+      const outcome = await kernel.log.append(ROSTER, revision + done, renames(admin.id, done));
+      if (outcome.outcome === 'appended') positions.push(outcome.position);
+    }
+    // So many of them are before the window.
+    const position = positions.at(-3)!;
+    const { models, close } = await connectMongo(servers.mongoUrl, database);
+    const begins = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
+    await eventually(async () => (await begins()) >= position);
+    await restart();
+    await eventually(
+      async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) > position,
+    );
+    await close();
+    await restart();
+    expect(read, 'by a snapshot').to.be.lessThan(RENAMES / 2);
+
+    const again = await called('Hypatia', key);
+    expect(again.body).to.deep.equal(first.body);
+    const { body } = await ask(base(), 'GET', '/users', { token: admin.token });
+    expect(body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal([
+      `Name ${RENAMES}`,
+    ]);
+  });
+
+  it('goes on without reading it all where somebody is erased', async () => {
+    const { id } = await devLogin(node.url('chat'), 'bob@example.org');
+    const { token } = await devLogin(node.url('chat'), 'admin@example.org');
+    const { revision } = await kernel.streams.refresh(rosterKind, ROSTER);
+    // By another process.
+    const events = [removed(id), erased(id)].map((event) => ({ id: randomUUID(), event, metadata: {} }));
+    await kernel.log.append(ROSTER, revision, events);
+    await eventually(() => heard.has('UserErased'));
+    read = 0;
+    const { body } = await ask(node.url('chat'), 'GET', '/users', { token });
+    expect(body.users).to.have.lengthOf(1);
+    expect(read).to.be.lessThan(100);
+  });
+});
