@@ -138,6 +138,18 @@ if (!process.env.EVENTSTORE_URL) {
       expect(next!.event!.streamId).equal(kept);
     });
 
+    it('tells whoever subscribes afterwards nothing of them, however new they are', async () => {
+      const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+      const [gone, kept] = [freshStream('new'), freshStream('new')];
+      await store.client.appendToStream(gone, numbered(1));
+      await store.client.deleteStream(gone);
+      await store.client.appendToStream(kept, numbered(2));
+      await scavenge(store.server.url);
+      const filter = streamNameFilter({ prefixes: ['new.'] });
+      const [next] = await take(store.client.subscribeToAll({ fromPosition: position!, filter }), 1);
+      expect(next!.event!.streamId).equal(kept);
+    });
+
     it('holds up neither appends nor subscribers', async () => {
       const stream = freshStream();
       for (let n = 0; n < 5000; n += 500) await store.client.appendToStream(stream, numberedFrom(n, 500));
