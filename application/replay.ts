@@ -1,5 +1,7 @@
 /** Reads history back for auditors: events in log order, opened where their keys still exist, picked by filters. */
+
 import type { Catalog } from '../domain/shared/catalog.js';
+import { serviceOf } from '../domain/shared/service.js';
 import { pagesOf } from './pages.js';
 import type { EventLog, Follow, Position, RecordedEvent, Reveal, RevealedEvent } from './ports.js';
 
@@ -53,7 +55,7 @@ export async function* replay(
 ): AsyncGenerator<readonly RevealedEvent[]> {
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const revealed = async (event: RecordedEvent) => {
-    const catalog = catalogOf.get(event.stream.slice(0, event.stream.indexOf('.')));
+    const catalog = catalogOf.get(serviceOf(event.stream));
     return catalog ? [await reveal(catalog, event)] : [];
   };
   for await (const batch of history(log, follow, filter, options)) {

@@ -1,4 +1,5 @@
 /** Read-your-writes: what this node has acknowledged, what its projections have seen, and waiting for the gap. */
+import { serviceOf } from '../domain/shared/service.js';
 import type { Position, Settled } from './ports.js';
 
 /** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
@@ -146,6 +147,3 @@ export function createSettled(
     },
   };
 }
-
-/** Of a stream or a projection. */
-const serviceOf = (name: string): string => name.slice(0, name.indexOf('.'));

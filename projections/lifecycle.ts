@@ -1,4 +1,5 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
+
 import type { Handle } from '../application/command/handle.js';
 import type { Streams } from '../application/command/streams.js';
 import { type Lead, whileHeld } from '../application/follow/leading.js';
@@ -18,18 +19,11 @@ import {
   servedEvents,
   servedStream,
 } from '../domain/shared/served.js';
+import { serviceOf } from '../domain/shared/service.js';
 import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
 import { type CheckOptions, differences } from './checking.js';
 import type { Difference } from './compare.js';
-import {
-  type Builds,
-  buildsPrefix,
-  collectionName,
-  groupOf,
-  type ReadModel,
-  runOf,
-  serviceOf,
-} from './projection.js';
+import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
 import type { Served } from './served.js';
 import { type Share, sharesOf } from './shared-reading.js';
 
@@ -70,7 +64,7 @@ export class BuildInProgress extends Error {
 export function createLifecycle(ports: LifecyclePorts) {
   const { builds, checkpoints, leases, streams, handle, head } = ports;
   const kindOf = (projection: ReadModel) => ({
-    catalog: { service: serviceOf(projection), events: servedEvents },
+    catalog: { service: serviceOf(projection.name), events: servedEvents },
     decider: servedDecider,
   });
 

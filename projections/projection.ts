@@ -1,4 +1,5 @@
 /** The shape of a read model: events become guarded updates of rows, safe to redeliver without transactions. */
+
 import {
   type AnyBulkWriteOperation,
   type Collection,
@@ -10,6 +11,7 @@ import {
 import type { Lease, Position, RecordedEvent, Selection, Vault } from '../application/ports.js';
 import type { DomainEvent } from '../domain/shared/decider.js';
 import { handlerOf, type On } from '../domain/shared/on.js';
+import { serviceOf } from '../domain/shared/service.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -68,8 +70,6 @@ export interface Projection<Event extends DomainEvent> {
 
 /** Every build of every projection has it: the remains of removed rows go after a day. */
 export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 };
-
-export const serviceOf = ({ name }: Pick<ReadModel, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
 export const collectionName = (model: ReadModel, run: string): string =>
@@ -178,7 +178,7 @@ export interface ProjectorGroup {
 }
 
 export const groupOf = (model: Pick<ReadModel, 'name' | 'apart'>): string =>
-  model.apart ? model.name : serviceOf(model);
+  model.apart ? model.name : serviceOf(model.name);
 
 /** The groups of a service's read models, in order. */
 export function groupsOf(service: string, projections: readonly ReadModel[]): readonly ProjectorGroup[] {
@@ -192,7 +192,7 @@ export function groupsOf(service: string, projections: readonly ReadModel[]): re
 
 /** The events that a read model is made of: where it says which, the store leaves out all others. */
 export function selectionOf(model: ReadModel): Selection {
-  const service = serviceOf(model);
+  const service = serviceOf(model.name);
   const types = 'open' in model ? model.types : Object.keys(model.on);
   return types ? { service, types } : { prefixes: [`${service}.`] };
 }

@@ -1,6 +1,7 @@
 /** One reading of the log for several who go through it at once: each event is read, and made sense of, once. */
 import type { Batch, Follow, Position, RecordedEvent, Selection } from '../application/ports.js';
-import { type ReadModel, serviceOf } from './projection.js';
+import { serviceOf } from '../domain/shared/service.js';
+import type { ReadModel } from './projection.js';
 
 type Options = Parameters<Follow>[0];
 
@@ -73,7 +74,7 @@ export function shareReading(follow: Follow, count: number): readonly Share[] {
 export function sharesOf(follow: Follow, models: readonly ReadModel[]): ReadonlyMap<ReadModel, Share> {
   const groups = new Map<string, ReadModel[]>();
   for (const model of models) {
-    const key = `${serviceOf(model)} ${'open' in model ? (model.atOnce ?? '') : ''}`;
+    const key = `${serviceOf(model.name)} ${'open' in model ? (model.atOnce ?? '') : ''}`;
     groups.set(key, [...(groups.get(key) ?? []), model]);
   }
   const shares = [...groups.values()].map((group) => {

@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
 import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
 import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
+import { serviceOf } from '../../domain/shared/service.js';
 import { jsonEvent } from './driver.js';
 
 export interface Codec {
@@ -34,8 +35,6 @@ const storedTypes = ({ service, events }: Catalog): (readonly [string, StoredTyp
       return [`${service}.${type}.v${version}`, { service, type, spec, version }] as const;
     }),
   );
-
-const serviceOf = (stream: string): string => stream.slice(0, stream.indexOf('.'));
 
 export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
   const byService = new Map(catalogs.map((catalog) => [catalog.service, catalog]));

@@ -1,7 +1,9 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Level } from '../../application/budget.js';
 import type { Cache } from '../../application/ports.js';
+import { serviceOf } from '../../domain/shared/service.js';
 import type { Answered } from '../http/kernel/app.js';
 import type { MeshObserver } from '../mesh/mesh.js';
 import type { RelayObserver } from '../relay/connections.js';
@@ -247,5 +249,3 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
   };
 }
-
-const serviceOf = (stream: string) => stream.slice(0, stream.indexOf('.'));

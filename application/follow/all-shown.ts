@@ -1,4 +1,5 @@
 /** Waits until a read model shows everything that its service has written: for what is asked of rows, but not by a reader. */
+import { serviceOf } from '../../domain/shared/service.js';
 import type { Checkpoints, Follow, Settled } from '../ports.js';
 
 export interface AllShownPorts {
@@ -11,7 +12,7 @@ export interface AllShownPorts {
 
 /** Resolves when the rows show what was in the log as it was called; rejects when it is stopped. */
 export function createAllShown(projection: string, { follow, checkpoints, settled, build }: AllShownPorts) {
-  const service = projection.slice(0, projection.indexOf('.'));
+  const service = serviceOf(projection);
   return async (signal: AbortSignal): Promise<void> => {
     let last = 0n;
     const from = (await checkpoints.read(build() ?? '')) ?? 'start';

@@ -1,6 +1,7 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { ProjectionSwitched } from '../../domain/shared/served.js';
+import { serviceOf } from '../../domain/shared/service.js';
 import type { Streams } from '../command/streams.js';
 import { pause } from '../pause.js';
 import type { Follow, Logger, Position, RecordedEvent, Reveal } from '../ports.js';
@@ -57,11 +58,9 @@ export function runFeed(options: FeedOptions): Feed {
     atHead = resolve;
   });
 
-  const serviceOf = ({ stream }: RecordedEvent) => stream.slice(0, stream.indexOf('.'));
-
   /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
   async function opened(event: RecordedEvent): Promise<LiveEvent | undefined> {
-    const service = serviceOf(event);
+    const service = serviceOf(event.stream);
     const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return event;
@@ -82,7 +81,7 @@ export function runFeed(options: FeedOptions): Feed {
   }
 
   function tell(event: RecordedEvent, live: LiveEvent | undefined) {
-    const service = serviceOf(event);
+    const service = serviceOf(event.stream);
     // No client is ever given it, so that nobody's window need hold it.
     if (isOf<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
     else windows.get(service)?.pass(event);

@@ -3,9 +3,10 @@ import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { createLogger } from '../../adapters/system/logger.js';
 import { onEnd } from '../../adapters/system/signals.js';
+import { serviceOf } from '../../domain/shared/service.js';
 import type { Progress } from '../../projections/catch-up.js';
 import { BuildInProgress } from '../../projections/lifecycle.js';
-import { type ReadModel, serviceOf } from '../../projections/projection.js';
+import type { ReadModel } from '../../projections/projection.js';
 import type { Share } from '../../projections/shared-reading.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
@@ -46,8 +47,8 @@ export const reindex: CommandSpec = {
       if (options.list) return await list(kernel, chosen);
       let code = 0;
       // Those of a service at once: the log is read once for all of them.
-      for (const name of new Set(chosen.map(serviceOf))) {
-        const some = chosen.filter((projection) => serviceOf(projection) === name);
+      for (const name of new Set(chosen.map(({ name }) => serviceOf(name)))) {
+        const some = chosen.filter((projection) => serviceOf(projection.name) === name);
         code = Math.max(code, await runAll(kernel, some, Boolean(options.check), interrupted.signal));
       }
       return code;

@@ -1,12 +1,13 @@
 /** What a process knows to be served, and what names and limits of read models follow from. */
+
 import { expect } from 'chai';
+import { serviceOf } from '../../domain/shared/service.js';
 import {
   atOnceOf,
   collectionName,
   groupsOf,
   type OwnProjection,
   runOf,
-  serviceOf,
 } from '../../projections/projection.js';
 import { createServed } from '../../projections/served.js';
 import { contents } from '../support/toys.js';
@@ -40,7 +41,7 @@ describe('the build that is served', () => {
     const name = collectionName({ ...contents, name: 'toys.most.wanted', version: 12 }, 'k3x9');
     expect(name).to.equal('toys_most_wanted_v12_k3x9');
     expect(runOf(name)).to.equal('k3x9');
-    expect(serviceOf({ name: 'toys.most.wanted' })).to.equal('toys');
+    expect(serviceOf('toys.most.wanted')).to.equal('toys');
   });
 
   it('is kept up with the others of its service, or apart', () => {

@@ -1,6 +1,7 @@
 /** The loop that keeps read models up, on the parts of a kernel. */
 import type { Kernel } from '../../bin/node/kernel.js';
-import { type ReadModel, serviceOf } from '../../projections/projection.js';
+import { serviceOf } from '../../domain/shared/service.js';
+import type { ReadModel } from '../../projections/projection.js';
 import { type Projector, type ProjectorOptions, runProjector } from '../../projections/subscription.js';
 import { quiet } from './engines.js';
 
@@ -13,7 +14,7 @@ export function project(
   signal: AbortSignal,
   more: Partial<ProjectorOptions> = {},
 ): Projector {
-  const service = serviceOf(projections[0]!);
+  const service = serviceOf(projections[0]!.name);
   const group = { name: service, service, projections };
   const { reached, untilWanted } = kernel.settled;
   return runProjector({ ...kernel, reached, untilWanted, group, logger: quiet, signal, ...more });
