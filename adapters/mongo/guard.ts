@@ -26,23 +26,54 @@ const LONG_MS = 60_000;
 /**
  * The same database, collection or cursor, and so is whatever it hands out: every call answers within a deadline,
  * and rejects with `Unavailable` when the server is away, stepping down, out of disk, silent or damaged. What the server
- * refuses for another reason rejects with the driver's own error.
+ * refuses for another reason rejects with the driver's own error. What nobody waits for any more the server is made to
+ * give up: a call by the time that it has, and a search (`leave`) as its connection is cut.
  */
-export function guarded<Target extends object>(target: Target): Target {
+export function guarded<Target extends object>(target: Target, leave?: () => void): Target {
   const proxy: Target = new Proxy(target, {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       if (name === 'toArray' && proxy instanceof AbstractCursor) return () => allOf(proxy);
       return (...args: readonly unknown[]) => {
-        const given: unknown = member.apply(target, args);
+        if (target instanceof Collection && name === 'find') return searching(target, args);
+        const given: unknown = member.apply(target, target instanceof Collection ? timed(name, args) : args);
         if (given === target) return proxy;
-        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : CALL_MS);
+        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : CALL_MS, leave);
         return speaksToServer(given) ? guarded(given) : given;
       };
     },
   });
   return proxy;
+}
+
+/** Its time on the server would be that of all its batches together: of a long one each may take as long as a call. */
+function searching(rows: Collection, [filter, options]: readonly unknown[]) {
+  const leaving = new AbortController();
+  const cursor = rows.find(Object.assign({}, filter), Object.assign({ signal: leaving.signal }, options));
+  return guarded(cursor, () => leaving.abort());
+}
+
+/** Calls that the server may end when nobody waits for them any more, and where in their arguments the options stand. */
+const OPTIONS: { readonly [call in keyof Collection]?: number } = {
+  bulkWrite: 1,
+  countDocuments: 1,
+  deleteMany: 1,
+  deleteOne: 1,
+  findOne: 1,
+  findOneAndUpdate: 2,
+  insertOne: 1,
+  replaceOne: 2,
+  updateMany: 2,
+  updateOne: 2,
+};
+
+/** The arguments of a call, with the time that we wait for it as the server's own. */
+function timed(name: string | symbol, args: readonly unknown[]): readonly unknown[] {
+  const at = OPTIONS[name as keyof Collection];
+  if (at === undefined) return args;
+  const options = Object.assign({ maxTimeMS: CALL_MS }, args[at]);
+  return Array.from({ length: at + 1 }, (_, index) => (index === at ? options : args[index]));
 }
 
 const speaksToServer = (given: unknown): given is object =>
@@ -70,11 +101,12 @@ async function allOf<T>(cursor: AbstractCursor<T>): Promise<T[]> {
   }
 }
 
-/** What the server answers to one call. */
-export async function answered<T>(call: Promise<T>, ms: number): Promise<T> {
+/** What the server answers to one call; `late` is told that its time is up. */
+export async function answered<T>(call: Promise<T>, ms: number, late?: () => void): Promise<T> {
   try {
     return await within(ms, call, 'MongoDB');
   } catch (error) {
+    if (error instanceof Unavailable) late?.();
     if (isAway(error)) throw new Unavailable('MongoDB does not answer', { cause: error });
     if (isDamage(error)) throw new Unavailable('MongoDB found damage in what it stores', { cause: error });
     throw error;

@@ -36,6 +36,7 @@ const NAMES: Record<number, string> = {
   197: 'InvalidIndexSpecificationOption',
   225: 'TransactionTooOld',
   263: 'OperationNotSupportedInTransaction',
+  279: 'ClientDisconnect',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   301: 'DataCorruptionDetected',
   334: 'MechanismUnavailable',

@@ -43,7 +43,9 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   const label = countingGroup(group);
   const [query, skip, limit] = selection(stages, hintOf(args));
   const n =
-    limit === 0 ? 0 : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args));
+    limit === 0
+      ? 0
+      : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args, request));
   const documents =
     n > 0
       ? [
@@ -58,7 +60,7 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
     collection: undefined,
     source: listSource(documents),
     batchSize: batchSize ?? DEFAULT_BATCH,
-    deadline: deadlineOf(args),
+    deadline: deadlineOf(args, request),
   });
 }
 

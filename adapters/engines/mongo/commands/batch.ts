@@ -4,6 +4,7 @@ import { CommandError } from '../errors.js';
 import type { Attempt, Kind } from '../storage/sessions.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
+import type { Deadline } from './search.js';
 
 /** A statement of a command; its result is kept as bytes, so that a retry can be answered with them. */
 export interface Statement {
@@ -24,12 +25,13 @@ export interface WriteError {
 /** How long a batch may keep one transaction. */
 const TURN_MS = 12;
 
-/** The results by statement, with gaps where it failed, and the errors. An ordered batch ends with its first. */
+/** The results by statement, with gaps where it failed, and the errors. An ordered batch ends with its first, and any whose client has gone or whose time is up. */
 export async function runBatch(
   engine: Engine,
   request: Request,
   statements: readonly Statement[],
   ordered: boolean,
+  deadline: Deadline,
 ): Promise<{ results: (Buffer | undefined)[]; errors: WriteError[] }> {
   const results: (Buffer | undefined)[] = [];
   const errors: WriteError[] = [];
@@ -45,6 +47,7 @@ export async function runBatch(
   };
   while (next < statements.length) {
     let slow: Statement | undefined;
+    deadline.check();
     await engine.catalog.store.write(() => {
       const attempt = attemptOf(engine, request);
       const until = performance.now() + TURN_MS;

@@ -109,7 +109,8 @@ export function changeAll(
         upserted = instead();
         return true;
       });
-    for (let at = 0; at < idKeys.length; at += PAGE)
+    for (let at = 0; at < idKeys.length; at += PAGE) {
+      deadline?.check();
       await engine.catalog.store.write(() => {
         const current = engine.catalog.find(namespace);
         if (!current) return true;
@@ -124,6 +125,7 @@ export function changeAll(
         nModified += part.nModified;
         return true;
       });
+    }
     return tally(upserted ?? { n, nModified });
   };
   return { now, slowly };

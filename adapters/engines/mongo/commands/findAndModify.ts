@@ -46,7 +46,7 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     );
   if (!removing && !given) throw new CommandError(9, 'Either an update or remove=true must be specified');
   const query = queryFrom(args, 'query');
-  const deadline = deadlineOf(args);
+  const deadline = deadlineOf(args, request);
   const fields = args.object('fields');
   const projection = fields && parseProjection(fields);
   const update = given && parseUpdate(given);

@@ -43,11 +43,11 @@ export function hintOf(args: Arguments): Value | undefined {
   return hint && isObject(hint) && fieldsOf(hint).length === 0 ? undefined : hint;
 }
 
-/** What `maxTimeMS` asks for. */
-export function deadlineOf(args: Arguments): Deadline {
+/** What `maxTimeMS` asks for, and that the client is still there. */
+export function deadlineOf(args: Arguments, { connection }: Request): Deadline {
   const ms = args.whole('maxTimeMS');
   if (ms !== undefined && ms > 2 ** 31 - 1) throw new CommandError(2, 'maxTimeMS is out of range');
-  return deadlineAfter(ms);
+  return deadlineAfter(ms, connection);
 }
 
 export async function find(engine: Engine, request: Request): Promise<Buffer> {
@@ -65,7 +65,7 @@ export async function find(engine: Engine, request: Request): Promise<Buffer> {
     batchSize: args.whole('batchSize') ?? DEFAULT_BATCH,
     single: args.flag('singleBatch', false),
     keep: args.flag('noCursorTimeout', false),
-    deadline: deadlineOf(args),
+    deadline: deadlineOf(args, request),
   });
 }
 
@@ -90,7 +90,7 @@ export async function getMore(engine: Engine, request: Request): Promise<Buffer>
     throw new CommandError(14, "Field 'collection' must be of type string");
   const batchSize = args.whole('batchSize', 1);
   const namespace = `${request.database}.${textOf(collection)}`;
-  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args));
+  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request));
 }
 
 export async function killCursors(engine: Engine, request: Request): Promise<Buffer> {
@@ -115,7 +115,7 @@ export async function count(engine: Engine, request: Request): Promise<Buffer> {
   // A negative limit means the same as a positive one.
   const limit = Math.abs(args.whole('limit', Number.MIN_SAFE_INTEGER) ?? 0);
   const skip = args.whole('skip') ?? 0;
-  return encode({ n: await countMatches(engine, namespace, query, skip, limit, deadlineOf(args)) });
+  return encode({ n: await countMatches(engine, namespace, query, skip, limit, deadlineOf(args, request)) });
 }
 
 /** How many documents match, between `skip` and `limit` (0 = no limit). */

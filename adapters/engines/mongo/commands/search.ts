@@ -4,20 +4,25 @@ import { CommandError } from '../errors.js';
 import { type Query, type Scan, scanFor } from '../query/scan.js';
 import { Sorter } from '../query/sort.js';
 import type { Collection, Documents } from '../storage/collection.js';
+import type { Connection } from './request.js';
 
 /** The largest sum of documents in one batch. */
 const MAX_BATCH = 16 * 1024 * 1024;
 const PAGE = 128;
 
-/** What a search may not outlive: `check` throws 50 when the time of its command is up. */
+/** What a search may not outlive: `check` throws 50 when the time of its command is up, 279 when its client has gone. */
 export interface Deadline {
   check(): void;
 }
 
-export const deadlineAfter = (milliseconds: number | undefined): Deadline => {
+export const deadlineAfter = (
+  milliseconds: number | undefined,
+  client?: Pick<Connection, 'closed'>,
+): Deadline => {
   const until = milliseconds ? performance.now() + milliseconds : Number.POSITIVE_INFINITY;
   return {
     check() {
+      if (client?.closed) throw new CommandError(279, 'the client has gone');
       if (performance.now() > until) throw new CommandError(50, 'operation exceeded time limit');
     },
   };

@@ -29,7 +29,14 @@ export async function insert(engine: Engine, request: Request): Promise<Buffer> 
     };
     return { now, slowly: async () => now() };
   });
-  const { results, errors } = await runBatch(engine, request, statements, args.flag('ordered', true));
+  const deadline = deadlineOf(args, request);
+  const { results, errors } = await runBatch(
+    engine,
+    request,
+    statements,
+    args.flag('ordered', true),
+    deadline,
+  );
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
   return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
 }
@@ -48,7 +55,7 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   const parsed = documentsOf(request, 'updates').map((statement) => parseUpdateStatement(statement, request));
   const upserts = parsed.some((one) => !(one instanceof CommandError) && one.upsert);
   if (upserts) await engine.catalog.ensure(namespace);
-  const deadline = deadlineOf(args);
+  const deadline = deadlineOf(args, request);
   const statements = parsed.map((one): Statement => {
     if (one instanceof CommandError) return failing(one);
     const { query, change, upsert, multi } = one;
@@ -58,7 +65,13 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
     const instead = upsert ? () => insertBy(engine, namespace, query, change) : undefined;
     return (multi ? changeAll : changeOne)(target, apply, instead);
   });
-  const { results, errors } = await runBatch(engine, request, statements, args.flag('ordered', true));
+  const { results, errors } = await runBatch(
+    engine,
+    request,
+    statements,
+    args.flag('ordered', true),
+    deadline,
+  );
   let n = 0;
   let nModified = 0;
   const upserted: object[] = [];
@@ -144,7 +157,7 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
   const args = argumentsOf(request, ['deletes', ...COMMON]);
   checkSequences(request, 'deletes');
   const namespace = namespaceOf(request);
-  const deadline = deadlineOf(args);
+  const deadline = deadlineOf(args, request);
   const statements = documentsOf(request, 'deletes').map((statement): Statement => {
     const one = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
     const q = one.required('q');
@@ -162,7 +175,13 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
     };
     return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
   });
-  const { results, errors } = await runBatch(engine, request, statements, args.flag('ordered', true));
+  const { results, errors } = await runBatch(
+    engine,
+    request,
+    statements,
+    args.flag('ordered', true),
+    deadline,
+  );
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
   return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
 }
