@@ -38,6 +38,8 @@ export interface Feed {
   status(): 'catching-up' | 'live' | 'waiting';
   /** Up to here a service has been told everything. */
   told(service: string): Position;
+  /** The last event of a service that was told. */
+  last(service: string): Position;
   /** Settles when the signal has ended it. */
   readonly stopped: Promise<void>;
 }
@@ -165,7 +167,8 @@ export function runFeed(options: FeedOptions): Feed {
   const status = () => (waiting > 0 ? 'waiting' : caughtUpOnce ? 'live' : 'catching-up');
   const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
   const told = (service: string) => windows.get(service)?.from ?? 0n;
-  return { ready, status, told, stopped };
+  const last = (service: string) => windows.get(service)?.last ?? 0n;
+  return { ready, status, told, last, stopped };
 }
 
 const startAt = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);

@@ -1,9 +1,9 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../../adapters/http/operations.js';
 import type { Feed } from '../../application/follow/feed.js';
+import { later } from '../../application/reflecting.js';
 import { HEALTH_MS, within } from '../../application/within.js';
 import { projectorLease } from '../../projections/catch-up.js';
-import type { ProjectorStatus } from '../../projections/subscription.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
@@ -69,13 +69,15 @@ export function statusOf(
 
     async projections() {
       const head = told(kernel.head());
-      const found = groups.flatMap(({ name: group, projections, projector }) => {
+      const found = groups.flatMap(({ name: group, service, projections, projector }) => {
         const owner = told(kernel.leases.holder(projectorLease(group)));
         return projections.map(async ({ name, version }): Promise<ProjectionStatus> => {
           const collection = kernel.served.collection(name) ?? '';
           const position = await told(kernel.checkpoints.read(collection).then((at = 0n) => at));
           const { status } = projector.status();
-          const lag = lagOf(status, await head, position);
+          const waiting = later(feed.last(service), kernel.settled.latestOf(service));
+          const rest = atLeastNone(waiting - kernel.settled.position(name));
+          const lag = status === 'live' ? rest : lagOf(await head, position);
           return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };
         });
       });
@@ -87,11 +89,11 @@ export function statusOf(
 /** What a store says, undefined when it does not say it in time. */
 const told = <T>(asked: Promise<T>): Promise<T | undefined> => inTime(asked).catch(() => undefined);
 
-/** Between the last event of a service and the head there may be events of others only. */
-function lagOf(status: ProjectorStatus, head: bigint | undefined, position: bigint | undefined) {
-  if (status === 'live') return 0n;
-  return head === undefined || position === undefined ? undefined : head - position;
-}
+/** Between the last event of a service and the head there may be events of others only: of one that is live that is no lag. */
+const lagOf = (head: bigint | undefined, position: bigint | undefined) =>
+  head === undefined || position === undefined ? undefined : head - position;
+
+const atLeastNone = (lag: bigint) => (lag > 0n ? lag : 0n);
 
 function defined({ position, lag, owner }: Partial<ProjectionStatus>) {
   return {

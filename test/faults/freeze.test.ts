@@ -146,6 +146,20 @@ describe('a frozen store', function () {
     await everythingIsBack();
   });
 
+  it('lets read models fall behind, and the metrics tell how far', async () => {
+    await eventually(async () => (await ingest('known')).status === 200);
+    const isBehind = async () =>
+      /^annals_projection_lag\{projection="logs\.records"\} [1-9]/m.test(
+        (await ask(`${base('operations')}/metrics`)).text,
+      );
+    await eventually(async () => !(await isBehind()));
+    freeze('mongo');
+    expect((await ingest('to follow')).status).to.equal(200);
+    await eventually(isBehind);
+    thaw();
+    await eventually(async () => !(await isBehind()));
+  });
+
   it('is told within the deadlines when it is MongoDB, and all goes on when it thaws', async () => {
     room = await createRoom(base('rooms'), 'Ada');
     await room.post('before');
