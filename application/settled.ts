@@ -5,7 +5,7 @@ import type { Position, Settled } from './ports.js';
 /** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
 export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
-/** Streams whose last append is known by itself; of more only the latest of all is known, and waited for. */
+/** Streams of a service whose last append is known by itself; of more only the latest of all is known, and waited for. */
 const MOST_PENDING = 10_000;
 
 export interface SettledTracker extends Settled {
@@ -29,7 +29,8 @@ export function createSettled(
   projections: readonly string[],
   stored: (projection: string) => Promise<Position | undefined>,
 ): SettledTracker {
-  const pending = new Map<string, Position>();
+  /** By service, then by stream. */
+  const pending = new Map<string, Map<string, Position>>();
   /** By service: the last append to a stream that is not known by itself any more. */
   const forgotten = new Map<string, Position>();
   /** By service: the last append. */
@@ -44,15 +45,31 @@ export function createSettled(
 
   const has = (projection: string, position: Position) => (seen.get(projection) ?? 0n) >= position;
 
+  /** How far all of a service's projections are. */
+  function seenByAll(service: string): Position {
+    let least: Position | undefined;
+    for (const each of projections) {
+      const at = seen.get(each) ?? 0n;
+      if (serviceOf(each) === service && (least === undefined || at < least)) least = at;
+    }
+    return least ?? 0n;
+  }
+
+  const pendingOf = (service: string) => {
+    const known = pending.get(service) ?? new Map<string, Position>();
+    pending.set(service, known);
+    return known;
+  };
+
   const reached = (projection: string, position: Position) => {
     if (has(projection, position)) return;
-    seen.set(projection, position);
     const service = serviceOf(projection);
-    const all = projections.filter((each) => serviceOf(each) === service);
-    for (const [stream, at] of pending) {
-      if (at <= position && serviceOf(stream) === service && all.every((each) => has(each, at)))
-        pending.delete(stream);
-    }
+    const before = seenByAll(service);
+    seen.set(projection, position);
+    const least = seenByAll(service);
+    // While one of them stands still there may be thousands, and all the others tell of every batch.
+    if (least > before)
+      for (const [stream, at] of pendingOf(service)) if (at <= least) pendingOf(service).delete(stream);
     for (const waiter of waiting.get(projection) ?? []) if (waiter.position <= position) waiter.wake();
   };
 
@@ -89,22 +106,23 @@ export function createSettled(
 
     position: (projection) => seen.get(projection) ?? 0n,
     appended(stream, position) {
-      const known = pending.get(stream) ?? 0n;
-      const of = serviceOf(stream);
-      if (position > (newest.get(of) ?? 0n)) newest.set(of, position);
-      pending.delete(stream);
-      pending.set(stream, position > known ? position : known);
-      const [oldest] = pending;
-      if (pending.size <= MOST_PENDING || !oldest) return;
-      pending.delete(oldest[0]);
-      const service = serviceOf(oldest[0]);
+      const service = serviceOf(stream);
+      if (position > (newest.get(service) ?? 0n)) newest.set(service, position);
+      const all = pendingOf(service);
+      const known = all.get(stream) ?? 0n;
+      all.delete(stream);
+      all.set(stream, position > known ? position : known);
+      const [oldest] = all;
+      if (all.size <= MOST_PENDING || !oldest) return;
+      all.delete(oldest[0]);
       if (oldest[1] > (forgotten.get(service) ?? 0n)) forgotten.set(service, oldest[1]);
     },
 
     latest(streams) {
       let latest = 0n;
       for (const stream of streams) {
-        const at = pending.get(stream) ?? forgotten.get(serviceOf(stream)) ?? 0n;
+        const service = serviceOf(stream);
+        const at = pending.get(service)?.get(stream) ?? forgotten.get(service) ?? 0n;
         if (at > latest) latest = at;
       }
       return latest;
