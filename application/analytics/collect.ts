@@ -27,6 +27,11 @@ export interface CollectPorts {
   readonly requests: Requests;
   readonly attempts: Pick<Attempts, 'note'>;
   readonly clock: Clock;
+  /** Of hits by network, where there is one. Told the ms to wait for when it is too many; what is refunded was none. */
+  readonly limit?: {
+    spend(address: string, hits: number): Promise<number | undefined>;
+    refund(address: string, hits: number): Promise<void>;
+  };
   readonly filterBots: boolean;
   /** Records are kept for those who look for a fault. */
   readonly storeRaw?: boolean;
@@ -60,6 +65,12 @@ export interface Judged {
 /** Longer ones are cut: what says who somebody is stands at the beginning. */
 export const USER_AGENT = 512;
 
+const tooManyHits: Rejection = {
+  rejected: 'analytics/too-many-hits',
+  kind: 'limit',
+  detail: 'Too many hits from this network',
+};
+
 const namelessEvent = (index: number, of: number): Rejection => ({
   rejected: 'analytics/nameless-event',
   kind: 'invalid',
@@ -84,7 +95,7 @@ export function createCollect(ports: CollectPorts) {
     if (isRejection(judged)) return judged;
     const now = clock.now();
     const position = judged.some(isAccepted)
-      ? await store(judged, sender, userAgent, now)
+      ? await storeWithin(judged, sender, userAgent, now)
       : await toldBefore(judged, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
@@ -123,11 +134,28 @@ export function createCollect(ports: CollectPorts) {
     return judged;
   }
 
+  /** Where these are not too many of one network; what is told again counts towards nothing. */
+  async function storeWithin(
+    judged: readonly Judgement[],
+    sender: Sender,
+    userAgent: string,
+    now: number,
+  ): Promise<Position | undefined | Rejection> {
+    const { address } = sender;
+    const open = judged.filter(({ reason, site }) => !reason && site?.tokenHash === null).length;
+    const retryAfterMs = open > 0 ? await ports.limit?.spend(address, open) : undefined;
+    if (retryAfterMs !== undefined)
+      return (await toldBefore(judged, sender, now)) ?? { ...tooManyHits, retryAfterMs };
+    return store(judged, sender, userAgent, now, () => ports.limit?.refund(address, open));
+  }
+
+  /** `again`: it had been stored before. */
   async function store(
     judged: readonly Judgement[],
     sender: Sender,
     userAgent: string,
     now: number,
+    again: () => Promise<void> | undefined,
   ): Promise<Position | undefined | Rejection> {
     const digest = await visitorDays.digester(dayOf(now));
     const { address, country } = sender;
@@ -154,6 +182,7 @@ export function createCollect(ports: CollectPorts) {
       const stored = await requests.store([withReasons(first!, judged), ...others], context);
       if (isRejection(stored)) return stored;
       if (stored.isFirst) for (const { site, fresh } of groups) collecting.told(site, now, fresh);
+      else await again();
       return asTold(judged, stored);
     }
     const { correlationId } = sender.context('');

@@ -46,6 +46,13 @@ export const analyticsSettings = {
     form: 'the name of a header',
     description: 'Header in which a trusted proxy names the country of a visitor, such as CF-IPCountry',
   },
+  'analytics.hitsPerMinute': {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description:
+      'Hits that one network may have counted in a minute, on sites without an ingest token; 0 for any number',
+  },
   'analytics.retentionDays': {
     type: 'integer',
     minimum: 1,

@@ -79,6 +79,7 @@ export const analytics: Service<typeof catalog> = {
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
     const retentionDays = values['analytics.retentionDays'];
     const countryHeader = values['analytics.countryHeader']?.toLowerCase();
+    const hitsPerMinute = values['analytics.hitsPerMinute'];
     const collect = createCollect({
       directory,
       isTokenOf: sites.isTokenOf,
@@ -88,6 +89,7 @@ export const analytics: Service<typeof catalog> = {
       requests: createRequests({ log, origin, retentionDays, appended }),
       attempts,
       clock,
+      ...(hitsPerMinute > 0 && { limit: createLimit(hitsPerMinute, 60_000) }),
       filterBots,
       storeRaw,
     });

@@ -39,6 +39,7 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
     bodyLimit: BODY_BYTES,
     answers: {
       202: { description: 'Counted, or ignored for a reason', schema: schemas.collectAnswer },
+      429: { description: 'More hits from this network than `analytics.hitsPerMinute` lets be counted' },
       410: { description: 'The Idempotency-Key was used before, and its hits are no longer kept' },
     },
     async handle(request) {

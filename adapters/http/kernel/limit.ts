@@ -37,12 +37,19 @@ export function quotaOf(quota: PerWhom, address: string, caller = ''): Quota {
   };
 }
 
-export function createLimit(most: number, perMs: number): Limit {
+/** Of what may be done several times at once. */
+export interface WeighedLimit extends Limit {
+  spend(address: string, times?: number): Promise<number | undefined>;
+  refund(address: string, times?: number): Promise<void>;
+}
+
+/** What is more at once than is let be done at all counts as all of that: it must come through some time. */
+export function createLimit(most: number, perMs: number): WeighedLimit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
   return {
-    async spend(address) {
+    async spend(address, times = 1) {
       try {
-        await limiter.consume(networkOf(address));
+        await limiter.consume(networkOf(address), Math.min(times, most));
         return undefined;
       } catch (refusal) {
         // The window ends by a timer, whatever a clock says that was set back meanwhile.
@@ -50,8 +57,8 @@ export function createLimit(most: number, perMs: number): Limit {
         throw refusal;
       }
     },
-    async refund(address) {
-      await limiter.reward(networkOf(address));
+    async refund(address, times = 1) {
+      await limiter.reward(networkOf(address), Math.min(times, most));
     },
   };
 }

@@ -116,6 +116,46 @@ describe('collecting several hits', function () {
   });
 });
 
+describe('collecting with a limit', function () {
+  this.timeout(60_000);
+  const { site, collect, when } = useAnalytics({
+    '--server-trusted-proxies': '127.0.0.1',
+    '--analytics-hits-per-minute': '5',
+  });
+  const from = (address: string, more = {}) => ({
+    origin: 'https://example.com',
+    'x-forwarded-for': address,
+    ...more,
+  });
+
+  it('counts so many hits of a network in a minute, and tells when to come again', async () => {
+    const id = await site();
+    const batch = [{ site: id }, { site: id }, { site: id, host: 'evil.test' }];
+    const again = from('2001:db8::1', { 'idempotency-key': randomUUID() });
+    const first = await collect(batch, again);
+    expect(await collect(batch, again)).to.deep.equal(first);
+    for (let n = 0; n < 3; n++) await collect({ site: id }, from(`2001:db8::${n}`));
+    const refused = await when('POST', '/api/collect', {
+      body: { site: id },
+      headers: from('2001:db8::9'),
+    }).thenRefused(429, { error: /network/ });
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+    expect(await collect(batch, again)).to.deep.equal(first);
+    expect(await collect({ site: 'nobody' }, from('2001:db8::1'))).to.deep.equal(IGNORED('unknown_site'));
+    expect(await collect({ site: id }, from('2001:db8:0:1::1'))).to.deep.equal(ACCEPTED);
+  });
+
+  it('counts as many as come of those who bring the ingest token of the site', async () => {
+    const id = await site({ ingestToken: 'sesame' });
+    for (let n = 0; n < 4; n++)
+      expect(
+        await collect([{ site: id }, { site: id }], from('203.0.113.9', { 'x-analytics-token': 'sesame' })),
+      ).to.deep.equal({
+        results: [ACCEPTED, ACCEPTED],
+      });
+  });
+});
+
 describe('collecting on several nodes', function () {
   this.timeout(60_000);
   const nodes = useAnalytics({ '--analytics-country-header': 'X-Country' }, 2);
