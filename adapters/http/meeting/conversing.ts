@@ -167,12 +167,14 @@ export const createConversing =
      * request is answered, or they are told to come again. The work itself goes on.
      */
     async function decide(work: () => Promise<void>) {
-      await Promise.allSettled(talking);
-      const ms = pace.wait();
-      if (ms > 0) await slow(ms);
-      if (gone.signal.aborted) return;
-      const decided = work();
+      const inTurn = Promise.allSettled(talking).then(async () => {
+        const ms = pace.wait();
+        if (ms > 0) await slow(ms);
+        return ms === 0 || !gone.signal.aborted;
+      });
+      const decided = inTurn.then((may) => (may ? work() : undefined));
       deciding = decided.catch(() => {});
+      await inTurn;
       await within(REQUEST_MS, decided, 'what a meeting decides');
     }
 

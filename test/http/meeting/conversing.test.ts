@@ -198,6 +198,20 @@ describe('a client of the meetings', () => {
     expect(nodes.held.slice(200).map(({ type }) => type)).to.deep.equal(['ParticipantLeft', 'RoomEnded']);
   });
 
+  it('has done what it said before it has gone, in order, though what came before is not kept yet', async () => {
+    const ada = await host();
+    void ada.said({ type: 'chat', text: 'Bye' });
+    void ada.said({ type: 'room-locked' });
+    ada.left();
+    await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
+    expect(nodes.held.map(({ type }) => type)).to.deep.equal([
+      'ChatSent',
+      'RoomLocked',
+      'ParticipantLeft',
+      'RoomEnded',
+    ]);
+  });
+
   it('changes rooms no faster than all of its network may', async () => {
     const whose = createPace({ atOnce: 2, perSecond: 4 }, { now: () => 0 });
     const [ada, bob] = [nodes.open(createPace(TALK), whose), nodes.open(createPace(TALK), whose)];
