@@ -2,7 +2,7 @@
 import { type DataOf, object } from '../shared/schema.js';
 import type { Hit } from './catalog.js';
 import { hostOf, hostOfUrl, referrerOf } from './host.js';
-import { clean } from './text.js';
+import { clean, isSeen } from './text.js';
 
 /** In characters, or of properties in number: what is longer is cut. */
 export const KEPT = {
@@ -50,7 +50,8 @@ export function visitOf(
   { origin, referer }: Whence,
   allowedProperties: readonly string[],
 ): Visit | undefined {
-  const name = clean(payload.event ?? '', KEPT.event);
+  const given = clean(payload.event ?? '', KEPT.event);
+  const name = isSeen(given) ? given : '';
   const kind = payload.kind ?? (name === '' ? 'pageview' : 'event');
   if (kind === 'event' && name === '') return undefined;
   const host =

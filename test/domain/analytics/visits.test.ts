@@ -28,6 +28,8 @@ describe('the kind of a visit', () => {
   it('is none where an event has no usable name', () => {
     expect(visit({ kind: 'event' })).to.equal(undefined);
     expect(visit({ kind: 'event', event: ' \n\u0000' })).to.equal(undefined);
+    expect(visit({ kind: 'event', event: '\u200B\uFEFF \u2060' })).to.equal(undefined);
+    expect(visit({ kind: 'event', event: '👩\u200D💻' })?.hit.event).to.equal('👩\u200D💻');
   });
 
   it('trims and cuts the name of an event', () => {
