@@ -39,7 +39,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, observe, limitCreates, inside, run, systemContext } = deps;
+  const { door, callerOf, observe, limitCreates, inside, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const talkOf = createPaces(TALK, deps.monotonic);
   const changesOf = createPaces(CHANGES_OF_NETWORK, deps.monotonic);
@@ -63,9 +63,15 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       if (!SEATED.has(type)) return;
       const { roomId, participantId, node, seat: id } = data as Seated['data'];
       const all = [...(seats.get(participantId) ?? [])];
-      // The log took it when their connection had long ended, and nobody knew whether it would.
+      // The log took it when their connection had long ended, and nobody knew whether it would. Who came back knows who
+      // they are, and was told to do so again.
+      const afterMs = type === 'ParticipantReturned' ? returnMs : 0;
       if (node === run && !isClosing && !all.some((each) => each.id === id))
-        void inside.depart({ roomId, participantId, seat: { id } }, () => systemContext('meeting.late'));
+        void inside.depart(
+          { roomId, participantId, seat: { id } },
+          () => systemContext('meeting.late'),
+          afterMs,
+        );
       if (type !== 'ParticipantReturned') return;
       for (const each of all)
         if (each.id === id) each.welcome();

@@ -1,18 +1,19 @@
 /** Whom the log takes into a meeting when their connection has long ended: they leave, and nobody else does. */
 import { expect } from 'chai';
 import { createSignaling, type SignalingDeps } from '../../../adapters/http/meeting/signaling.js';
-import { joined, requested } from '../../support/meeting.js';
+import { happened, joined, NOON, requested } from '../../support/meeting.js';
 
 describe('who is in a meeting without a connection', () => {
   function signaling() {
     const gone: string[] = [];
-    const deps: Pick<SignalingDeps, 'run' | 'inside' | 'systemContext'> = {
+    const deps: Pick<SignalingDeps, 'run' | 'inside' | 'returnMs' | 'systemContext'> = {
       run: 'north',
+      returnMs: 4000,
       inside: {
         act: () => Promise.reject(new Error('nobody acts here')),
         leave: () => Promise.reject(new Error('nobody leaves here')),
-        async depart({ participantId, seat: { id } }) {
-          gone.push(`${participantId} from ${id}`);
+        async depart({ participantId, seat: { id } }, _, afterMs) {
+          gone.push(`${participantId} from ${id} after ${afterMs} ms`);
         },
       },
       systemContext: (actor) => ({ commandId: 'c', correlationId: 'c', actor }),
@@ -25,7 +26,14 @@ describe('who is in a meeting without a connection', () => {
   it('leaves, inside or waiting, where it is at this node', () => {
     const { gone, made } = signaling();
     for (const event of [joined('ada'), requested('bob'), elsewhere]) made.hear(event);
-    expect(gone).to.deep.equal(['ada from seat-of-ada', 'bob from seat-of-bob']);
+    expect(gone).to.deep.equal(['ada from seat-of-ada after 0 ms', 'bob from seat-of-bob after 0 ms']);
+  });
+
+  it('keeps a place for as long as one is kept, where they came back to it', () => {
+    const { gone, made } = signaling();
+    const connected = { node: 'north', seat: 'second' };
+    made.hear(happened('ParticipantReturned', { participantId: 'ada', returnedAt: NOON, ...connected }));
+    expect(gone).to.deep.equal(['ada from second after 4000 ms']);
   });
 
   it('comes back later where this node stops', () => {
