@@ -12,14 +12,13 @@ import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/un
 import driver = require('@eventstore/db-client/dist/utils/index.js');
 import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
-import empty = require('google-protobuf/google/protobuf/empty_pb.js');
-import timestamps = require('google-protobuf/google/protobuf/timestamp_pb.js');
 
-import { ANY, EventStoreDBClient, NO_STREAM, STREAM_EXISTS, StreamNotFoundError } from './driver.js';
+import { appendRequest, readAppended } from './append-messages.js';
+import { ANY, EventStoreDBClient, StreamNotFoundError } from './driver.js';
 import { HeardEvent, readAnswer } from './reading.js';
 
 type Connection = InstanceType<typeof services.StreamsClient>;
-type Call = ReturnType<Connection['batchAppend']>;
+type Call = ReturnType<typeof openAppends>;
 type Waiting = Parameters<ConstructorParameters<typeof Promise<AppendResult>>[0]>;
 
 type Subscribe = InstanceType<typeof EventStoreDBClient>['subscribeToAll'];
@@ -36,6 +35,12 @@ const readingOf = (connection: Connection) =>
     read: (request: InstanceType<typeof messages.ReadReq>, ...how: readonly never[]) =>
       connection.makeServerStreamRequest(READ, requestSerialize, readAnswer, request, ...how),
   }) as unknown as ReadingConnection;
+
+const { path: APPEND } = services.StreamsService.batchAppend;
+
+/** A call whose requests are made by `appendRequest`. */
+const openAppends = (connection: Connection, ...how: Required<Parameters<Connection['batchAppend']>>) =>
+  connection.makeBidiStreamRequest(APPEND, (request: Buffer) => request, readAppended, ...how);
 
 const resolved = (event: ResolvedEvent | ReadEvent) =>
   'hasEvent' in event ? driver.convertGrpcEvent(event) : event;
@@ -110,15 +115,12 @@ export class AppendingClient extends EventStoreDBClient {
     { expectedRevision = ANY, deadline }: AppendToStreamOptions = {},
   ): Promise<AppendResult> {
     const begin = (connection: Connection) =>
-      heard(connection.batchAppend(...this.callArguments({}, { deadline: Number.POSITIVE_INFINITY })));
+      heard(openAppends(connection, ...this.callArguments({}, { deadline: Number.POSITIVE_INFINITY })));
     const call = await this.GRPCStreamCreator(services.StreamsClient, 'appendToStream', begin, calls)();
     const correlationId = randomUUID();
-    const request = new messages.BatchAppendReq();
-    request.setCorrelationId(driver.createUUID(correlationId));
     const until = deadline === Number.POSITIVE_INFINITY ? NEVER : this.createDeadline(deadline);
-    request.setOptions(optionsOf(stream, expectedRevision, until));
-    request.setProposedMessagesList([events].flat().map(proposed));
-    request.setIsFinal(true);
+    const options = { correlationId, stream, expected: expectedRevision, until };
+    const request = appendRequest([events].flat(), options);
     return new Promise((...each) => {
       waiting.get(call)?.set(correlationId, each);
       call.write(request);
@@ -145,57 +147,21 @@ function toItsEnd(call: Reading): Reading {
 function heard(call: Call): Call {
   const unanswered = new Map<string, Waiting>();
   waiting.set(call, unanswered);
-  call.on('data', (answer: InstanceType<typeof messages.BatchAppendResp>) => {
-    const id = driver.parseUUID(answer.getCorrelationId()) ?? '';
-    const [resolve, reject] = unanswered.get(id) ?? [];
+  const taken = (id: string) => {
+    const each = unanswered.get(id);
     unanswered.delete(id);
+    return each;
+  };
+  call.on('data', (answer: ReturnType<typeof readAppended>) => {
+    if ('result' in answer) return taken(answer.correlationId)?.[0](answer.result);
     const refusal = answer.getError();
     const stream = Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+    const [, reject] = taken(driver.parseUUID(answer.getCorrelationId()) ?? '') ?? [];
     if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
-    else resolve?.(resultOf(answer.getSuccess()!));
   });
   call.on('error', (error) => {
     for (const [, reject] of unanswered.values()) reject(driver.convertToCommandError(error));
     unanswered.clear();
   });
   return call;
-}
-
-function optionsOf(
-  stream: string,
-  expected: NonNullable<AppendToStreamOptions['expectedRevision']>,
-  deadline: Date,
-) {
-  const options = new messages.BatchAppendReq.Options();
-  options.setStreamIdentifier(driver.createStreamIdentifier(stream));
-  options.setDeadline(timestamps.Timestamp.fromDate(deadline));
-  if (expected === ANY) options.setAny(new empty.Empty());
-  else if (expected === NO_STREAM) options.setNoStream(new empty.Empty());
-  else if (expected === STREAM_EXISTS) options.setStreamExists(new empty.Empty());
-  else options.setStreamPosition(String(expected));
-  return options;
-}
-
-function proposed({ id, type, contentType, data, metadata }: EventData) {
-  const message = new messages.BatchAppendReq.ProposedMessage();
-  message.setId(driver.createUUID(id));
-  message.getMetadataMap().set('type', type).set('content-type', contentType);
-  message.setData(bytesOf(data));
-  if (metadata) message.setCustomMetadata(bytesOf(metadata));
-  return message;
-}
-
-/** Bytes stay as they are; all else is JSON. */
-const bytesOf = (value: unknown) =>
-  value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
-
-function resultOf(success: InstanceType<typeof messages.BatchAppendResp.Success>): AppendResult {
-  const at = success.getPosition();
-  return {
-    success: true,
-    nextExpectedRevision: BigInt(success.getCurrentRevision()),
-    ...(at && {
-      position: { commit: BigInt(at.getCommitPosition()), prepare: BigInt(at.getPreparePosition()) },
-    }),
-  };
 }

@@ -7,6 +7,8 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 // Required: of CommonJS that is imported Node first looks through all for names.
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
+import { type Fields, fieldsOf, STREAM_IDENTIFIER, UUID } from './messages.js';
+
 type Answer = InstanceType<typeof messages.ReadResp>;
 
 /** In the place of the driver's message: an event that is read already. */
@@ -32,15 +34,12 @@ export const readAnswer = (bytes: Buffer): HeardEvent | Answer => {
 const READ_RESP = { event: 1 };
 const READ_EVENT = { event: 1, commitPosition: 3, noPosition: 4 };
 const RECORDED = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, metadata: 6, custom: 7, data: 8 };
-const UUID = { string: 2 };
-const STREAM_IDENTIFIER = { name: 3 };
-const ENTRY = { key: 1, value: 2 };
 
 /** Of ticks of 100 ns since 1970, in decimal digits: more of them than a number holds exactly. */
 const msOf = (ticks: string): number => Number(ticks.slice(0, -4));
 
 function eventOf(bytes: Buffer): ResolvedEvent | undefined {
-  const answer = new Fields(bytes, 0, bytes.length);
+  const answer = fieldsOf(bytes);
   if (answer.next() !== READ_RESP.event) return undefined;
   const resolved = answer.message();
   let event: ResolvedEvent['event'];
@@ -98,99 +97,5 @@ function parsed(bytes: Buffer, otherwise: (text: string) => unknown): never {
     return JSON.parse(text) as never;
   } catch {
     return otherwise(text) as never;
-  }
-}
-
-const LENGTH_DELIMITED = 2;
-const FIXED_BYTES: { readonly [wire: number]: number } = { 1: 8, 5: 4 };
-
-/** One message in the wire format of protocol buffers, field by field. Throws where it breaks off. */
-class Fields {
-  private wire = 0;
-
-  constructor(
-    private readonly buffer: Buffer,
-    private at: number,
-    private readonly end: number,
-  ) {}
-
-  /** The number of the next field, 0 at the end. */
-  next(): number {
-    if (this.at >= this.end) return 0;
-    const tag = this.number();
-    this.wire = tag & 7;
-    return tag >>> 3;
-  }
-
-  integer(): bigint {
-    const from = this.at;
-    const value = this.number();
-    if (value <= Number.MAX_SAFE_INTEGER) return BigInt(value);
-    return this.buffer
-      .subarray(from, this.at)
-      .reduceRight((sum, byte) => (sum << 7n) | BigInt(byte & 0x7f), 0n);
-  }
-
-  bytes(): Buffer {
-    const end = this.limit();
-    const bytes = this.buffer.subarray(this.at, end);
-    this.at = end;
-    return bytes;
-  }
-
-  message(): Fields {
-    const end = this.limit();
-    const inner = new Fields(this.buffer, this.at, end);
-    this.at = end;
-    return inner;
-  }
-
-  /** Of a message in which one field counts; empty without it. */
-  textAt(wanted: number): string {
-    let text = '';
-    for (let field = this.next(); field > 0; field = this.next())
-      if (field === wanted) text = this.text();
-      else this.skip();
-    return text;
-  }
-
-  entry(): readonly [key: string, value: string] {
-    let [key, value] = ['', ''];
-    for (let field = this.next(); field > 0; field = this.next())
-      if (field === ENTRY.key) key = this.text();
-      else if (field === ENTRY.value) value = this.text();
-      else this.skip();
-    return [key, value];
-  }
-
-  skip(): void {
-    if (this.wire === 0) this.number();
-    else if (this.wire === LENGTH_DELIMITED) this.at = this.limit();
-    else this.at += FIXED_BYTES[this.wire] ?? Number.NaN;
-  }
-
-  private text(): string {
-    const end = this.limit();
-    const text = this.buffer.toString('utf8', this.at, end);
-    this.at = end;
-    return text;
-  }
-
-  /** Where what is as long as it says here ends. */
-  private limit(): number {
-    const end = this.number() + this.at;
-    if (end > this.end) throw new RangeError('a message of the event store breaks off');
-    return end;
-  }
-
-  /** Exact up to 2^53. */
-  private number(): number {
-    let value = 0;
-    for (let factor = 1; this.at < this.end; factor *= 128) {
-      const byte = this.buffer[this.at++]!;
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-    throw new RangeError('a message of the event store breaks off');
   }
 }

@@ -1,0 +1,150 @@
+/** Messages in the wire format of protocol buffers, read and written field by field. */
+
+/** Of `shared.proto`. */
+export const UUID = { structured: 1, string: 2 };
+export const STREAM_IDENTIFIER = { name: 3 };
+
+/** Of a map. */
+export const ENTRY = { key: 1, value: 2 };
+
+/** A message that is read. */
+export const fieldsOf = (bytes: Buffer): Fields => new Fields(bytes, 0, bytes.length);
+
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
+const FIXED_BYTES: { readonly [wire: number]: number } = { 1: 8, 5: 4 };
+
+/** One message in the wire format of protocol buffers, field by field. Throws where it breaks off. */
+export class Fields {
+  private wire = 0;
+
+  constructor(
+    private readonly buffer: Buffer,
+    private at: number,
+    private readonly end: number,
+  ) {}
+
+  /** The number of the next field, 0 at the end. */
+  next(): number {
+    if (this.at >= this.end) return 0;
+    const tag = this.number();
+    this.wire = tag & 7;
+    return tag >>> 3;
+  }
+
+  integer(): bigint {
+    const from = this.at;
+    const value = this.number();
+    if (value <= Number.MAX_SAFE_INTEGER) return BigInt(value);
+    return this.buffer
+      .subarray(from, this.at)
+      .reduceRight((sum, byte) => (sum << 7n) | BigInt(byte & 0x7f), 0n);
+  }
+
+  bytes(): Buffer {
+    const end = this.limit();
+    const bytes = this.buffer.subarray(this.at, end);
+    this.at = end;
+    return bytes;
+  }
+
+  message(): Fields {
+    const end = this.limit();
+    const inner = new Fields(this.buffer, this.at, end);
+    this.at = end;
+    return inner;
+  }
+
+  /** Of a message in which one field counts; empty without it. */
+  textAt(wanted: number): string {
+    let text = '';
+    for (let field = this.next(); field > 0; field = this.next())
+      if (field === wanted) text = this.text();
+      else this.skip();
+    return text;
+  }
+
+  entry(): readonly [key: string, value: string] {
+    let [key, value] = ['', ''];
+    for (let field = this.next(); field > 0; field = this.next())
+      if (field === ENTRY.key) key = this.text();
+      else if (field === ENTRY.value) value = this.text();
+      else this.skip();
+    return [key, value];
+  }
+
+  skip(): void {
+    if (this.wire === VARINT) this.number();
+    else if (this.wire === LENGTH_DELIMITED) this.at = this.limit();
+    else this.at += FIXED_BYTES[this.wire] ?? Number.NaN;
+  }
+
+  text(): string {
+    const end = this.limit();
+    const text = this.buffer.toString('utf8', this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** Where what is as long as it says here ends. */
+  private limit(): number {
+    const end = this.number() + this.at;
+    if (end > this.end) throw new RangeError('a message of the event store breaks off');
+    return end;
+  }
+
+  /** Exact up to 2^53. */
+  private number(): number {
+    let value = 0;
+    for (let factor = 1; this.at < this.end; factor *= 128) {
+      const byte = this.buffer[this.at++]!;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+    throw new RangeError('a message of the event store breaks off');
+  }
+}
+
+/** A message that is written: its fields one after the other, none with a number above 15. */
+export class Message {
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+
+  bytes(field: number, value: Uint8Array): this {
+    return this.#add(tagged(field, LENGTH_DELIMITED, value.length), value);
+  }
+
+  text(field: number, value: string): this {
+    return this.bytes(field, Buffer.from(value));
+  }
+
+  message(field: number, value: Message = new Message()): this {
+    return this.#add(tagged(field, LENGTH_DELIMITED, value.#length), ...value.#parts);
+  }
+
+  /** From 0 to 2^53. */
+  integer(field: number, value: number): this {
+    return this.#add(tagged(field, VARINT, value));
+  }
+
+  encoded(): Buffer {
+    return Buffer.concat(this.#parts, this.#length);
+  }
+
+  #add(...parts: readonly Uint8Array[]): this {
+    for (const part of parts) {
+      this.#parts.push(part);
+      this.#length += part.length;
+    }
+    return this;
+  }
+}
+
+/** The head of a field: its number and kind, and a number. */
+function tagged(field: number, wire: number, value: number): Uint8Array {
+  const head = [(field << 3) | wire];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) head.push((rest % 0x80) | 0x80);
+  head.push(rest);
+  return Uint8Array.from(head);
+}
