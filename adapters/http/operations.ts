@@ -1,5 +1,5 @@
 /** The operations port: health, metrics and projections, for this machine or whoever has the token. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../system/client-address.js';
 import type { Metrics } from '../system/metrics.js';
 import { sameOrigin } from './kernel/cors.js';
@@ -142,4 +142,4 @@ function admitWith({ host, token }: OperationsAccess) {
   };
 }
 
-const digest = (token: string) => createHash('sha256').update(token).digest();
+const digest = (token: string) => hash('sha256', token, 'buffer');

@@ -1,5 +1,5 @@
 /** Who may see and change what is counted: whoever has the admin token, or a session of the dashboard. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Logins, Visitor } from '../../../application/analytics/logins.js';
 import { cookieOf, isSameOrigin } from '../kernel/cookies.js';
 import { type Problem, problem } from '../kernel/problem.js';
@@ -32,7 +32,7 @@ export const FORGED_ANSWER = { description: 'The cookie came from a page of anot
 const ADMIN: Admin = { actor: 'admin' };
 const READING = ['GET', 'HEAD'];
 
-const digest = (text: string) => createHash('sha256').update(text).digest();
+const digest = (text: string) => hash('sha256', text, 'buffer');
 
 export interface AdmissionDeps {
   readonly adminToken: string;

@@ -1,5 +1,5 @@
 /** Who may do what at the log service: its token or basic credentials for all, producers' tokens to ingest only. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { type Problem, problem } from '../kernel/problem.js';
 import type { Request, Route } from '../kernel/route.js';
 import { LOG_SECURITY } from './policy.js';
@@ -60,9 +60,11 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
 
   function signedIn({ bearer: token, basic: given }: Request): LogCaller | undefined {
     if (bearer && token !== undefined && isApiToken(token)) return caller('api');
-    // Both are compared in any case, so that the time tells nothing.
-    const [name, secret] = [isUsername(given?.username ?? ''), isPassword(given?.password ?? '')];
-    if (basic && given && name && secret) return { actor: 'basic', producerId: given.username };
+    if (basic && given) {
+      // Both are compared in any case, so that the time tells nothing.
+      const [name, secret] = [isUsername(given.username), isPassword(given.password)];
+      if (name && secret) return { actor: 'basic', producerId: given.username };
+    }
     return open ? caller('anonymous') : undefined;
   }
 
@@ -96,7 +98,7 @@ const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODU
 
 /** Compares in constant time; nothing equals what is not configured. */
 function equals(secret: string | undefined): (given: string) => boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const digest = (text: string) => hash('sha256', text, 'buffer');
   const wanted = digest(secret ?? '');
   return (given) => timingSafeEqual(digest(given), wanted) && secret !== undefined;
 }
