@@ -10,7 +10,7 @@ import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../p
 import { type Audit, type AuditRow, entryOf } from './audit.js';
 import { channelsKind, rosterKind, serverKind } from './kinds.js';
 import type { MessageRow, Opened, ReplyRow } from './opened.js';
-import { userView } from './users.js';
+import { userView } from './user-view.js';
 import { channelView, messageView, replyView } from './views.js';
 import { webhookView } from './webhooks.js';
 

@@ -1,18 +1,14 @@
 /** What is done with the people of the chat once they are there: roles, names, going. */
-import {
-  ROSTER,
-  type RosterCommand,
-  type RosterState,
-  type User,
-  userWith,
-} from '../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type RosterState, userWith } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled, Repetition } from '../command/repetition.js';
 import type { Clock, CommandContext, Position } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
+import { createEverybody } from './everybody.js';
 import { rosterKind } from './kinds.js';
 import type { Done } from './sessions.js';
+import { type UserView, userView } from './user-view.js';
 
 export interface UserPorts {
   readonly handle: Handle;
@@ -21,19 +17,10 @@ export interface UserPorts {
   readonly clock: Clock;
 }
 
-/** Somebody as others are told of them. */
-export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
-
-export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({
-  id,
-  userName,
-  isAdmin,
-  createdAt,
-});
-
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
+  const everybody = createEverybody();
   const run = (command: RosterCommand, context: CommandContext) =>
     handle(rosterKind, ROSTER, command, context);
 
@@ -77,22 +64,10 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     /** Everybody who is there, in the order in which they came. */
     async list(seen?: Position): Promise<Done<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
-      return { body: { users: listOf(state) }, position };
+      return { body: { users: await everybody(state) }, position };
     },
   };
 }
 
 const REMOVED = { success: true };
 const LEFT = { success: true, message: 'You have left' };
-
-/** Of a state that never changes: listed once, however often it is asked for. */
-const lists = new WeakMap<RosterState, readonly UserView[]>();
-
-function listOf(state: RosterState): readonly UserView[] {
-  const known = lists.get(state);
-  if (known) return known;
-  const there = [...state.users.values()].filter(({ isGone }) => !isGone);
-  const list = there.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)).map(userView);
-  lists.set(state, list);
-  return list;
-}

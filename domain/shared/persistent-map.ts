@@ -52,6 +52,11 @@ export class PersistentMap<Value> {
     for (const [, value] of this) yield value;
   }
 
+  /** The entries that were set since an earlier one: what is shared with it is not looked at. */
+  *since(earlier: PersistentMap<Value>): Generator<Entry<Value>> {
+    yield* differing(this.root, earlier.root);
+  }
+
   private entry(key: string): Entry<Value> | undefined {
     let node = this.root;
     for (let rest = hashOf(key); node instanceof Branch; rest >>>= BITS) node = node.below[rest % WIDTH]!;
@@ -79,6 +84,16 @@ function without<Value>(node: Node<Value>, key: string, hash: number, depth: num
 function* entriesOf<Value>(node: Node<Value>): Generator<Entry<Value>> {
   if (node instanceof Branch) for (const each of node.below) yield* entriesOf(each);
   else yield* node;
+}
+
+function* differing<Value>(node: Node<Value>, before: Node<Value>): Generator<Entry<Value>> {
+  if (node === before) return;
+  if (node instanceof Branch && before instanceof Branch) {
+    for (const [place, each] of node.below.entries()) yield* differing(each, before.below[place]!);
+    return;
+  }
+  const known = new Set(entriesOf(before));
+  for (const entry of entriesOf(node)) if (!known.has(entry)) yield entry;
 }
 
 /** FNV-1a, 32 bits. */

@@ -1,5 +1,5 @@
 /** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
-import { userView } from '../../../application/chat/users.js';
+import { userView } from '../../../application/chat/user-view.js';
 import { reach } from '../../../application/follow/reached.js';
 import type { RevealedEvent } from '../../../application/ports.js';
 import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
@@ -19,7 +19,7 @@ function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEve
   const isAdmin = userWith(roster, userId)?.isAdmin ?? false;
   if (isAdmin === state.admins.includes(userId)) return state;
   const others = state.admins.filter((each) => each !== userId);
-  return { ...state, admins: isAdmin ? [...others, userId] : others };
+  return { ...state, admins: isAdmin ? [...others, userId].sort() : others };
 }
 
 const told = (type: string, payload: object): readonly Delivery[] => [

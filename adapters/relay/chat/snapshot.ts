@@ -50,7 +50,7 @@ function withPart(state: ChatState, part: Part): ChatState {
     case 'user': {
       const user = { email: '', userName: NOBODY, ...part.plain, ...part.secret };
       const known = withUser(roster, user);
-      return { ...state, roster: known, admins: user.isAdmin ? [...admins, user.id] : admins };
+      return { ...state, roster: known, admins: user.isAdmin ? [...admins, user.id].sort() : admins };
     }
     case 'made':
       return { ...state, channels: { ...channels, made: part.made } };

@@ -5,7 +5,7 @@ import { ROSTER, type RosterState, roster } from '../../../domain/chat/roster.js
 
 export interface ChatState {
   readonly roster: RosterState;
-  /** Of the roster: they see every channel. */
+  /** Of the roster, sorted: they see every channel. */
   readonly admins: readonly string[];
   readonly channels: ChannelsState;
   /** How far the two are. */

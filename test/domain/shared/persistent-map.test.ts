@@ -24,6 +24,13 @@ describe('a persistent map', () => {
           expect([...then]).to.have.deep.members(entries);
           for (const [key, value] of entries) expect(then.get(key)).to.equal(value);
         }
+        for (const [then] of former) {
+          const since = [...map.since(then)];
+          expect([...map]).to.include.deep.members(since);
+          const other = [...map].filter(([key, value]) => then.get(key) !== value);
+          expect(since).to.include.deep.members(other);
+        }
+        expect([...map.since(map)]).to.deep.equal([]);
         expect(map.has('never set in here')).to.equal(false);
         expect([...map.values()]).to.have.members([...like.values()]);
       }),
@@ -39,5 +46,15 @@ describe('a persistent map', () => {
     const less = same.reduce((all, each) => all.delete(each), map);
     expect(less.size).to.equal(many.length);
     expect(less.get('liquid')).to.equal(undefined);
+  });
+
+  it('tells what was set since an earlier one, of many', () => {
+    let map = PersistentMap.empty<number>();
+    for (let n = 0; n < 20_000; n++) map = map.set(`key ${n}`, n);
+    const since = [...map.set('key 7', 70).set('one more', 1).since(map)];
+    expect(since).to.have.deep.members([
+      ['key 7', 70],
+      ['one more', 1],
+    ]);
   });
 });
