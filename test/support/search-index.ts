@@ -4,7 +4,7 @@ import type { Db, Long } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createBuilds } from '../../adapters/mongo/rows.js';
-import type { Position, RecordedEvent } from '../../application/ports.js';
+import type { Lease, Position, RecordedEvent } from '../../application/ports.js';
 import { createVault } from '../../application/vault.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { createSearchIndex } from '../../projections/chat/search/reader.js';
@@ -79,8 +79,8 @@ export async function startSearchIndex() {
       return all;
     },
     /** Takes events into a build; as one that leads anew does. */
-    open: (run: string): Promise<Apply> =>
-      builds.open(search, collectionName(search, run), { assertHeld() {} }),
+    open: (run: string, lease: Pick<Lease, 'assertHeld'> = { assertHeld() {} }): Promise<Apply> =>
+      builds.open(search, collectionName(search, run), lease),
     /** What stands in one of its collections. */
     rows: (run: string, part: string) =>
       mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),

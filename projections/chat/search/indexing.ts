@@ -195,7 +195,7 @@ export function startIndexing(build: Build): Indexing {
     async forget(channel) {
       await flush();
       places.delete(channel);
-      for (const part of [RUNS, PACKS]) await build.write(part, [{ deleteMany: { filter: { channel } } }]);
+      for (const part of [RUNS, PACKS]) await build.write(part, [{ deletePieces: { filter: { channel } } }]);
     },
   };
 }
