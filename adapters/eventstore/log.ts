@@ -1,5 +1,6 @@
 /** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
+import type { TimeMark } from '../../application/lasting.js';
 import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import { asked, readAll } from './asked.js';
@@ -22,11 +23,15 @@ import { type WatchedLog, watchWrites } from './writable.js';
 const TRIAL_STREAM = 'annals-trial';
 /** Holds nothing but what is written to see what time the store has. */
 const TIME_STREAM = 'annals-time';
+/** The same of when that was believed last. */
+const BELIEVED_STREAM = 'annals-time-believed';
 const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
 export interface TimedLog extends WatchedLog {
   /** When the store took something written just now, by its own clock: Unix ms. Rejects with `Unavailable`. */
   time(): Promise<number>;
+  /** When the time was believed last. */
+  readonly believed: TimeMark;
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
@@ -99,16 +104,34 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
   };
 
+  /** Of a stream's metadata the newest event is all that is kept; another node's is as new. */
+  const markOf = (stream: string): TimeMark => ({
+    set: () => retain(stream, { maxCount: 1 }),
+    async read() {
+      const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+      try {
+        const [told] = await readAll(() => client.readStream(`$$${stream}`, newest));
+        return told?.event?.created.getTime();
+      } catch (error) {
+        if (error instanceof StreamNotFoundError) return undefined;
+        throw error;
+      }
+    },
+  });
+
+  const clock = markOf(TIME_STREAM);
   const time = async () => {
-    await retain(TIME_STREAM, { maxCount: 1 });
-    // Of a stream's metadata the newest event is all that is kept; another node's is as new.
-    const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    const [told] = await readAll(() => client.readStream(`$$${TIME_STREAM}`, newest));
-    if (!told?.event) throw new Unavailable('the event store did not say what time it is');
-    return told.event.created.getTime();
+    await clock.set();
+    const told = await clock.read();
+    if (told === undefined) throw new Unavailable('the event store did not say what time it is');
+    return told;
   };
 
-  return { ...watchWrites({ append, read, retain, tombstone }, tryOut), time };
+  return {
+    ...watchWrites({ append, read, retain, tombstone }, tryOut),
+    time,
+    believed: markOf(BELIEVED_STREAM),
+  };
 }
 
 /** What was ended for ever is as ended as can be. */

@@ -20,6 +20,7 @@ import { createHandle } from '../../application/command/handle.js';
 import { createRepetition } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
 import { sealing } from '../../application/follow/sealed-parts.js';
+import { createLasting } from '../../application/lasting.js';
 import type { CommandContext, Logger, Position } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
 import { createSettled } from '../../application/settled.js';
@@ -106,6 +107,7 @@ export async function createKernel(options: KernelOptions) {
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ ask: log.time, logger });
+  const lasting = createLasting({ clock, mark: log.believed, logger });
   const follow = createFollow(client, codec, logger);
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);
@@ -169,6 +171,8 @@ export async function createKernel(options: KernelOptions) {
     models: { url: options.mongoUrl, database: options.mongoDatabase },
     log,
     clock,
+    /** For what lets go of what was kept for days. */
+    lasting,
     follow,
     keys,
     vault,

@@ -95,7 +95,8 @@ export const analytics: Service<typeof catalog> = {
     });
     const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
     const rawRetentionHours = values['analytics.rawRetentionHours'];
-    const cleanup = createCleanup({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours });
+    const kept = { retentionDays, rawRetentionHours };
+    const cleanup = createCleanup({ handle, clock: kernel.lasting, settled, days, raw, ...kept });
     const live = createLive({
       hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,

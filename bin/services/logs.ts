@@ -128,7 +128,7 @@ export const logs: Service<typeof catalog> = {
     });
     const retention = createRetention({
       handle,
-      clock,
+      clock: kernel.lasting,
       days: values['logs.retentionDays'],
       auditDays: values['logs.auditRetentionDays'],
       receivedBefore: receipts.receivedBefore,

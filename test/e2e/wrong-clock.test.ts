@@ -1,4 +1,4 @@
-/** A node on a machine whose clock is hours ahead, beside stores whose clock is right: it works, and says so. */
+/** A machine whose clock is ahead, beside stores whose clock is right, or with them: it works, says so, and loses nothing. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -69,5 +69,41 @@ describe('a node whose clock is five hours ahead', () => {
         return true;
       });
     }
+  });
+});
+
+describe('a machine that starts with a clock forty days ahead', () => {
+  const directory = temporaryDirectory();
+  const shift = join(directory.path, 'shift.mjs');
+  let server: Server | undefined;
+
+  after(async () => {
+    await server?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  const restart = async (days: number) => {
+    await server?.stop();
+    writeFileSync(shift, `const { now } = Date; Date.now = () => now() + ${days * 24 * HOUR_MS};\n`);
+    const env = { NODE_OPTIONS: `--import=${pathToFileURL(shift)}` };
+    server = await startServer(join(directory.path, 'data'), ['logs'], env);
+    return server;
+  };
+  const ingest = async ({ urls }: Server, message: string) => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ message });
+    const { status } = await fetch(`${urls.logs}/api/ingest`, { method: 'POST', headers, body });
+    expect(status).to.equal(200);
+  };
+
+  it('has lost no record once it is right again, and takes more', async () => {
+    await ingest(await restart(0), 'before');
+    const wrong = await restart(40);
+    await eventually(() => wrong.lines.some((line) => line.includes('the time has gone on')));
+    const right = await restart(0);
+    await ingest(right, 'after');
+    const answer = await fetch(`${right.urls.logs}/api/logs?order=asc`);
+    const { entries } = (await answer.json()) as { entries: { message: string }[] };
+    expect(entries.map(({ message }) => message)).to.deep.equal(['before', 'after']);
   });
 });

@@ -28,7 +28,11 @@ export function createKeeping({
   const ports = { ...kernel, context: kernel.systemContext };
   const mayRun = kernel.clock.agrees;
   const sweep = createRoomSweep({ ...ports, rooms });
-  const retention = createMeetingRetention({ ...ports, days: values['meeting.attendanceDays'] });
+  const retention = createMeetingRetention({
+    ...ports,
+    clock: kernel.lasting,
+    days: values['meeting.attendanceDays'],
+  });
   const attendances = createAttendanceBudget();
   metrics.budget(attendances);
   return {
