@@ -112,8 +112,9 @@ async function startEngine(
   const watch = () =>
     child.once('exit', async (code, signal) => {
       if (stopping) return;
-      const damage = DAMAGED.has(signal) ? `; if it does so again, ${directory} is damaged: ${RESTORE}` : '';
-      logger.error({ engine: kind, code, signal }, `engine died, starting it again${damage}`);
+      const damage = `; if it does so again, its disk is full, or ${directory} is damaged: ${RESTORE}`;
+      const told = DAMAGED.has(signal) ? damage : '';
+      logger.error({ engine: kind, code, signal }, `engine died, starting it again${told}`);
       for (;;) {
         try {
           // It would begin a new one where the data directory has been moved away.
