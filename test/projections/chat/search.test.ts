@@ -198,25 +198,6 @@ describe('the index of what was said', function () {
     }
   });
 
-  it('forgets a channel piece by piece, and goes on where it was ended: a store is not done with all in one call', async () => {
-    const run = fresh();
-    let left = Number.POSITIVE_INFINITY;
-    const assertHeld = () => {
-      if (--left < 0) throw new Error('the lease is lost');
-    };
-    const apply = await index.open(run, { assertHeld });
-    const rows = index.rows(run, 'runs');
-    const many = Array.from({ length: 2500 }, (_, n) => ({ _id: `one ${n}`, channel: 'one' }));
-    await rows.insertMany([...many, { _id: 'two', channel: 'two' } as never]);
-    const events = await index.recorded(told([{ act: 'erase', place: 0 }]).events);
-    left = 1;
-    expect(await apply(events).catch(({ message }) => message)).to.equal('the lease is lost');
-    expect(await rows.countDocuments()).to.equal(1501);
-    left = 100;
-    await apply(events);
-    expect((await rows.find().toArray()).map(({ _id }) => _id)).to.deep.equal(['two']);
-  });
-
   it('finds what looking through all that is there finds, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (acts) => {
