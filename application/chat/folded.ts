@@ -10,16 +10,13 @@ export interface Folded {
   readonly reached: Reaches;
 }
 
-/** What has come since is read when it is asked for. */
-export function rememberFolded(
-  { remember }: Pick<Streams, 'remember'>,
-  { roster, channels, reached }: Folded,
-): void {
+/** What has come since is read when it is asked for: the relay is behind the log by what it has not heard yet. */
+export function baseOnFolded({ base }: Pick<Streams, 'base'>, { roster, channels, reached }: Folded): void {
   for (const [stream, state] of [
     [ROSTER, roster],
     [CHANNELS, channels],
   ] as const) {
     const at = reached[stream];
-    if (at && at.revision >= 0) remember(stream, loadedAt(state, at));
+    if (at && at.revision >= 0) base(stream, loadedAt(state, at));
   }
 }

@@ -101,6 +101,8 @@ export interface Streams {
   ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
   /** Remembers what an append of this process made of a stream. */
   remember<S>(stream: string, loaded: Loaded<S>): void;
+  /** Remembers what something else has folded of a stream: what has come since is read before anybody relies on it. */
+  base<S>(stream: string, loaded: Loaded<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
   observe(event: RecordedEvent): void;
   /** Drops what is remembered of a stream: what it was folded from has been erased. */
@@ -123,6 +125,8 @@ interface Remembered {
   loaded: Loaded<unknown>;
   /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
   newest: number;
+  /** Nobody has looked yet whether there is more. */
+  readonly isBase?: boolean;
 }
 
 export function createStreams(log: EventLog, reveal: Reveal, bounds?: RememberedOptions): Streams {
@@ -163,10 +167,11 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     return { ...base, state, revision, position };
   }
 
-  function remember(stream: string, loaded: Loaded<unknown>, shown = -1) {
+  function remember(stream: string, loaded: Loaded<unknown>, shown = -1, isBase = false) {
     const current = remembered.peek(stream);
     if (current && current.loaded.revision > loaded.revision) return;
-    remembered.set(stream, { loaded, newest: Math.max(current?.newest ?? -1, loaded.revision, shown) });
+    const newest = Math.max(current?.newest ?? -1, loaded.revision, shown);
+    remembered.set(stream, { loaded, newest, isBase });
   }
 
   /** Reads a stream, told what the live feed shows of it meanwhile. */
@@ -216,13 +221,16 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
 
   const known = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
     const found = remembered.get(stream);
-    return found && found.newest <= found.loaded.revision ? (found.loaded as Loaded<S>) : undefined;
+    return found && !found.isBase && found.newest <= found.loaded.revision
+      ? (found.loaded as Loaded<S>)
+      : undefined;
   };
 
   return {
     known,
     refresh,
     remember: (stream, loaded) => remember(stream, loaded),
+    base: (stream, loaded) => remember(stream, loaded, -1, true),
     forget(stream) {
       remembered.delete(stream);
       for (const news of reading.get(stream) ?? []) news.forgotten = true;

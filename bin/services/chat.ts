@@ -4,7 +4,7 @@ import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
 import { chat as audience, endBy } from '../../adapters/relay/chat.js';
-import { rememberFolded } from '../../application/chat/folded.js';
+import { baseOnFolded } from '../../application/chat/folded.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import { catalog } from '../../domain/chat/catalog.js';
@@ -28,8 +28,8 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    const remember = () => rememberFolded(kernel.streams, relay.state());
-    remember();
+    const base = () => baseOnFolded(kernel.streams, relay.state());
+    base();
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, heard: relay.position, quotas });
     const { admission, audit, doors, signIn, reactions } = identity;
@@ -61,7 +61,7 @@ export const chat: Service<typeof catalog> = {
           kernel.streams.forget(sessionStream(event.data.userId));
         },
         // Forgotten with what was erased: the relay has it, without that.
-        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && remember(),
+        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && base(),
         (event) => event.type !== 'ProjectionSwitched' && talk.hear(event),
       ),
       async start() {

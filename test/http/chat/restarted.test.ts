@@ -8,8 +8,9 @@ import { rosterKind } from '../../../application/chat/kinds.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Service } from '../../../bin/node/service.js';
 import { chat } from '../../../bin/services/chat.js';
+import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
-import { erased, removed, renamed } from '../../support/chat.js';
+import { added, erased, removed, renamed } from '../../support/chat.js';
 import { ask, devLogin } from '../../support/chat-client.js';
 import { eventually } from '../../support/condition.js';
 import { type Servers, startServers } from '../../support/engines.js';
@@ -54,6 +55,7 @@ describe('a chat that starts again', function () {
       const publish: typeof running.publish = (event) => {
         running.publish(event);
         heard.add(event.type);
+        if (event.type === 'UserAdded') heard.add(event.data.userId);
       };
       return { ...running, publish };
     },
@@ -125,12 +127,19 @@ describe('a chat that starts again', function () {
     const { token } = await devLogin(node.url('chat'), 'admin@example.org');
     const { revision } = await kernel.streams.refresh(rosterKind, ROSTER);
     // By another process.
-    const events = [removed(id), erased(id)].map((event) => ({ id: randomUUID(), event, metadata: {} }));
+    const next = id.replace(/./, (first) => (first === 'x' ? 'y' : 'x'));
+    await kernel.vault.create(userSubject({ userId: next }));
+    const events = [removed(id), erased(id), added(next)].map((event) => ({
+      id: randomUUID(),
+      event,
+      metadata: {},
+    }));
     await kernel.log.append(ROSTER, revision, events);
-    await eventually(() => heard.has('UserErased'));
+    await eventually(() => heard.has('UserErased') && heard.has(next));
     read = 0;
     const { body } = await ask(node.url('chat'), 'GET', '/users', { token });
-    expect(body.users).to.have.lengthOf(1);
+    const ids = body.users.map((each: { id: string }) => each.id);
+    expect(ids).to.include(next).and.not.to.include(id);
     expect(read).to.be.lessThan(100);
   });
 });
