@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { createLeases } from '../../../adapters/mongo/leases.js';
 import { Unavailable } from '../../../application/ports.js';
+import { CALL_MS } from '../../../application/within.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
@@ -48,6 +49,26 @@ describe('a lease in trouble', () => {
       nodes.time.pass(1);
       expect(lease.lost.aborted).to.equal(true);
     } finally {
+      process.kill(nodes.server.pid, 'SIGCONT');
+    }
+  });
+
+  it('is released within the time of one call, though a renewal is under way that is not answered', async function () {
+    if (isReal || nodes.server.pid === undefined) return this.skip();
+    const realTimers = holdTimers(nodes.time);
+    try {
+      const lease = await given(nodes.ann().acquire(nodes.name));
+      process.kill(nodes.server.pid, 'SIGSTOP');
+      nodes.time.pass(LEASE_MS / 2);
+      let outcome: unknown = 'it is waited for';
+      void rejection(lease.release()).then((error) => {
+        outcome = error;
+      });
+      nodes.time.pass(CALL_MS);
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+      expect(outcome).to.be.instanceOf(Unavailable);
+    } finally {
+      realTimers();
       process.kill(nodes.server.pid, 'SIGCONT');
     }
   });
