@@ -5,6 +5,8 @@ import type { CertainClock, Clock, Logger } from './ports.js';
 export const LEAP_MS = 86_400_000;
 /** So long a leap lasts before it is believed, ms: until then the clock may be set right again. */
 export const LASTS_MS = 1_800_000;
+/** So often whoever lets go asks for the time, ms: a machine that runs for less than an hour a day lets go, too. */
+export const ASK_EVERY_MS = LASTS_MS / 3;
 
 /** The store's mark of when the time was believed last, on whatever node. */
 export interface TimeMark {

@@ -37,7 +37,6 @@ export interface Cleaned {
 }
 
 const HOUR_MS = 3_600_000;
-export const CLEANUP_EVERY_MS = HOUR_MS;
 
 const uncertain: Rejection = {
   rejected: 'analytics/clock-uncertain',
@@ -73,6 +72,12 @@ export const createCleanup =
         type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
     return { ...told, position: outcome.position };
   };
+
+/** The same by the clock; while it is not certain what time it is, it waits for the next round. */
+export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) => async (): Promise<void> => {
+  const done = await cleanup(context());
+  if (isRejection(done) && done !== uncertain) throw new Error(done.rejected);
+};
 
 export interface ExpirePorts {
   readonly log: Pick<EventLog, 'read' | 'tombstone'>;

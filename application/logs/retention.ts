@@ -8,9 +8,6 @@ import type { Handle } from '../command/handle.js';
 import type { Reaction } from '../follow/reactions.js';
 import type { CertainClock, CommandContext, EventLog, Vault } from '../ports.js';
 
-/** Looked at hourly; there is something to do once a day. */
-export const RETENTION_EVERY_MS = 3_600_000;
-
 export interface RetentionPorts {
   readonly handle: Handle;
   readonly clock: CertainClock;

@@ -6,8 +6,6 @@ import { roomKind } from './kinds.js';
 
 /** By the clock they are over at that moment; the log is told, and who waits for them, a little later. */
 export const SWEEP_EVERY_MS = 15_000;
-/** Kept by days: nobody sees an hour. */
-export const RETENTION_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Rooms and meetings that are worked on in one go. */
 export const AT_ONCE = 50;

@@ -1,4 +1,5 @@
 /** The analytics service, put together. */
+
 import { createAgents } from '../../adapters/agents/agents.js';
 import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
@@ -9,7 +10,7 @@ import { createMailer } from '../../adapters/mail/smtp.js';
 import { createLive } from '../../adapters/relay/analytics.js';
 import { isTrustedBy } from '../../adapters/system/client-address.js';
 import { createAttempts } from '../../application/analytics/attempts.js';
-import { CLEANUP_EVERY_MS, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
+import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
 import { createCollect } from '../../application/analytics/collect.js';
 import { createCollecting } from '../../application/analytics/collecting.js';
 import { createDirectory } from '../../application/analytics/directory.js';
@@ -28,11 +29,11 @@ import { createAppender } from '../../application/command/appender.js';
 import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../application/day-keys.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
+import { ASK_EVERY_MS } from '../../application/lasting.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
 import type { HitsCollected } from '../../domain/analytics/traffic.js';
-import { isRejection } from '../../domain/shared/decider.js';
 import { tidyEmail } from '../../domain/shared/email.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
 import { createRawCounter, raw as rawModel } from '../../projections/analytics/raw.js';
@@ -175,11 +176,8 @@ export const analytics: Service<typeof catalog> = {
         },
         {
           name: 'analytics.cleanup',
-          everyMs: CLEANUP_EVERY_MS,
-          async run() {
-            const done = await cleanup(context('analytics.cleanup'));
-            if (isRejection(done)) throw new Error(done.rejected);
-          },
+          everyMs: ASK_EVERY_MS,
+          run: cleanupRound(cleanup, () => context('analytics.cleanup')),
           mayRun: clock.agrees,
         },
       ],

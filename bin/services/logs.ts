@@ -1,4 +1,5 @@
 /** The log service, put together. */
+
 import { resolve } from 'node:path';
 import { createFilesIn, machineHash, nextPiece, writerOf } from '../../adapters/files/watch.js';
 import { documentRoutes } from '../../adapters/http/kernel/docs.js';
@@ -12,6 +13,7 @@ import { createAppender } from '../../application/command/appender.js';
 import { createAllShown } from '../../application/follow/all-shown.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
+import { ASK_EVERY_MS } from '../../application/lasting.js';
 import { recordsOf } from '../../application/logs/batches.js';
 import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
 import { createIngest } from '../../application/logs/ingest.js';
@@ -19,7 +21,7 @@ import { INTAKE_BYTES } from '../../application/logs/intake.js';
 import { createLogQueries } from '../../application/logs/queries.js';
 import { createLogReading } from '../../application/logs/reading.js';
 import { createReindex } from '../../application/logs/reindex.js';
-import { createRetention, eraseReaction, RETENTION_EVERY_MS } from '../../application/logs/retention.js';
+import { createRetention, eraseReaction } from '../../application/logs/retention.js';
 import { isLoopback } from '../../application/logs/settings.js';
 import { createWatch, WATCH_EVERY_MS } from '../../application/logs/watch.js';
 import { HEALTH_MS, within } from '../../application/within.js';
@@ -142,7 +144,7 @@ export const logs: Service<typeof catalog> = {
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
-        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.agrees },
+        { name: 'logs.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun: clock.agrees },
         ...(directories.length > 0
           ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: WATCH_EVERY_MS, run: watch }]
           : []),

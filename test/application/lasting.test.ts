@@ -1,7 +1,7 @@
 /** A clock that leaps ahead lets nothing go that is kept for days before that has lasted, on whatever node. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createLasting, LASTS_MS, LEAP_MS } from '../../application/lasting.js';
+import { ASK_EVERY_MS, createLasting, LASTS_MS, LEAP_MS } from '../../application/lasting.js';
 import { startServers } from '../support/engines.js';
 import { heldTime } from '../support/held-time.js';
 import { startToys } from '../support/toys.js';
@@ -46,6 +46,19 @@ describe('a clock that leaps ahead together with that of the store', () => {
     pass(1);
     expect(await lasting.certain()).to.equal(wall.now());
     expect(warned).to.have.length(1);
+  });
+
+  it('is believed within a day by a machine that runs for forty minutes', async () => {
+    const { begin, pass, wall } = onOneMachine();
+    await begin().certain();
+    wall.pass(3 * LEAP_MS);
+    const lasting = begin();
+    let time = await lasting.certain();
+    for (let ran = ASK_EVERY_MS; time === undefined && ran <= 40 * 60_000; ran += ASK_EVERY_MS) {
+      pass(ASK_EVERY_MS);
+      time = await lasting.certain();
+    }
+    expect(time).to.equal(wall.now());
   });
 
   it('is not believed either by a node that starts meanwhile, and starts again', async () => {

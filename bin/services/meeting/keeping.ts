@@ -1,11 +1,11 @@
 /** What is kept of meetings and for how long, put together: attendance, the end of rooms, erasure. */
 import { attendanceRoute, createAttendanceBudget } from '../../../adapters/http/meeting/attendance.js';
+import { ASK_EVERY_MS } from '../../../application/lasting.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { erasureReaction } from '../../../application/meeting/erasing.js';
 import {
   createMeetingRetention,
   createRoomSweep,
-  RETENTION_EVERY_MS,
   SWEEP_EVERY_MS,
 } from '../../../application/meeting/sweep.js';
 import type { RoomState } from '../../../domain/meeting/state.js';
@@ -40,7 +40,7 @@ export function createKeeping({
     reactions: [erasureReaction(kernel)],
     periodic: [
       { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: sweep, mayRun },
-      { name: 'meeting.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun },
+      { name: 'meeting.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun },
     ],
   };
 }

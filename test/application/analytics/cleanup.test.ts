@@ -1,6 +1,6 @@
 /** Days that expire: their streams are ended in the log, and those that are kept are not. */
 import { expect } from 'chai';
-import { expireReaction } from '../../../application/analytics/cleanup.js';
+import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/cleanup.js';
 import { createDirectory } from '../../../application/analytics/directory.js';
 import { sitesKind } from '../../../application/analytics/kinds.js';
 import { newEvent } from '../../../application/command/new-event.js';
@@ -16,6 +16,20 @@ const MADE = Date.UTC(2026, 9, 1, 12);
 const DAY_MS = 86_400_000;
 
 describe('days that have expired', () => {
+  it('wait, and nothing has failed, while it is not certain what time it is', async () => {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const none = { countBefore: async () => 0 };
+    const cleanup = createCleanup({
+      ...kernel,
+      clock: { now: () => MADE, certain: async () => undefined, agrees: () => true },
+      days: none,
+      raw: none,
+      retentionDays: 1,
+      rawRetentionHours: 1,
+    });
+    await cleanupRound(cleanup, () => kernel.systemContext('test'))();
+  });
+
   it('are ended in the log, each from where the last ones ended, and no others', async () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const { log, vault } = kernel;
