@@ -83,7 +83,11 @@ export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent>
   expires: true,
 };
 
-export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = { catalog, decider: server };
+export const serverKind: Aggregate<ServerState, RenameServer, ServerEvent> = {
+  catalog,
+  decider: server,
+  saysAll: () => true,
+};
 
 export const channelsKind: Aggregate<ChannelsState, ChannelsCommand, ChannelsEvent> = {
   catalog,

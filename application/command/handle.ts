@@ -11,11 +11,12 @@ import {
 } from '../ports.js';
 import { RETRY_MS } from '../within.js';
 import { charging } from './charging.js';
+import { noteCommand } from './keyed.js';
 import { createLine } from './line.js';
 import { looking, type Seen } from './looking.js';
 import { factSeed, newEvent } from './new-event.js';
 import { goneOf, type Handled, type Repetition } from './repetition.js';
-import { type Aggregate, type Loaded, noteCommand, type Streams } from './streams.js';
+import type { Aggregate, Loaded, Streams } from './streams.js';
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with

@@ -1,7 +1,8 @@
 /** What a command is decided on: its stream as this process remembers it, or as the log has it. */
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { CommandContext, RecordedEvent } from '../ports.js';
-import { type Aggregate, type KeyedCommand, type Loaded, type Streams, unborn } from './streams.js';
+import type { KeyedCommand } from './keyed.js';
+import { type Aggregate, type Loaded, type Streams, unborn } from './streams.js';
 
 export interface Seen<State> {
   readonly loaded: Loaded<State>;

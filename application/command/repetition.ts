@@ -2,7 +2,8 @@
 import type { Sealed } from '../../domain/shared/catalog.js';
 import type { DomainEvent, Rejection } from '../../domain/shared/decider.js';
 import type { Clock, CommandContext, Position } from '../ports.js';
-import type { Aggregate, KeyedCommand, Streams } from './streams.js';
+import type { KeyedCommand } from './keyed.js';
+import type { Aggregate, Streams } from './streams.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /**

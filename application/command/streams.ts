@@ -6,6 +6,8 @@ import { pagesOf } from '../pages.js';
 import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
 import { takenFor } from '../recorded.js';
 import { unopened } from '../reveal.js';
+import { beginning } from './beginning.js';
+import { type KeyedCommand, noteCommand } from './keyed.js';
 import { createRemembering, type RememberedOptions } from './remembered.js';
 import { createSharing } from './sharing.js';
 
@@ -21,6 +23,11 @@ interface Kind<State, Command, Event extends DomainEvent> {
   readonly keeps?: number;
   /** Its streams keep events for a time only (`$maxAge`): there may be none left of one that goes on all the same. */
   readonly expires?: true;
+  /**
+   * Whether an event says all of the state, whatever came before it: a stream that may grow without end is read from
+   * one of its newest on. Which keyed commands ran before that is known only to who has remembered it.
+   */
+  readonly saysAll?: (event: RecordedEvent) => boolean;
   /** Where what its streams are about comes to an end. */
   readonly ends?: Ending<State>;
   /**
@@ -50,12 +57,6 @@ export interface Ending<State> {
   byEvent?(state: State): boolean;
   /** When it ends by itself, Unix ms. */
   at?(state: State): number;
-}
-
-/** The revisions that a command with an `Idempotency-Key` wrote. */
-export interface KeyedCommand {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface Loaded<State> {
@@ -200,7 +201,8 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     const { stream } = news;
     let loaded =
       (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? unborn(kind.decider.initialState);
-    const unread = pagesOf(log, stream, Math.min(loaded.revision, after) + 1);
+    const known = loaded.revision < 0 ? await beginning(log, kind, stream) : loaded.revision + 1;
+    const unread = pagesOf(log, stream, Math.min(known, after + 1));
     for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
         if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
@@ -243,7 +245,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
 
     async asOf(kind, stream, revision) {
       let loaded = unborn(kind.decider.initialState);
-      for await (const page of pagesOf(log, stream)) {
+      for await (const page of pagesOf(log, stream, await beginning(log, kind, stream, revision))) {
         const wanted = page.filter((event) => event.revision <= revision);
         loaded = await fold(kind, loaded, wanted);
         if (wanted.length < page.length) break;
@@ -280,19 +282,3 @@ export const unborn = <S>(state: S): Loaded<S> => ({
   keyed: new Map(),
   deleted: false,
 });
-
-/** Adds what a keyed command wrote, and drops commands whose events the log keeps no longer. */
-export function noteCommand(
-  { keeps = Number.POSITIVE_INFINITY }: { readonly keeps?: number },
-  keyed: Map<string, KeyedCommand>,
-  { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
-  { first, last }: KeyedCommand,
-): void {
-  if (commandId && fingerprint) {
-    keyed.set(commandId, { first: Math.min(first, keyed.get(commandId)?.first ?? first), last });
-  }
-  for (const [oldest, command] of keyed) {
-    if (command.last > last - keeps) break;
-    keyed.delete(oldest);
-  }
-}

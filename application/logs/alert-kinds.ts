@@ -7,15 +7,23 @@ import {
   alertPolicy,
   type ChangeAlertPolicy,
 } from '../../domain/logs/alert-policy.js';
+import type { LogsEvent } from '../../domain/logs/catalog.js';
 import type { Aggregate, Streams } from '../command/streams.js';
+import { isOf, takenFor } from '../recorded.js';
 
 const catalog = { service: 'logs', events: alertEvents };
 
 export const alertPolicyKind: Aggregate<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   catalog,
   decider: alertPolicy,
+  saysAll: (event) => takenFor<AlertPolicyChanged>(event).data.whole === true,
 };
-export const alertKind: Aggregate<AlertState, AlertCommand, AlertEvent> = { catalog, decider: alert };
+export const alertKind: Aggregate<AlertState, AlertCommand, AlertEvent> = {
+  catalog,
+  decider: alert,
+  saysAll: (event) =>
+    isOf<LogsEvent<'AlertRaised'>>('AlertRaised', event) && event.data.undelivered !== undefined,
+};
 
 /** The policy as the log has it now, whichever node changed it last. */
 export const currentAlertPolicy = (streams: Streams) => streams.refresh(alertPolicyKind, ALERT_POLICY_STREAM);

@@ -27,12 +27,18 @@ const delivery = { rule, alertId: text, at: instant, attempts: instant } as cons
 const status = integer;
 
 export const alertEvents = {
-  /** Holds what changed and nothing else. A URL is a secret: who has it can post to its owner. */
+  /**
+   * Says the whole policy (`whole`); earlier releases wrote what changed and nothing else. A URL is a secret: who has it
+   * can post to its owner.
+   */
   AlertPolicyChanged: event(
-    closed({
-      settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
-      secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
-    }),
+    closed(
+      {
+        settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
+        secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
+      },
+      { whole: { type: 'boolean' } },
+    ),
     { sealed: { subject: () => ALERT_POLICY_STREAM, erased: { webhookUrl: null } } },
   ),
   AlertRaised: event(
@@ -48,6 +54,8 @@ export const alertEvents = {
       {
         /** The alert before this one, where its trouble just goes on. */
         repeats: text,
+        /** The alerts before this one that are not delivered yet; earlier releases left them out. */
+        undelivered: { type: 'array', items: text },
       },
     ),
   ),

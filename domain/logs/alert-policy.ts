@@ -55,9 +55,8 @@ export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyCha
 function changed(from: AlertPolicy, to: AlertPolicy, noted: boolean): readonly AlertPolicyChanged[] {
   const keys = (Object.keys(from) as (keyof AlertPolicy)[]).filter((key) => from[key] !== to[key]);
   if (keys.length === 0 && !noted) return [];
-  const { webhookUrl, ...settings } = Object.fromEntries(keys.map((key) => [key, to[key]]));
-  const secret = webhookUrl === undefined ? {} : { webhookUrl: to.webhookUrl };
-  return [{ type: 'AlertPolicyChanged', data: { settings, secret } }];
+  const { webhookUrl, ...settings } = to;
+  return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } }];
 }
 
 /** Values that `complain` had nothing against; an empty URL is none. */

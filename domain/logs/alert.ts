@@ -18,7 +18,7 @@ export interface AlertState {
   readonly active?: string;
   /** Unix ms. */
   readonly lastRaisedAt?: number;
-  /** Alerts whose webhook was neither delivered nor given up. */
+  /** The newest alerts whose webhook was neither delivered nor given up, oldest first. */
   readonly undelivered: readonly string[];
 }
 
@@ -50,6 +50,9 @@ export type AlertCommand = JudgeRule | RecordDelivery;
 
 export type AlertEvent = LogsEvent<'AlertRaised' | 'AlertResolved' | 'WebhookDelivered' | 'WebhookFailed'>;
 
+/** So many wait for a receiver at most: of one that takes none for long the oldest are not sent any more. */
+export const MOST_UNDELIVERED = 100;
+
 /** So far behind may the clock of a node be that judges. */
 const BEHIND_MS = 120_000;
 
@@ -60,10 +63,10 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
   decide: (command, state) =>
     command.type === 'JudgeRule' ? judge(command, state) : recordDelivery(command, state),
   evolve: {
-    AlertRaised: ({ undelivered }, { alertId, raisedAt }) => ({
+    AlertRaised: (state, { alertId, raisedAt, undelivered = state.undelivered }) => ({
       active: alertId,
       lastRaisedAt: raisedAt,
-      undelivered: [...undelivered, alertId],
+      undelivered: [...undelivered, alertId].slice(-MOST_UNDELIVERED),
     }),
     AlertResolved: (state) => ({ ...state, active: undefined }),
     WebhookDelivered: told,
@@ -76,7 +79,7 @@ function told(state: AlertState, { alertId }: { readonly alertId: string }): Ale
 }
 
 function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: AlertState): AlertEvent[] {
-  const { active, lastRaisedAt } = state;
+  const { active, lastRaisedAt, undelivered } = state;
   if (!verdict.breached) {
     if (active === undefined) return [];
     return [
@@ -87,7 +90,8 @@ function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: Ale
   if (active === alertId) return [];
   const { severity, details } = verdict;
   const repeats = active === undefined ? {} : { repeats: active };
-  return [{ type: 'AlertRaised', data: { rule, alertId, severity, raisedAt: at, details, ...repeats } }];
+  const data = { rule, alertId, severity, raisedAt: at, details, undelivered, ...repeats };
+  return [{ type: 'AlertRaised', data }];
 }
 
 /** By a clock a little behind it is still within the cooldown; one that was far ahead must not silence the rule until then. */

@@ -9,7 +9,7 @@ export const alertHistory: Projection<AlertEvent> = {
   version: 1,
   indexes: [{ key: { raisedAt: -1, _id: -1 }, name: 'newest' }],
   on: {
-    AlertRaised({ data: { alertId, repeats, ...alert } }) {
+    AlertRaised({ data: { alertId, repeats, undelivered: _, ...alert } }) {
       const changes: RowChange[] = [{ put: alertId, update: { $set: { ...alert, state: 'active' } } }];
       if (repeats)
         changes.push({ patch: repeats, update: { $set: { state: 'repeated', repeatedBy: alertId } } });

@@ -215,6 +215,37 @@ export function rememberingStreams(start: StartRoads) {
     }
   });
 
+  it('whose events say all are read from one of the newest on, now and as they were', async () => {
+    let read = 0;
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      async read(...asked) {
+        const found = await kernel.log.read(...asked);
+        read += found.length;
+        return found;
+      },
+    };
+    const stream = await fullBox(1000);
+    for (const [says, first, then] of [
+      [(n: number) => n % 50 === 49, 849, 349],
+      // One that earlier releases have written, where only what came first said all.
+      [(n: number) => n === 0, 0, 0],
+    ] as const) {
+      const kind = { ...box, saysAll: ({ revision }: { revision: number }) => says(revision) };
+      const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+      read = 0;
+      const { state, revision } = await streams.load(kind, stream);
+      expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
+      const was = await streams.asOf(kind, stream, 500);
+      expect([was.revision, was.state.toys[0], was.state.toys.at(-1)]).to.deep.equal([
+        500,
+        `toy-${then}`,
+        'toy-500',
+      ]);
+      if (first > 0) expect(read).to.be.at.most(1000);
+    }
+  });
+
   it('know the commands whose events the log still keeps, and no others', async () => {
     const { streams, handle } = fresh();
     const kept = { ...box, keeps: 3 };

@@ -18,10 +18,17 @@ const change = (changes: ChangeAlertPolicy['changes'], refusedTarget?: string): 
   changes,
   refusedTarget,
 });
+/** As earlier releases told it: what is another one, and nothing else. */
 const changed = (
   settings: AlertPolicyChanged['data']['settings'],
   secret: AlertPolicyChanged['data']['secret'] = {},
 ): AlertPolicyChanged => ({ type: 'AlertPolicyChanged', data: { settings, secret } });
+/** The whole policy, where it is not as it begins. */
+const whole = ({ webhookUrl = null, ...others }: Partial<AlertPolicy>): AlertPolicyChanged => {
+  const { webhookUrl: _, ...initial } = alertPolicy.initialState;
+  const settings = { ...initial, ...others };
+  return { type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } };
+};
 const INVALID = 'logs/invalid-alert-policy';
 
 describe('the alert policy', () => {
@@ -40,15 +47,15 @@ describe('the alert policy', () => {
     });
   });
 
-  it('changes what is named and leaves the rest', () =>
-    given(changed({ errorThreshold: 5 }))
+  it('changes what is named and leaves the rest, and tells all of it', () =>
+    given(changed({ errorThreshold: 5 }), changed({}, { webhookUrl: URL }))
       .when(change({ windowMinutes: 10 }))
-      .then(changed({ windowMinutes: 10 })));
+      .then(whole({ errorThreshold: 5, windowMinutes: 10, webhookUrl: URL })));
 
   it('keeps the URL apart from the other settings, to be sealed', () =>
     given()
       .when(change({ enabled: true, webhookUrl: URL }))
-      .then(changed({ enabled: true }, { webhookUrl: URL })));
+      .then(whole({ enabled: true, webhookUrl: URL })));
 
   it('changes nothing that is already so', () =>
     given(changed({ enabled: true }, { webhookUrl: URL }))
@@ -58,7 +65,7 @@ describe('the alert policy', () => {
   it('notes a change of nothing where its request is to be known again', () =>
     given(changed({ windowMinutes: 7 }))
       .when({ ...change({ windowMinutes: 7 }), noted: true })
-      .then(changed({})));
+      .then(whole({ windowMinutes: 7 })));
 
   it('takes an empty change for a wish that is granted', () => given().when(change({})).thenNothing());
 
@@ -122,13 +129,13 @@ describe('the alert policy', () => {
   it('is enabled by a URL that was given before', () =>
     given(changed({}, { webhookUrl: URL }))
       .when(change({ enabled: true }))
-      .then(changed({ enabled: true })));
+      .then(whole({ enabled: true, webhookUrl: URL })));
 
   it('is disabled when its URL is cleared, by null or by nothing', () => {
     for (const webhookUrl of [null, '', '  ']) {
       given(changed({ enabled: true }, { webhookUrl: URL }))
         .when(change({ webhookUrl }))
-        .then(changed({ enabled: false }, { webhookUrl: null }));
+        .then(whole({}));
     }
   });
 

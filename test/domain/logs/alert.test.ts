@@ -7,6 +7,7 @@ import {
   type AlertState,
   alert,
   type JudgeRule,
+  MOST_UNDELIVERED,
   type RecordDelivery,
   type Verdict,
 } from '../../../domain/logs/alert.js';
@@ -29,9 +30,13 @@ const judge = (alertId: string, at: number, verdict: Verdict = breach): JudgeRul
   cooldownMs: 1000,
   alertId,
 });
-const raised = (alertId: string, raisedAt: number, repeats?: string): AlertEvent => ({
+const raised = (
+  alertId: string,
+  raisedAt: number,
+  { undelivered = [], ...rest }: { repeats?: string; undelivered?: string[] } = {},
+): AlertEvent => ({
   type: 'AlertRaised',
-  data: { rule, alertId, severity: 'critical', raisedAt, details, ...(repeats ? { repeats } : {}) },
+  data: { rule, alertId, severity: 'critical', raisedAt, details, undelivered, ...rest },
 });
 const resolved = (alertId: string, resolvedAt: number): AlertEvent => ({
   type: 'AlertResolved',
@@ -61,15 +66,17 @@ describe('an alert', () => {
   it('is raised again once a clock is right that was far ahead', () =>
     given(raised('a', 500_000))
       .when(judge('b', 10))
-      .then(raised('b', 10, 'a')));
+      .then(raised('b', 10, { repeats: 'a', undelivered: ['a'] })));
 
   it('repeats the one before when the trouble outlasts the cooldown', () =>
     given(raised('a', 10))
       .when(judge('b', 1010))
-      .then(raised('b', 1010, 'a')));
+      .then(raised('b', 1010, { repeats: 'a', undelivered: ['a'] })));
 
   it('stands for itself when the one before was resolved', () =>
-    given(raised('a', 10), resolved('a', 20)).when(judge('b', 1010)).then(raised('b', 1010)));
+    given(raised('a', 10), resolved('a', 20))
+      .when(judge('b', 1010))
+      .then(raised('b', 1010, { undelivered: ['a'] })));
 
   it('is resolved once when the trouble is over', () => {
     given(raised('a', 10))
@@ -95,12 +102,32 @@ describe('an alert', () => {
   });
 
   it('has it recorded when its delivery is given up, and why', () =>
-    given(raised('a', 10), raised('b', 1010))
+    given(raised('a', 10), raised('b', 1010, { undelivered: ['a'] }))
       .when(outcome('a', 'the receiver answered 500'))
       .then({
         type: 'WebhookFailed',
         data: { rule, alertId: 'a', at: 50, attempts: 2, status: 500, reason: 'the receiver answered 500' },
       }));
+
+  it('waits for its receiver with the newest others, however many there were', () => {
+    const each = (n: number) => judge(`a${n}`, n * 1000);
+    let state: AlertState = alert.initialState;
+    for (let n = 0; n < 3 * MOST_UNDELIVERED; n++)
+      state = (alert.decide(each(n), state) as readonly AlertEvent[]).reduce(evolveOf(alert), state);
+    expect(state.undelivered).to.have.length(MOST_UNDELIVERED);
+    expect(state.undelivered.at(-1)).to.equal(state.active);
+  });
+
+  it('says with it all that is known of its rule, whatever release has told what was before', () => {
+    const { undelivered: _, ...data } = raised('a', 10).data as AlertEvent['data'] & {
+      undelivered: string[];
+    };
+    const earlier = { type: 'AlertRaised', data } as AlertEvent;
+    const before = [earlier, raised('b', 1010, { undelivered: ['a'] }), resolved('b', 1020)];
+    const state = before.reduce(evolveOf(alert), alert.initialState);
+    const [told] = alert.decide(judge('c', 3000), state) as readonly AlertEvent[];
+    expect([told!].reduce(evolveOf(alert), alert.initialState)).to.deep.equal(evolveOf(alert)(state, told!));
+  });
 
   it('keeps its law however judgements interleave: one per cooldown, and a judgement repeated does nothing', () => {
     const judgements = fc.array(
