@@ -14,6 +14,7 @@ const DAY_MS = 86_400_000;
 /** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
 export const eraseReaction = ({ log, vault }: ErasePorts): Reaction<AnalyticsEvent<'SiteDeleted'>> => ({
   name: 'analytics.erase',
+  unordered: true,
   on: {
     async SiteDeleted({ data }) {
       await vault.destroy(siteSubject(data));

@@ -43,5 +43,6 @@ export const createEraseUser =
 /** Goes on where whoever erased was stopped. */
 export const erasureReaction = (ports: ErasingPorts): Reaction<UserErased> => ({
   name: 'chat.erasure',
+  unordered: true,
   on: { UserErased: ({ data }: RecordedEvent<UserErased>) => follow(ports, data.userId) },
 });

@@ -23,6 +23,7 @@ export interface ErasePorts {
 /** Of a deleted message that it was deleted is all that is kept: by this its deletion is known when it is asked for again. */
 export const forgetMessages = ({ log }: Pick<ErasePorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
   name: 'chat.forget-messages',
+  unordered: true,
   on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
 });
 
@@ -66,5 +67,5 @@ export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDel
     }
   }
 
-  return { name: ERASE, on: { ChannelDeleted: erase } };
+  return { name: ERASE, unordered: true, on: { ChannelDeleted: erase } };
 }

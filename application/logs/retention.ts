@@ -65,6 +65,7 @@ export const eraseReaction = ({
   requestStreams,
 }: EraseDeps): Reaction<LogsEvent<'BatchesErased'>> => ({
   name: 'logs.erase',
+  unordered: true,
   on: {
     async BatchesErased({ data: keeping }) {
       await vault.destroy(keepingSubject(keeping));

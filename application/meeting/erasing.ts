@@ -72,5 +72,6 @@ type MeetingErased = RoomEvent<'MeetingErased'>;
 /** Goes on where whoever erased was stopped. */
 export const erasureReaction = (ports: ErasingPorts): Reaction<MeetingErased> => ({
   name: 'meeting.erasure',
+  unordered: true,
   on: { MeetingErased: ({ data }) => follow(ports, data.roomId, data.meetingId) },
 });

@@ -34,5 +34,5 @@ export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePo
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
 
-  return { name: 'rooms.erase', on: { RoomBurned: erase, RoomExpired: erase } };
+  return { name: 'rooms.erase', unordered: true, on: { RoomBurned: erase, RoomExpired: erase } };
 }

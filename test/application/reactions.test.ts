@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import { runReaction } from '../../application/follow/reactions.js';
-import type { Follow, Leases, RecordedEvent } from '../../application/ports.js';
+import { type Follow, type Leases, type RecordedEvent, Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
@@ -54,10 +54,14 @@ describe('a reaction', function () {
   };
   const run = async (
     react: (event: RecordedEvent) => Promise<void>,
-    { begun, ...more }: { leases?: Leases; follow?: Follow; begun?: bigint } = {},
+    {
+      begun,
+      unordered,
+      ...more
+    }: { leases?: Leases; follow?: Follow; begun?: bigint; unordered?: true } = {},
   ) => {
     const from = begun ?? (await kernel.head());
-    const reaction = { name, on: { ToyPut: react } };
+    const reaction = { name, on: { ToyPut: react }, ...(unordered && { unordered }) };
     const common = { ...kernel, ...more, logger: quiet, signal: stop.signal };
     running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
@@ -103,6 +107,50 @@ describe('a reaction', function () {
     const last = await put('car');
     await eventually(async () => (await saved()) === last);
     expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'bear', 'car']);
+  });
+
+  it('goes on beside an event that can not be done, where none hangs on another, and begins before it again', async () => {
+    const done: string[] = [];
+    const bad = new Set(['bear']);
+    const reacting = async (event: RecordedEvent) => {
+      if (bad.has(toyOf(event))) throw new Error('the stream is damaged');
+      done.push(toyOf(event));
+    };
+    await run(reacting, { unordered: true });
+    await eventually(async () => (await saved()) !== undefined);
+    const before = await put('ball');
+    await eventually(async () => (await saved()) === before);
+    await put('bear');
+    await put('car');
+    await eventually(() => done.includes('car'));
+    await put('doll');
+    await eventually(() => done.includes('doll'));
+    expect(done).to.deep.equal(['ball', 'car', 'doll']);
+    expect(await saved()).to.equal(before);
+    stop.abort();
+    await Promise.all(running);
+    expect(await saved()).to.equal(before);
+    stop = new AbortController();
+    await run(reacting, { unordered: true });
+    await eventually(() => done.filter((toy) => toy === 'doll').length === 2);
+    // It is mended.
+    bad.clear();
+    await eventually(() => done.includes('bear'));
+    const last = await put('kite');
+    await eventually(async () => (await saved()) === last);
+  });
+
+  it('waits for a store that is away with all, where none hangs on another too', async () => {
+    const tried: string[] = [];
+    const reacting = async (event: RecordedEvent) => {
+      tried.push(toyOf(event));
+      if (tried.length < 4) throw new Unavailable('the log is away');
+    };
+    await run(reacting, { unordered: true });
+    await put('bear');
+    await put('car');
+    await eventually(() => tried.includes('car'));
+    expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'car']);
   });
 
   it('goes on after a restart where it was, and does again only what it was at', async () => {
