@@ -1,6 +1,7 @@
 /** How far the streams of a fold have been read, and what was done in them under a key: all that it takes to go on there. */
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
 import { type KeyedCommand, noteCommand } from '../command/keyed.js';
+import type { Loaded } from '../command/streams.js';
 import type { EventLog, Position, RecordedEvent } from '../ports.js';
 
 export interface Reached {
