@@ -1,5 +1,6 @@
 /** A file or an image: who uploaded it, and what it hangs on. Stream `chat.file-<id>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { PersistentMap } from '../shared/persistent-map.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
 
@@ -7,6 +8,8 @@ import type { Content } from './events/files.js';
 export const UNATTACHED_MS = 24 * 3_600_000;
 /** Messages that one file hangs on: who wants to know whether they may read it looks at each. */
 export const MOST_HOLDERS = 100;
+/** Of them so many ever by one person, those counted too that it hangs on no more: all that was is read with the file. */
+export const MOST_HUNG = 1000;
 
 /** A message, or a reply to it, as one that holds the file. */
 export interface Holder {
@@ -29,6 +32,8 @@ export interface FileState {
   readonly sealedName: string;
   /** In the order in which they came. */
   readonly holders: readonly Holder[];
+  /** How often each user ever hung it on something. */
+  readonly hung: PersistentMap<number>;
   /** When it was last seen to come or go. */
   readonly touchedAt: number;
 }
@@ -85,6 +90,7 @@ const initialState: FileState = {
   thumbnail: null,
   sealedName: '',
   holders: [],
+  hung: PersistentMap.empty(),
   touchedAt: 0,
 };
 
@@ -97,6 +103,11 @@ const held: Rejection = {
   rejected: 'chat/file-on-too-many-messages',
   kind: 'invalid',
   detail: `A file hangs on at most ${MOST_HOLDERS} messages`,
+};
+const hungEnough: Rejection = {
+  rejected: 'chat/file-hung-too-often',
+  kind: 'invalid',
+  detail: `One person hangs a file on messages ${MOST_HUNG} times, upload it once more`,
 };
 
 type Outcome = readonly FileEvent[] | Rejection;
@@ -123,11 +134,12 @@ function upload(command: Command<'UploadFile'>, { status }: FileState): Outcome 
   return [{ type: 'FileUploaded', data: { ...uploaded, channelId, content, thumbnail, secret } }];
 }
 
-function attach(command: Command<'AttachFile'>, { status, holders }: FileState): Outcome {
+function attach(command: Command<'AttachFile'>, { status, holders, hung }: FileState): Outcome {
   if (status !== 'there') return fileNotFound;
   const { fileId, holderId, messageId, channelId, by, now } = command;
   if (holders.some((each) => each.holderId === holderId)) return [];
   if (holders.length >= MOST_HOLDERS) return held;
+  if ((hung.get(by) ?? 0) >= MOST_HUNG) return hungEnough;
   return [{ type: 'FileAttached', data: { fileId, messageId, holderId, channelId, by, attachedAt: now } }];
 }
 
@@ -176,11 +188,13 @@ const evolve: Evolve<FileState, FileEvent> = {
     thumbnail,
     sealedName: secret.sealedName,
     holders: [],
+    hung: PersistentMap.empty(),
     touchedAt: uploadedAt,
   }),
-  FileAttached: (state, { holderId, messageId, channelId, attachedAt }) => ({
+  FileAttached: (state, { holderId, messageId, channelId, by, attachedAt }) => ({
     ...state,
     holders: [...state.holders, { holderId, messageId, channelId, attachedAt }],
+    hung: state.hung.set(by, (state.hung.get(by) ?? 0) + 1),
     touchedAt: Math.max(state.touchedAt, attachedAt),
   }),
   FileKept: (state) => state,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
-import { file, MOST_HOLDERS, UNATTACHED_MS } from '../../../domain/chat/file.js';
+import { file, MOST_HOLDERS, MOST_HUNG, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { attach, detach, FILE, release, review, upload } from '../../support/chat-files.js';
 import { ADA, BOB, CHANNEL, NOON } from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -46,6 +46,15 @@ describe('a file', () => {
     after(upload(), ...many)
       .when(attach('m0'))
       .thenNothing();
+  });
+
+  it('is hung by one person only so often, taken away again or not: all that was is read with it', () => {
+    const again = Array.from({ length: MOST_HUNG }, (_, n) => [attach(`m${n}`), detach(`m${n}`, NOON)]);
+    const often = after(upload(), ...again.flat());
+    often.when(attach('one more')).thenRejected('chat/file-hung-too-often');
+    often
+      .when(attach('m0', { by: BOB }))
+      .then({ ...attached('m0'), data: { ...attached('m0').data, by: BOB } });
   });
 
   it('can hang on nothing where it never was, or is no more', () => {
