@@ -1,5 +1,5 @@
 /** A key as it stands in MongoDB, and how it is brought under the secret in force. */
-import { Binary, type Filter } from 'mongodb';
+import { Binary, type Collection, type Filter } from 'mongodb';
 import type { Wrapping } from '../crypto/wrapping.js';
 
 export const KEYS = 'keys';
@@ -15,6 +15,38 @@ export interface KeyRow {
   readonly key?: Binary;
   readonly createdAt?: Date;
   readonly destroyedAt?: Date;
+}
+
+/** Rows that a store gives in a fraction of a call's deadline. */
+const LOOKED_AT_ONCE = 2000;
+
+/**
+ * All rows, piece by piece, by the one index that they have: there may be millions, most of them marks of destroyed keys,
+ * and a store would be looking for some of them by anything else for longer than a call may take.
+ */
+export async function* keyRows(rows: Collection<KeyRow>): AsyncGenerator<readonly KeyRow[]> {
+  for (let last = ''; ; ) {
+    const found = await rows
+      .find({ _id: { $gt: last } })
+      .sort({ _id: 1 })
+      .limit(LOOKED_AT_ONCE)
+      .toArray();
+    yield found;
+    if (found.length < LOOKED_AT_ONCE) return;
+    last = found.at(-1)!._id;
+  }
+}
+
+/** The first key that is such; none that is destroyed. */
+export async function findKey(
+  rows: Collection<KeyRow>,
+  isIt: (row: KeyRow) => boolean,
+): Promise<KeyRow | undefined> {
+  for await (const some of keyRows(rows)) {
+    const found = some.find((row) => !row.destroyedAt && isIt(row));
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** The write that wraps a key under the current secret, unless it was changed or destroyed meanwhile. */

@@ -7,7 +7,7 @@
 import { Binary, type Db } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
 import { type Wrapping, wrappingUnder } from '../crypto/wrapping.js';
-import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
+import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 
 export const SECRETS = 'secrets';
 
@@ -67,8 +67,8 @@ export async function keyringOf(db: Db, secret: string): Promise<Keyring> {
   const [id] = damaged.filter((each) => !known.has(each));
   if (id === undefined) return { current, known };
   // It may be the one that others of before are opened by.
-  const closed = links.flatMap((each) => (known.has(each._id) ? [] : [each._id]));
-  const key = await db.collection<KeyRow>(KEYS).findOne({ under: { $in: closed } });
+  const closed = new Set(links.flatMap((each) => (known.has(each._id) ? [] : [each._id])));
+  const key = await findKey(db.collection<KeyRow>(KEYS), ({ under = '' }) => closed.has(under));
   if (key) throw new DamagedLink(db, id, key._id);
   return { current, known };
 }

@@ -41,7 +41,7 @@ export async function openKeys(
   if (found?.key) {
     await claim(rows, ring);
     // The installation's key comes last: as long as it is in clear, others may be.
-    await wrapAll(rows, ring, { _id: { $ne: INSTALLATION } });
+    await wrapAll(rows, ring, (id) => id !== INSTALLATION);
   }
   const installation = await keys.create(INSTALLATION, fresh).catch((error) => {
     throw error instanceof UnknownSecret ? new WrongSecret(NOT_IN_FORCE) : error;

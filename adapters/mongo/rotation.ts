@@ -10,10 +10,10 @@
 import type { Collection, Db } from 'mongodb';
 import type { Logger } from '../../application/ports.js';
 import { newSecret, WrongSecret } from '../crypto/wrapping.js';
-import { INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
+import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 import { keyringOf, link } from './keyring.js';
 import { openKeys, type SecretSource } from './keys.js';
-import { type Wrapped, wrapAll } from './wrap-all.js';
+import { type Wrapped, wrapAll, wrapOne } from './wrap-all.js';
 
 /** The secret in force is configured, and no other one was given to take its place. */
 export class NoNewSecret extends Error {
@@ -63,8 +63,8 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotated>
   if (!ring.known.has(await nameInForce(rows))) throw new WrongSecret(OVERTAKEN);
   assertAlone?.();
   if (isKept) await kept.replace(next);
-  const first = await wrapAll(rows, ring, { _id: INSTALLATION });
-  const others = await wrapAll(rows, ring, {}, (wrapped) => progress?.(first.wrapped + wrapped));
+  const first = await wrapOne(rows, ring, INSTALLATION);
+  const others = await wrapAll(rows, ring, undefined, (wrapped) => progress?.(first.wrapped + wrapped));
   // It opens nothing any more that the configured one does not.
   if (!isKept && keptSecret !== undefined) await kept.remove();
   return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isKept };
@@ -86,10 +86,8 @@ async function chosen(
   if (given === undefined) return newSecret();
   const ring = await keyringOf(db, given);
   const isNew = ring.current.id !== inForce;
-  const unfinished = await db.collection<KeyRow>(KEYS).findOne({
-    under: { $ne: ring.current.id },
-    destroyedAt: { $exists: false },
-  });
-  if (isNew || unfinished || kept !== undefined) return given;
+  if (isNew || kept !== undefined) return given;
+  const isUnfinished = await findKey(db.collection<KeyRow>(KEYS), ({ under }) => under !== ring.current.id);
+  if (isUnfinished) return given;
   throw new NoNewSecret('the configured secret is in force: the new one must be named');
 }

@@ -1,6 +1,6 @@
 /** Brings all keys under the secret in force, a few hundred at a time, while others read and make and destroy them. */
-import type { Collection, Filter } from 'mongodb';
-import { type KeyRow, rewrapping } from './key-rows.js';
+import type { Collection } from 'mongodb';
+import { type KeyRow, keyRows, rewrapping } from './key-rows.js';
 import type { Keyring } from './keyring.js';
 
 const AT_ONCE = 500;
@@ -11,39 +11,57 @@ export interface Wrapped {
   readonly unopened: readonly string[];
 }
 
-/** `progress` is called after each batch, with the number so far; what it throws ends the work. */
+/**
+ * Wraps those that are `among`; all, where nothing is said. `progress` is called after each batch, with the number so
+ * far; what it throws ends the work.
+ */
 export async function wrapAll(
   rows: Collection<KeyRow>,
   ring: Keyring,
-  among: Filter<KeyRow> = {},
+  among: (id: string) => boolean = () => true,
   progress: (wrapped: number) => void = () => {},
 ): Promise<Wrapped> {
   let wrapped = 0;
+  const isOther = ({ _id, under, destroyedAt }: KeyRow) =>
+    under !== ring.current.id && !destroyedAt && among(_id);
   for (;;) {
     const unopened: string[] = [];
     const before = wrapped;
-    const others: Filter<KeyRow> = {
-      $and: [among, { under: { $ne: ring.current.id }, destroyedAt: { $exists: false } }],
-    };
-    let batch: KeyRow[] = [];
-    const write = async () => {
-      const updates = batch.flatMap((row) => {
-        const plain = plainIn(ring, row);
-        if (!plain) unopened.push(row._id);
-        return plain ? [{ updateOne: rewrapping(ring.current, row, plain) }] : [];
-      });
-      batch = [];
-      if (updates.length > 0) wrapped += (await rows.bulkWrite(updates, { ordered: false })).modifiedCount;
-      progress(wrapped);
-    };
-    for await (const row of rows.find(others)) {
-      batch.push(row);
-      if (batch.length === AT_ONCE) await write();
+    for await (const some of keyRows(rows)) {
+      const others = some.filter(isOther);
+      for (let from = 0; from < others.length || from === 0; from += AT_ONCE) {
+        const batch = await wrapBatch(rows, ring, others.slice(from, from + AT_ONCE));
+        wrapped += batch.wrapped;
+        unopened.push(...batch.unopened);
+        progress(wrapped);
+      }
     }
-    await write();
     // Others may have made keys under the former secret behind our back: until nothing is left that can be done.
     if (wrapped === before) return { wrapped, unopened };
   }
+}
+
+/** Wraps one. */
+export async function wrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: string): Promise<Wrapped> {
+  const row = await rows.findOne({ _id });
+  const isOther = row && row.under !== ring.current.id && !row.destroyedAt;
+  return isOther ? wrapBatch(rows, ring, [row]) : { wrapped: 0, unopened: [] };
+}
+
+async function wrapBatch(
+  rows: Collection<KeyRow>,
+  ring: Keyring,
+  batch: readonly KeyRow[],
+): Promise<Wrapped> {
+  const unopened: string[] = [];
+  const updates = batch.flatMap((row) => {
+    const plain = plainIn(ring, row);
+    if (!plain) unopened.push(row._id);
+    return plain ? [{ updateOne: rewrapping(ring.current, row, plain) }] : [];
+  });
+  if (updates.length === 0) return { wrapped: 0, unopened };
+  const { modifiedCount: wrapped } = await rows.bulkWrite(updates, { ordered: false });
+  return { wrapped, unopened };
 }
 
 function plainIn(ring: Keyring, { _id, key, wrapped, under = '' }: KeyRow): Buffer | undefined {

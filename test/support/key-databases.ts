@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import type { KeptSecret } from '../../adapters/crypto/wrapping.js';
 import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
-import type { KeyRow } from '../../adapters/mongo/key-rows.js';
+import { KEYS, type KeyRow } from '../../adapters/mongo/key-rows.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys.js';
 import { rotate } from '../../adapters/mongo/rotation.js';
 import { secretFile } from '../../adapters/system/secret-file.js';
@@ -35,15 +35,26 @@ export async function opened(db: Db, source: Partial<SecretSource>): Promise<rea
 export const rotation = (db: Db, options: Partial<Parameters<typeof rotate>[1]>) =>
   rotate(db, { kept: secretBesideKeys(db), fresh: randomBytes(32), logger: quiet, ...options });
 
+interface Find {
+  readonly databaseName: string;
+  readonly filter: object;
+  readonly limit?: number;
+}
+
 /** A server, and a directory for secrets in files, for all tests of a `describe`. */
 export function useKeyDatabases() {
   const directory = temporaryDirectory();
   const databases: Db[] = [];
+  const finds: Find[] = [];
   let server: MongoServer;
   let client: MongoClient;
   before(async () => {
     server = await mongoServer();
-    client = new MongoClient(server.url, { promoteLongs: false });
+    client = new MongoClient(server.url, { promoteLongs: false, monitorCommands: true });
+    client.on('commandStarted', ({ databaseName, commandName, command }) => {
+      if (commandName === 'find' && command.find === KEYS)
+        finds.push({ ...(command as Omit<Find, 'databaseName'>), databaseName });
+    });
   });
   after(async () => {
     await Promise.all(databases.map((db) => db.dropDatabase()));
@@ -70,8 +81,10 @@ export function useKeyDatabases() {
     return { db, before };
   }
 
+  /** What a server was asked of the keys of a database. */
+  const findsIn = (db: Db) => finds.filter(({ databaseName }) => databaseName === db.databaseName);
   const inFile = () => secretFile(`${directory.path}/${randomUUID()}`);
-  return { freshDatabase, filled, inFile };
+  return { freshDatabase, filled, inFile, findsIn };
 }
 
 /** The same database, where something else happens before each call. */

@@ -25,7 +25,7 @@ import {
 
 describe('the secret of the key database', function () {
   this.timeout(120_000);
-  const { freshDatabase, filled, inFile } = useKeyDatabases();
+  const { freshDatabase, filled, inFile, findsIn } = useKeyDatabases();
 
   for (const [where, keptOf] of [
     ['in a file', inFile],
@@ -101,6 +101,20 @@ describe('the secret of the key database', function () {
     await rotation(db, { given: NEW, kept });
     expect(await kept.read()).to.equal(undefined);
     expect(await opened(db, { given: NEW, kept })).to.deep.equal(before);
+  });
+
+  it('looks for keys among the marks of destroyed ones piece by piece, and by their index: there may be millions', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const marks = Array.from({ length: 4100 }, (_, n) => ({ _id: `gone:${n}`, destroyedAt: new Date() }));
+    await rowsOf(db).insertMany(marks);
+    const until = findsIn(db).length;
+    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 5 });
+    expect(await rejection(rotation(db, { given: NEW }))).to.be.instanceOf(NoNewSecret);
+    for (const { filter, limit } of findsIn(db).slice(until)) {
+      expect(Object.keys(filter)).to.deep.equal(['_id']);
+      expect(limit).to.be.within(1, 2000);
+    }
+    expect(await opened(db, { given: NEW })).to.deep.equal(before);
   });
 
   it('brings back no key that is destroyed while the secret is rotated', async () => {
