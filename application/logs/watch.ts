@@ -10,6 +10,8 @@ import { unhurried } from './pace.js';
 export const WATCH_EVERY_MS = 500;
 /** Since so long another process may have read on: the index is waited for before its offsets are believed. */
 const MINE_MS = 5 * WATCH_EVERY_MS;
+/** So many looks after a file was seen last, an hour's, it is not remembered any more. */
+const REMEMBERED_LOOKS = 7200;
 
 export interface OpenFile {
   readonly path: string;
@@ -38,13 +40,17 @@ export interface WatchPorts<File extends OpenFile> {
 /** Looks once at every file; to be called again and again by one process of a machine. */
 export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   const { directories, filesIn, nextPiece, writerOf, ingest, offset, caughtUp, context, logger } = ports;
-  let offsets = new Map<string, number>();
+  let offsets = new Map<string, Followed>();
+  let looks = 0;
+  /** One of those may come back, and the index not know yet what was read of it. */
+  let hasForgotten = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** What could not be read the last time. */
   let told: ReadonlySet<string> = new Set();
 
   async function follow(file: File, stop: AbortSignal) {
-    const known = offsets.get(file.id) ?? (await offset(file.id)) ?? 0;
+    const known = await knownOf(file.id, stop);
+    if (stop.aborted) return;
     // Cut off and begun anew with the same first line.
     let at = known > file.size ? 0 : known;
     while (at < file.size && !stop.aborted) {
@@ -55,11 +61,30 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
           logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
         if (!(await take(file, run, stop))) return;
         at = run.end;
-        offsets.set(file.id, at);
+        offsets.set(file.id, { at, seen: looks });
       }
       at = piece.end;
     }
-    offsets.set(file.id, at);
+    offsets.set(file.id, { at, seen: looks });
+  }
+
+  async function knownOf(id: string, stop: AbortSignal): Promise<number> {
+    const followed = offsets.get(id);
+    if (followed) return followed.at;
+    if (hasForgotten) {
+      await caughtUp(stop);
+      hasForgotten = false;
+    }
+    return (await offset(id)) ?? 0;
+  }
+
+  /** Files that are gone: rotation makes and ends them for ever. */
+  function forgetGone() {
+    for (const [id, { seen }] of offsets)
+      if (looks - seen > REMEMBERED_LOOKS) {
+        offsets.delete(id);
+        hasForgotten = true;
+      }
   }
 
   /** False when it was stopped before. */
@@ -80,6 +105,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
       offsets = new Map();
       await caughtUp(stop);
     }
+    looks++;
     let failed = false;
     const missing = new Set<string>();
     const tell = (path: string, err: unknown) => {
@@ -97,9 +123,16 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     }
     for (const path of told) if (!missing.has(path)) logger.info({ path }, 'what is watched is there again');
     told = missing;
+    if (looks % REMEMBERED_LOOKS === 0) forgetGone();
     // After a failure nobody knows what came through.
     lookedAt = failed ? Number.NEGATIVE_INFINITY : performance.now();
   };
+}
+
+/** How far a file was read, and at which look it was seen last. */
+interface Followed {
+  readonly at: number;
+  readonly seen: number;
 }
 
 interface Run {

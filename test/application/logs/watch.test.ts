@@ -37,6 +37,53 @@ describe('the runs of a watched file', () => {
     expect(turns).to.be.above(1);
   });
 
+  it('are those that were not read before, also of a file that was gone for so long that it is not remembered', async () => {
+    const bytes = Buffer.from('{}\n'.repeat(10));
+    let there = true;
+    const asked: string[] = [];
+    const index = new Map<string, number>();
+    const written = new Map<string, number>();
+    let records = 0;
+    const watch = createWatch({
+      directories: ['/logs'],
+      async *filesIn() {
+        if (there) yield { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
+      },
+      nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
+      writerOf: () => 'app',
+      ingest: {
+        async take(given) {
+          records += given.records.length;
+          written.set(given.source.id, given.source.offset);
+          return { receivedAt: 0, position: 0n, visible: true };
+        },
+      },
+      offset: async (id) => {
+        asked.push(id);
+        return index.get(id);
+      },
+      caughtUp: async () => {
+        for (const [id, offset] of written) index.set(id, offset);
+      },
+      context: () => context(),
+      logger: quiet,
+    });
+    const { signal } = new AbortController();
+    const look = async (times: number, isThere: boolean) => {
+      there = isThere;
+      for (let time = 0; time < times; time++) await watch(signal);
+    };
+    await look(2, true);
+    // Between two names.
+    await look(1, false);
+    await look(1, true);
+    expect(asked).to.deep.equal(['file']);
+    await look(15_000, false);
+    await look(2, true);
+    expect(asked, 'it was forgotten').to.deep.equal(['file', 'file']);
+    expect(records).to.equal(10);
+  });
+
   const LINES = {
     'the records are larger than their lines': '{"producerId":"a","message":"short"}\n',
     'there is nothing in the records': '{}\n',
