@@ -6,6 +6,7 @@ import { replyWith } from '../../domain/chat/thread.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { FileStore } from '../files/store.js';
+import { oneByOne } from '../one-by-one.js';
 import type { CertainClock, CommandContext, Rows } from '../ports.js';
 import { fileKind, messageKind } from './kinds.js';
 
@@ -82,12 +83,14 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     const now = await clock.certain();
     if (now === undefined) return;
     // By pages of their time: a file met again at the edge of two was looked at already, and that is all.
+    const each = oneByOne();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now - UNATTACHED_MS, from, AT_ONCE);
-      for (const { file } of due) await review(file, now);
+      for (const { file } of due) await each.on(review(file, now));
       const last = due.at(-1)?.due ?? from;
-      if (due.length < AT_ONCE || last === from) return;
+      if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
+    each.end();
   };
 }

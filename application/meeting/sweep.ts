@@ -1,6 +1,7 @@
 /** What the clock brings about: rooms whose time is over end, and meetings that were kept for long enough are erased. */
 import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { Handle } from '../command/handle.js';
+import { oneByOne } from '../one-by-one.js';
 import type { CertainClock, CommandContext, Rows } from '../ports.js';
 import { roomKind } from './kinds.js';
 
@@ -31,8 +32,10 @@ export const createRoomSweep =
     if (now === undefined) return;
     const end = (roomId: string) =>
       handle(roomKind, roomStream(roomId), { type: 'EndRoom', roomId, now }, context('meeting.sweep'));
+    const each = oneByOne();
     for (let done = 0; done < due.length && !stop.aborted; done += AT_ONCE)
-      await Promise.all(due.slice(done, done + AT_ONCE).map(end));
+      await Promise.all(due.slice(done, done + AT_ONCE).map((roomId) => each.on(end(roomId))));
+    each.end();
   };
 
 export interface RetentionPorts extends SweepPorts {
@@ -59,15 +62,17 @@ export const createMeetingRetention =
       return handle(roomKind, roomStream(roomId), command, context('meeting.retention'));
     };
     // By pages of their time: one met again at the edge of two is erased already, and that is all.
+    const each = oneByOne();
     for (let from = 0; !stop.aborted; ) {
       const due = await rows.find<EndedRow>('meeting.ended', {
         filter: { endedAt: { $gte: from, $lte: until } },
         sort: { endedAt: 1 },
         limit: AT_ONCE,
       });
-      await Promise.all(due.map(erase));
+      await Promise.all(due.map((row) => each.on(erase(row))));
       const last = due.at(-1)?.endedAt ?? from;
-      if (due.length < AT_ONCE || last === from) return;
+      if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
+    each.end();
   };

@@ -1,6 +1,7 @@
 /** Tells the log of rooms whose time is up; by the clock they have been closed since that moment. */
 import { roomStream } from '../../domain/rooms/room.js';
 import type { Handle } from '../command/handle.js';
+import { oneByOne } from '../one-by-one.js';
 import type { CertainClock, CommandContext, Rows } from '../ports.js';
 import { roomKind } from './kinds.js';
 
@@ -36,13 +37,15 @@ export function createSweep({ handle, rows, clock, context }: SweepPorts) {
     const now = await clock.certain();
     if (now === undefined) return;
     // By pages of their time: a room met again at the edge of two has expired already, and that is all.
+    const each = oneByOne();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now, from, AT_ONCE);
-      await Promise.all(due.map(({ _id }) => expire(_id, now)));
+      await Promise.all(due.map(({ _id }) => each.on(expire(_id, now))));
       const last = due.at(-1)?.expiresAt ?? from;
-      if (due.length < AT_ONCE || last === from) return;
+      if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
+    each.end();
   };
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../../application/chat/admission.js';
 import { createFileSweep } from '../../../application/chat/file-sweep.js';
 import { createFiles } from '../../../application/chat/files.js';
 import { type FileStore, NotStored } from '../../../application/files/store.js';
-import type { CertainClock } from '../../../application/ports.js';
+import { type CertainClock, Damaged } from '../../../application/ports.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
@@ -55,12 +55,12 @@ describe('files of the chat', function () {
   const storeLater = (hours: number): FileStore =>
     createGridFsStore(node.kernel.mongo.models, 'chat_bytes', () => Date.now() + hours * HOUR);
   /** A round, so many hours from now. */
-  async function sweep(hours: number, fileStore = storeLater(0)) {
+  async function sweep(hours: number, fileStore = storeLater(0), streams = node.kernel.streams) {
     const now = () => Date.now() + hours * HOUR;
     const clock: CertainClock = { now, certain: async () => now(), agrees: () => true };
     const position = await node.kernel.head();
     expect(await node.kernel.settled.wait('chat.files', position)).to.equal(true);
-    const run = createFileSweep({ ...node.kernel, clock, context: () => context(), fileStore });
+    const run = createFileSweep({ ...node.kernel, streams, clock, context: () => context(), fileStore });
     await run(new AbortController().signal);
   }
   const isReadable = async ({ filename }: { filename: string }) => {
@@ -95,6 +95,21 @@ describe('files of the chat', function () {
     expect(await eventsOf(held)).to.equal('FileUploaded,FileAttached,FileKept');
     await sweep(50);
     expect(await eventsOf(held)).to.equal('FileUploaded,FileAttached,FileKept');
+  });
+
+  it('that hang on nothing go after a day, though the log of one before them is damaged', async () => {
+    const [damaged, alone] = [await upload(), await upload()];
+    const { refresh } = node.kernel.streams;
+    const streams: typeof node.kernel.streams = {
+      ...node.kernel.streams,
+      refresh: (kind, stream, ...rest) =>
+        stream === fileSubject(damaged)
+          ? Promise.reject(new Damaged('the log is damaged'))
+          : refresh(kind, stream, ...rest),
+    };
+    expect(await sweep(25, storeLater(0), streams).catch((error) => error)).to.be.instanceOf(Damaged);
+    expect(await isReadable(alone)).to.equal(false);
+    expect(await isReadable(damaged)).to.equal(true);
   });
 
   it('that were hung on what was never said go after a day', async () => {

@@ -1,7 +1,7 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
 
 import { expect } from 'chai';
-import type { Rows } from '../../../application/ports.js';
+import { Damaged, type Rows } from '../../../application/ports.js';
 import { takenFor } from '../../../application/recorded.js';
 import { unauthorized } from '../../../application/rooms/admission.js';
 import { createSweep } from '../../../application/rooms/sweep.js';
@@ -218,5 +218,31 @@ describe('in memory, a room', () => {
     expect(asked[1]).to.deep.include({ sort: { expiresAt: 1 }, limit: 200 });
     await sweep(signal);
     expect(ended()).to.equal(250);
+  });
+
+  it('is told to the log when its time is up, though others that ended before it are damaged', async () => {
+    const rooms: { _id: string; expiresAt: number }[] = [];
+    for (let index = 0; index < 201; index++) {
+      const { roomId } = await create();
+      rooms.push({ _id: roomId, expiresAt: NOON + HOUR + index });
+    }
+    const rows: Rows = {
+      async find<Row>(_: string, query: Parameters<Rows['find']>[1]) {
+        const { $gte, $lte } = query.filter.expiresAt as { $gte: number; $lte: number };
+        const due = rooms.filter(({ expiresAt }) => expiresAt >= $gte && expiresAt <= $lte);
+        return due.slice(0, query.limit) as Row[];
+      },
+    };
+    const handle: typeof nodes.one.handle = (kind, stream, ...rest) =>
+      stream === roomStream(rooms[0]!._id)
+        ? Promise.reject(new Damaged('the log is damaged'))
+        : nodes.one.handle(kind, stream, ...rest);
+    nodes.now = NOON + 2 * HOUR;
+    const clock = { ...nodes.clock, certain: async () => nodes.now, agrees: () => true };
+    const sweep = createSweep({ ...nodes.one, handle, rows, clock, context: nodes.one.systemContext });
+    const before = nodes.world.all.length;
+    const failure = await sweep(new AbortController().signal).catch((error) => error);
+    expect(failure).to.be.instanceOf(Damaged);
+    expect(nodes.world.all.length - before).to.equal(200);
   });
 });
