@@ -15,6 +15,7 @@ import {
   Unavailable,
 } from '../ports.js';
 import { keepLeading } from './leading.js';
+import { createSideBySide } from './side-by-side.js';
 
 /** `Event`: those that it follows. */
 export interface Reaction<Event extends DomainEvent> {
@@ -22,7 +23,7 @@ export interface Reaction<Event extends DomainEvent> {
   readonly name: string;
   /** Must do no harm when done again; a rejection is tried again until it succeeds. */
   readonly on: On<RecordedEvent<Event>, Promise<void>>;
-  /** Events that come together are worked on together: one that takes long keeps none of those from being done. */
+  /** Events are worked on side by side: one that takes long keeps none of the others from being done. */
   readonly together?: true;
   /**
    * What it does for one event hangs on no other: one that can't be done, of a damaged stream for example, is tried again
@@ -70,6 +71,8 @@ const STANDBY_MS = 500;
 const BACKOFF_MS = { first: 100, most: 30_000 };
 /** Events that are tried again beside others; the next one that fails holds all up. */
 const MOST_BESIDE = 100;
+/** Events that are worked on side by side; one more waits for one of these. */
+const MOST_TOGETHER = 500;
 
 /** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
 export function runReaction(options: ReactionOptions): Promise<void> {
@@ -94,61 +97,65 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
     from = from === undefined ? begun : last;
     await checkpoints.advance({ [name]: from }, lease);
   }
-  let saved = performance.now();
   const types = Object.keys(reaction.on);
-  /** Those that are tried again beside others, oldest first, with the checkpoint of before each: it stays there. */
-  const beside = new Map<string, { readonly before: Position; readonly done: Promise<void> }>();
-  let at = from;
+  let [saved, savedTo, reacted] = [performance.now(), from, false];
+  let saving = Promise.resolve(true);
+  /** False when another one has gone on with it. */
+  const save = () => {
+    saving = saving.then(async (isOurs) => {
+      const position = pieces.doneTo();
+      const isEarly = !reacted && performance.now() - saved < CHECKPOINT_EVERY_MS;
+      if (!isOurs || isEarly || position === savedTo) return isOurs;
+      [saved, savedTo, reacted] = [performance.now(), position, false];
+      return checkpoints.advance({ [name]: position }, lease);
+    });
+    return saving;
+  };
+  // That it can't be saved is told by the next one.
+  const pieces = createSideBySide(from, reaction.together ? MOST_TOGETHER : MOST_BESIDE, () => {
+    save().catch(() => {});
+  });
+  const work = async (event: RecordedEvent, step: () => void) => {
+    if (await react(options, event, lease, stop, step)) reacted = true;
+  };
   try {
     for await (const { events, position } of follow({ service, types, from, signal: stop })) {
-      let reacted = false;
-      const work = async (event: RecordedEvent) => {
-        const mayStep = reaction.unordered && beside.size < MOST_BESIDE;
-        const outcome = await react(options, event, lease, stop, mayStep);
-        if (outcome === 'done') reacted = true;
-        if (outcome !== 'failed') return;
-        // It ends with this turn, and is begun anew by the next one.
-        const again = react(options, event, lease, stop).catch(() => {});
-        beside.set(event.id, { before: at, done: again.then(() => void beside.delete(event.id)) });
-      };
-      if (reaction.together) await Promise.all(events.map(work));
-      else for (const event of events) await work(event);
-      if (position === undefined || (!reacted && performance.now() - saved < CHECKPOINT_EVERY_MS)) continue;
-      saved = performance.now();
-      at = position;
-      const [oldest] = beside.values();
-      if (!(await checkpoints.advance({ [name]: oldest?.before ?? at }, lease))) return;
+      for (const event of events) await pieces.begin(event.position, (step) => work(event, step));
+      if (position !== undefined) pieces.reach(position);
+      if (!(await save())) return;
     }
   } finally {
-    await Promise.all([...beside.values()].map(({ done }) => done));
+    await pieces.ended();
+    await saving;
   }
 }
 
-/** Until it is done; `mayFail`: but once, if it is not the store that is away. */
+/** Until it is done; `step`: others may go on beside it. False if there was nothing to do. */
 async function react(
   options: ReactionOptions,
   event: RecordedEvent,
   lease: Lease,
   stop: AbortSignal,
-  mayFail = false,
-): Promise<'none' | 'done' | 'failed'> {
+  step: () => void,
+): Promise<boolean> {
   const { reaction, reacted, logger } = options;
   const work = handlerOf(reaction.on, event);
-  if (!work) return 'none';
+  if (!work) return false;
+  if (reaction.together) step();
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
     stop.throwIfAborted();
     lease.assertHeld();
     try {
       await work(event);
       reacted(reaction.name);
-      return 'done';
+      return true;
     } catch (error) {
       stop.throwIfAborted();
       logger.error(
         { err: error, reaction: reaction.name, event: event.id, retryMs: wait },
         'reaction failed',
       );
-      if (mayFail && !(error instanceof Unavailable)) return 'failed';
+      if (reaction.unordered && !(error instanceof Unavailable)) step();
       await pause(wait, stop);
     }
   }

@@ -52,6 +52,36 @@ describe('in memory, what follows the log', () => {
       return { reacted, run };
     }
 
+    it('keeps no event waiting for another, where it may work on them side by side, and begins after what is done', async () => {
+      const [seen, done]: [string[], string[]] = [[], []];
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const reaction = {
+        name: 'toys.react',
+        together: true as const,
+        on: {
+          async ToyPut(event: RecordedEvent) {
+            seen.push(toyOf(event));
+            if (toyOf(event) === 'slow') await held;
+            done.push(toyOf(event));
+          },
+        },
+      };
+      react(async () => {}, { reaction });
+      const first = await put('first');
+      await put('slow');
+      await eventually(() => seen.includes('slow'));
+      await put('quick');
+      await eventually(() => done.includes('quick'));
+      await eventually(async () => (await saved()) === first);
+      letGo();
+      const last = await put('last');
+      await eventually(async () => (await saved()) === last);
+      expect(done).to.have.members(['first', 'slow', 'quick', 'last']);
+    });
+
     it('begins at first where the log ended before the node served anybody', async () => {
       const begun = await put('history');
       await put('before it runs');
