@@ -13,7 +13,7 @@ import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { cut } from '../../domain/shared/text.js';
 import type { Handle } from '../command/handle.js';
 import type { Handled, Repetition } from '../command/repetition.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position } from '../ports.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Quota } from '../ports.js';
 import { type Caller, type ChatAdmission, unauthorized } from './admission.js';
 import { sessionKind } from './kinds.js';
 import type { Tokens } from './tokens.js';
@@ -29,6 +29,8 @@ export interface SessionPorts {
   readonly jwtExpirySeconds: number;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;
+  /** Of each user: what sessions come to is kept for as long as they may live, and read before anything is decided. */
+  readonly sessionQuota: (userId: string) => Quota;
 }
 
 /** What a sign-in says of where it came from. */
@@ -71,7 +73,7 @@ const LONGEST_USER_AGENT = 256;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(ports: SessionPorts) {
-  const { handle, repetition, log, derivation, clock, tokens, admission } = ports;
+  const { handle, repetition, log, derivation, clock, tokens, admission, sessionQuota } = ports;
   const { jwtExpirySeconds, refreshTokenExpirySeconds, maxActiveSessions } = ports;
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
@@ -110,7 +112,7 @@ export function createSessions(ports: SessionPorts) {
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
     const from = { ip, userAgent: cut(userAgent, LONGEST_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
-    const by = { ...context, actor: userId };
+    const by = { ...context, actor: userId, quota: sessionQuota(userId) };
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const at = openedBy(outcome)?.data.lastUsedAt ?? now;
@@ -128,7 +130,7 @@ export function createSessions(ports: SessionPorts) {
     if (!user) return sessionEnded;
     const now = clock.now();
     const command = { type: 'RefreshSession' as const, ...given, expiresAt: now + lifeMs, now };
-    const by = { ...context, actor: userId };
+    const by = { ...context, actor: userId, quota: sessionQuota(userId) };
     const stream = sessionStream(userId);
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;

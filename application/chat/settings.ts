@@ -54,6 +54,12 @@ export const chatSettings = {
     default: 1000,
     description: 'Files and images one user may upload in an hour; admins as they like',
   },
+  'chat.sessionsPerHour': {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+    description: 'Sessions one user may begin, or go on with by a refresh token, in an hour',
+  },
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',

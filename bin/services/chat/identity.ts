@@ -77,7 +77,7 @@ export function connectIdentity(context: IdentityContext) {
   const admission = createChatAdmission({ streams, tokens, clock, heard });
   const ports = { ...kernel, tokens, admission, signed, isInviteRequired, takesPasswords, ...lives };
   const come = createPeople(ports);
-  const sessions = createSessions(ports);
+  const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
   const failures = createFailures(MOST_FAILURES, WINDOW_MS);

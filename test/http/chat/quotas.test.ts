@@ -56,3 +56,35 @@ describe('the quotas of a user', function () {
     for (let n = 0; n < 2; n++) expect((await upload(chat.admin)).status).to.equal(200);
   });
 });
+
+describe('the quota of sessions', function () {
+  this.timeout(60_000);
+  const chat = useChat(1, { '--chat-sessions-per-hour': '3' });
+
+  it('counts those begun with those gone on with, and no repetition', async () => {
+    const dan = await chat.join('dan');
+    const refresh = (refreshToken: string, key: string) =>
+      ask(chat.base, 'POST', '/auth/refresh', {
+        body: { refreshToken },
+        headers: { 'idempotency-key': key },
+      });
+    const once = await refresh(dan.refreshToken, 'once');
+    expect(once.status).to.equal(200);
+    const twice = await refresh(once.body.refreshToken, 'twice');
+    expect(twice.status).to.equal(200);
+    expect((await refresh(once.body.refreshToken, 'twice')).body.refreshToken).to.equal(
+      twice.body.refreshToken,
+    );
+    const body = { email: 'dan@example.org' };
+    for (const refused of [
+      await refresh(twice.body.refreshToken, 'more'),
+      await ask(chat.base, 'POST', '/auth/dev-login', { body }),
+    ]) {
+      expect(refused.status).to.equal(429);
+      expect(refused.body.error).to.match(/^Too many sessions/);
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
+    }
+    expect((await ask(chat.base, 'GET', '/auth/me', { token: twice.body.accessToken })).status).to.equal(200);
+    await chat.join('eve');
+  });
+});
