@@ -20,12 +20,13 @@ export async function* pagesOf(
   }
 }
 
-/** The same from the newest on, each page newest first. */
+/** The same from the newest on, or from a revision, each page newest first. */
 export async function* pagesBack(
   log: Pick<EventLog, 'read'>,
   stream: string,
+  newest?: number,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
-  for (let from: number | undefined; from === undefined || from >= 0; ) {
+  for (let from = newest; from === undefined || from >= 0; ) {
     const asked = from === undefined ? {} : { from };
     const events = await log.read(stream, { backwards: true, limit: PAGE, ...asked });
     if (typeof events === 'string') return events;

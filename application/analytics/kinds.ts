@@ -26,6 +26,7 @@ export const visitorsKind: Aggregate<VisitorDays, VisitorsCommand, VisitorsEvent
 export const retentionKind: Aggregate<Retention, ExpireDays, RetentionEvent> = {
   catalog,
   decider: retention,
+  saysAll: ({ type }) => type === 'DaysExpired',
 };
 
 /** An address that nobody signs in with any more is forgotten. */

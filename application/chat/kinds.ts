@@ -122,4 +122,8 @@ export const presenceKind: Aggregate<PresenceState, PresenceCommand, PresenceEve
   keeps: 1,
 };
 
-export const auditKind: Aggregate<Record<never, never>, AuditEvent, AuditEvent> = { catalog, decider: audit };
+export const auditKind: Aggregate<Record<never, never>, AuditEvent, AuditEvent> = {
+  catalog,
+  decider: audit,
+  saysAll: () => true,
+};

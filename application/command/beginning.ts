@@ -1,8 +1,9 @@
 /** From where on a stream need be read: all of it, or where its events say all of the state, one of the newest on. */
+import { pagesBack } from '../pages.js';
 import type { EventLog, RecordedEvent } from '../ports.js';
 
-/** How many of the newest events are looked at. */
-const LOOKED_BACK = 200;
+/** Behind so many events that say little nobody looks for one that says all. */
+const LOOKED_BACK = 10_000;
 
 /** A revision; of the state as it was just after `until`, where that is given. Rejects with `Unavailable`. */
 export async function beginning(
@@ -12,7 +13,12 @@ export async function beginning(
   until?: number,
 ): Promise<number> {
   if (!saysAll) return 0;
-  const asked = until === undefined ? {} : { from: until };
-  const newest = await log.read(stream, { backwards: true, limit: LOOKED_BACK, ...asked });
-  return typeof newest === 'string' ? 0 : (newest.findLast(saysAll)?.revision ?? 0);
+  let looked = 0;
+  for await (const page of pagesBack(log, stream, until)) {
+    const found = page.findLast(saysAll);
+    if (found) return found.revision;
+    looked += page.length;
+    if (looked >= LOOKED_BACK) break;
+  }
+  return 0;
 }

@@ -6,7 +6,7 @@ import { type ExpireRecords, RETENTION_STREAM, retention } from '../../domain/lo
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Reaction } from '../follow/reactions.js';
-import type { CertainClock, CommandContext, EventLog, Vault } from '../ports.js';
+import type { CertainClock, CommandContext, EventLog, RecordedEvent, Vault } from '../ports.js';
 
 export interface RetentionPorts {
   readonly handle: Handle;
@@ -18,7 +18,12 @@ export interface RetentionPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-const kind = { catalog, decider: retention };
+/** Each day may add thousands of keepings that end. */
+export const retentionKind = {
+  catalog,
+  decider: retention,
+  saysAll: ({ type }: RecordedEvent) => type === 'RecordsExpired',
+};
 
 /** Keepings that end with one append: files that are watched are a producer each, and there may be thousands of a day. */
 const TOLD_AT_ONCE = 250;
@@ -40,7 +45,7 @@ export const createRetention =
     ]);
     const tell = async (type: ExpireRecords['type'], some: readonly Keeping[]) => {
       const command = { type, before, auditBefore, ended: some };
-      const outcome = await handle(kind, RETENTION_STREAM, command, context('logs.retention'));
+      const outcome = await handle(retentionKind, RETENTION_STREAM, command, context('logs.retention'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     };
     const all = ended.flat();

@@ -118,14 +118,16 @@ export function rememberingStreams(start: StartRoads) {
     expect(held(streams)).to.equal(0);
   });
 
-  /** The log, with how often it was read. */
+  /** The log, with how often it was read, and how many events were found. */
   function counting() {
-    let reads = 0;
-    const read: typeof kernel.log.read = (...asked) => {
+    let [reads, events] = [0, 0];
+    const read: typeof kernel.log.read = async (...asked) => {
       reads++;
-      return kernel.log.read(...asked);
+      const found = await kernel.log.read(...asked);
+      events += found.length;
+      return found;
     };
-    return { log: { ...kernel.log, read }, reads: () => reads };
+    return { log: { ...kernel.log, read }, reads: () => reads, events: () => events };
   }
 
   async function lastOf(stream: string) {
@@ -216,24 +218,17 @@ export function rememberingStreams(start: StartRoads) {
   });
 
   it('whose events say all are read from one of the newest on, now and as they were', async () => {
-    let read = 0;
-    const log: typeof kernel.log = {
-      ...kernel.log,
-      async read(...asked) {
-        const found = await kernel.log.read(...asked);
-        read += found.length;
-        return found;
-      },
-    };
     const stream = await fullBox(1000);
     for (const [says, first, then] of [
       [(n: number) => n % 50 === 49, 849, 349],
+      // Behind others that say little.
+      [(n: number) => n === 499, 499, 499],
       // One that earlier releases have written, where only what came first said all.
       [(n: number) => n === 0, 0, 0],
     ] as const) {
+      const { log, events } = counting();
       const kind = { ...box, saysAll: ({ revision }: { revision: number }) => says(revision) };
       const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
-      read = 0;
       const { state, revision } = await streams.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
       const was = await streams.asOf(kind, stream, 500);
@@ -242,7 +237,7 @@ export function rememberingStreams(start: StartRoads) {
         `toy-${then}`,
         'toy-500',
       ]);
-      if (first > 0) expect(read).to.be.at.most(1000);
+      if (first > 500) expect(events()).to.be.at.most(1000);
     }
   });
 

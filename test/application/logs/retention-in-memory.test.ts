@@ -1,7 +1,8 @@
 /** Retention and reindex over a log in memory: what is let go, and how a rebuild is begun, told of and finished. */
 import { expect } from 'chai';
+import { createStreams } from '../../../application/command/streams.js';
 import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/reindex.js';
-import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
+import { createRetention, eraseReaction, retentionKind } from '../../../application/logs/retention.js';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
@@ -24,6 +25,33 @@ describe('in memory, retention', () => {
   let ingestOf: MemoryIntake['ingestOf'];
   beforeEach(() => {
     ({ world, kernel, time, clock, ingestOf } = memoryIntake());
+  });
+
+  it('reads little of what it let go of before after a start, however many keepings ended', async () => {
+    let day = 0;
+    const run = createRetention({
+      ...kernel,
+      clock: { ...clock, certain: async () => NOON + day * DAY, agrees: () => true },
+      days: 30,
+      auditDays: 365,
+      context: kernel.systemContext,
+      receivedBefore: async (_, audit) =>
+        audit ? [] : Array.from({ length: 300 }, (_, n) => ({ ...keeping, producerId: `file-${day}-${n}` })),
+    });
+    while (++day <= 10) await run();
+    let read = 0;
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      async read(...asked) {
+        const found = await kernel.log.read(...asked);
+        read += found.length;
+        return found;
+      },
+    };
+    const { state, revision } = await createStreams(log, kernel.reveal).load(retentionKind, RETENTION_STREAM);
+    expect(revision).to.equal(3009);
+    expect(state).to.deep.equal((await kernel.streams.load(retentionKind, RETENTION_STREAM)).state);
+    expect(read).to.be.at.most(1000);
   });
 
   const keeping = { producerId: 'api', day: '20260301', audit: false };
