@@ -1,8 +1,9 @@
 /** What a tracker or a server sends of a visit, and what is kept of it: short, without queries, fragments and persons. */
 import { type DataOf, object } from '../shared/schema.js';
+import { isSeen } from '../shared/text.js';
 import type { Hit } from './catalog.js';
 import { hostOf, hostOfUrl, referrerOf } from './host.js';
-import { clean, isSeen } from './text.js';
+import { clean } from './text.js';
 
 /** In characters, or of properties in number: what is longer is cut. */
 export const KEPT = {

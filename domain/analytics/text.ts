@@ -16,8 +16,3 @@ export function clean(text: string, most: number): string {
     .trim();
   return tidied.length <= most ? tidied : [...tidied].slice(0, most).join('').trim();
 }
-
-const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s]*$/u;
-
-/** Whether a reader would see anything of it. */
-export const isSeen = (text: string): boolean => !HIDDEN.test(text);

@@ -2,6 +2,7 @@
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import { notBefore } from '../shared/not-before.js';
 import { PersistentMap } from '../shared/persistent-map.js';
+import { isSeen } from '../shared/text.js';
 import type { ChatEvent } from './catalog.js';
 import {
   badName,
@@ -151,7 +152,7 @@ function decide(command: ChannelsCommand, state: ChannelsState): readonly Channe
 /** A name as it is kept, and whether it may be: `own` is the channel that has it now. */
 function named({ names }: ChannelsState, wanted: string, own?: string): { name: string } | Rejection {
   const name = wanted.normalize('NFC').trim();
-  if (name === '' || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
+  if (!isSeen(name) || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
   const holder = names.get(nameKey(name));
   return holder !== undefined && holder !== own ? nameTaken : { name };
 }

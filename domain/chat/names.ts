@@ -1,21 +1,25 @@
 /** Emails and names of people: what is one, and when two are the same. */
 
+import { isSeen } from '../shared/text.js';
+
 export { isEmail, tidyEmail } from '../shared/email.js';
 
 export const NAME_LENGTH = 64;
 
-/** The name as it is shown; undefined for one that is blank or too long. */
+/** The name as it is shown; undefined for one of which nothing is seen, or that is too long. */
 export function tidyName(name: string): string | undefined {
   const tidy = name
     .normalize('NFC')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   const length = [...tidy].length;
-  return length > 0 && length <= NAME_LENGTH ? tidy : undefined;
+  return isSeen(tidy) && length <= NAME_LENGTH ? tidy : undefined;
 }
 
-/** What two names have in common that are the same without regard to case. */
-export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
+const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;
+
+/** What two names have in common that are the same without regard to case, and to what nobody sees. */
+export const nameKey = (name: string): string => name.normalize('NFC').replace(UNSEEN, '').toLowerCase();
 
 /** The first of `name`, `name2`, `name3`, ... that is free. */
 export function freeName(wanted: string, isTaken: (name: string) => boolean): string {

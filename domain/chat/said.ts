@@ -1,4 +1,5 @@
 /** What somebody says, taken by itself. */
+import { isSeen } from '../shared/text.js';
 import type { Said } from './events/messages.js';
 
 /** What is said by something that carries more. */
@@ -11,7 +12,7 @@ export const saidIn = ({ content, attachments, images, mentions, botName }: Said
 });
 
 export const isEmpty = ({ content, attachments, images }: Said): boolean =>
-  content.trim() === '' && attachments.length === 0 && images.length === 0;
+  !isSeen(content) && attachments.length === 0 && images.length === 0;
 
 /** Of what is JSON, written alike. */
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,5 +1,6 @@
 /** What can be set about the server while it runs: what it is called. Stream `chat.settings-main`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import { isSeen } from '../shared/text.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
 
@@ -31,7 +32,7 @@ function decide(
   state: ServerState,
 ): readonly ServerEvent[] | Rejection {
   const name = wanted.normalize('NFC').trim();
-  if (name === '' || [...name].length > SERVER_NAME_LENGTH) return badName;
+  if (!isSeen(name) || [...name].length > SERVER_NAME_LENGTH) return badName;
   if (name === state.name) return [];
   return [{ type: 'ServerRenamed', data: { by, renamedAt: now, secret: { name } } }];
 }

@@ -8,6 +8,11 @@ export const tidy = (text: string, most: number): string =>
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : [...text.slice(0, most)].join('');
 
+const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s]*$/u;
+
+/** Whether a reader would see anything of it. */
+export const isSeen = (text: string): boolean => !HIDDEN.test(text);
+
 /** Compares in a time that does not tell where two texts of equal length differ. */
 export function sameText(a: string, b: string): boolean {
   if (a.length !== b.length) return false;

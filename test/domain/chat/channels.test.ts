@@ -80,7 +80,7 @@ describe('channels', () => {
     expect(channelFor(state, CHANNEL, asUser(BOB))).to.include({ name: 'GENERAL', updatedAt: NOON + 1 });
   });
 
-  for (const name of ['', '   ', 'x'.repeat(81)])
+  for (const name of ['', '   ', '\u200b', 'x'.repeat(81)])
     it(`are not called ${JSON.stringify(name.slice(0, 9))} of ${name.length}`, () => {
       given().when(createChannel(name)).thenRejected('chat/bad-channel-name', { kind: 'invalid' });
       from(createChannel()).when(updateChannel({ name })).thenRejected('chat/bad-channel-name');

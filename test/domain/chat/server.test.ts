@@ -17,7 +17,7 @@ describe('the server', () => {
     given(renamed('Office')).when(rename('Office')).thenNothing();
   });
   it('has a name of 1 to 80 characters', () => {
-    for (const name of ['', ' ', 'x'.repeat(81)])
+    for (const name of ['', ' ', '\u200b', 'x'.repeat(81)])
       given().when(rename(name)).thenRejected('chat/bad-server-name', { kind: 'invalid' });
   });
 });

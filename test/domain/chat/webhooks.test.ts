@@ -42,7 +42,7 @@ describe('a webhook', () => {
   });
 
   it('has a name of 1 to 80 characters', () => {
-    for (const name of ['', ' \n', 'x'.repeat(81)])
+    for (const name of ['', ' \n', '\u200b', 'x'.repeat(81)])
       given(...there)
         .when(createWebhook(name))
         .thenRejected('chat/bad-webhook-name', { kind: 'invalid' });
