@@ -32,12 +32,28 @@ export const raw: Projection<AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'R
   },
 };
 
+/** Rows that are counted by one call, and those of the same instant as the last of them. */
+const PIECE = 50_000;
+
 /** `build`: that which is served. */
-export const createRawCounter = (db: Db, build: () => string | undefined): RawCounter => ({
+export const createRawCounter = (
+  db: Db,
+  build: () => string | undefined,
+  { piece = PIECE } = {},
+): RawCounter => ({
   async countBefore(instant) {
     const name = build();
-    const found = await db.collection<RawRow>(`${name}`).countDocuments({ at: { $lt: instant } });
+    const rows = db.collection<RawRow>(`${name}`);
+    let count = 0;
+    let at: { $lt: number; $gt?: number } = { $lt: instant };
+    for (;;) {
+      // There may be more of them than a store looks through within one call.
+      const last = await rows.find({ at }).sort({ at: 1 }).skip(piece).limit(1).next();
+      count += await rows.countDocuments({ at: last ? { ...at, $lte: last.at } : at });
+      if (!last) break;
+      at = { ...at, $gt: last.at };
+    }
     await assertStands(db, name);
-    return found;
+    return count;
   },
 });

@@ -1,7 +1,10 @@
 /** The rows of raw records: only what says that it is kept, until it goes by its age or with its site. */
+import { expect } from 'chai';
+import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
 import { collected } from '../../../domain/analytics/traffic.js';
-import { raw } from '../../../projections/analytics/raw.js';
+import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
+import { startGround } from '../../support/ground.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
@@ -33,4 +36,31 @@ describe('raw records', function () {
       { type: 'RawExpired', data: { before: NOON + 1, rows: 1, expiredAt: NOON + 2 } },
       { type: 'SiteDeleted', data: { siteId: 'two', instance: 'two', registeredAt: 0, deletedAt: NOON } },
     ).thenRows(row('e1', 'one', NOON + 1)));
+
+  it('are counted a piece at a time, also where many are of one instant', async () => {
+    const { kernel, stop } = await startGround();
+    try {
+      const rows = kernel.mongo.models.collection<RawRow>('counted');
+      const instants = [1, 2, 2, 2, 2, 2, 3, 4, 4, 5, 6, 7, 9];
+      await rows.insertMany(
+        instants.map((at, n) => ({ _id: `e${n}`, _at: Long.ONE, site: 'one', at, secret: '' })),
+      );
+      const pieces: number[] = [];
+      const countDocuments: typeof rows.countDocuments = async (filter) => {
+        pieces.push(await rows.countDocuments(filter));
+        return pieces.at(-1)!;
+      };
+      const { models } = kernel.mongo;
+      const db = Object.create(models, {
+        collection: { value: () => Object.create(rows, { countDocuments: { value: countDocuments } }) },
+      });
+      const { countBefore } = createRawCounter(db, () => 'counted', { piece: 2 });
+      const counts = [];
+      for (let instant = 0; instant <= 10; instant++) counts.push(await countBefore(instant));
+      expect(counts).to.deep.equal([0, 0, 1, 6, 7, 9, 10, 11, 12, 12, 13]);
+      expect(Math.max(...pieces)).to.equal(6);
+    } finally {
+      await stop();
+    }
+  });
 });
