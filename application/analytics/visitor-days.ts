@@ -13,7 +13,7 @@ import { visitorsKind } from './kinds.js';
 export interface VisitorDayPorts {
   readonly handle: Handle;
   readonly streams: Streams;
-  readonly vault: Pick<Vault, 'create' | 'digester'>;
+  readonly vault: Pick<Vault, 'renew' | 'digester'>;
   readonly clock: CertainClock;
   readonly context: (actor: string) => CommandContext;
 }
@@ -31,13 +31,14 @@ export function createVisitorDays({ handle, streams, vault, clock, context }: Vi
 
   async function open(day: string): Promise<Digester | undefined> {
     const subject = visitorSubject({ day });
-    // Whoever reads that the day is open finds its key.
-    const before = async () => {
-      await vault.create(subject);
+    // Whoever reads that the day is open finds its key: another one, where a clock that was ahead has ended it too early.
+    const pay = async () => {
+      await vault.renew(subject);
       return undefined;
     };
-    const command = { type: 'OpenVisitorDay' as const, day, now: clock.now() };
-    const outcome = await handle(visitorsKind, VISITOR_DAYS, command, context('analytics.visitors'), before);
+    const now = clock.now();
+    const command = { type: 'OpenVisitorDay' as const, day, before: dayOf(now - GRACE_MS), now };
+    const outcome = await handle(visitorsKind, VISITOR_DAYS, command, context('analytics.visitors'), pay);
     return isRejection(outcome) ? undefined : vault.digester(subject, 'visitors');
   }
 

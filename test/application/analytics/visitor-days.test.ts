@@ -84,7 +84,7 @@ describe('the key of a day of visitors', () => {
     ]);
   });
 
-  it('is destroyed when its day is over, and never made again: nobody who came on it can be found any more', async () => {
+  it('is destroyed when its day is over, and not made again: nobody who came on it can be found any more', async () => {
     const { node, time, world, follow } = useNodes();
     const [one, other] = [node(), node()];
     await Promise.all([one.days.digester(DAY), other.days.digester(DAY)]);
@@ -96,9 +96,34 @@ describe('the key of a day of visitors', () => {
     for (const each of [one, other, node()]) expect(await each.days.digester(DAY)).to.equal(undefined);
   });
 
+  it('is another one where a clock that was far ahead has ended its day, and is right again', async () => {
+    const { node, time, world, follow, names } = useNodes();
+    const [one, other] = [node(), node()];
+    const first = await one.days.digester(DAY);
+    await other.days.digester(DAY);
+    const days = 24 * 60 * MINUTE;
+    for (const ahead of [400 * days, 402 * days]) {
+      time.now = MIDNIGHT + ahead;
+      await one.days.digester(new Date(time.now).toISOString().slice(0, 10));
+      await one.days.end();
+      await follow([one, other]);
+    }
+    time.now = MIDNIGHT - MINUTE;
+    const [again, elsewhere] = [await one.days.digester(DAY), await other.days.digester(DAY)];
+    expect(again?.('Ada')).to.be.a('string').and.not.to.equal(first?.('Ada'));
+    expect(elsewhere?.('Ada')).to.equal(again?.('Ada'));
+    time.now = MIDNIGHT + 3 * MINUTE;
+    await other.days.end();
+    await follow([one, other]);
+    expect((await names()).at(-1)).to.deep.equal(['VisitorDayEnded', DAY]);
+    expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.equal('destroyed');
+  });
+
   it('goes too when no node ran as its day ended, nor for days after', async () => {
     const { node, time, names } = useNodes();
+    time.now = Date.UTC(2026, 9, 1);
     await node().days.digester('2026-10-01');
+    time.now = MIDNIGHT - MINUTE;
     await node().days.digester(DAY);
     time.now = MIDNIGHT + 100 * 24 * 60 * MINUTE;
     await node().days.end();
@@ -120,12 +145,12 @@ describe('the key of a day of visitors', () => {
   it('is asked for anew after it could not be had', async () => {
     const { node } = useNodes();
     const one = node();
-    const failing = { ...one.vault, create: () => Promise.reject(new Error('away')) };
-    let vault: Pick<typeof one.vault, 'create' | 'digester'> = failing;
+    const failing = { ...one.vault, renew: () => Promise.reject(new Error('away')) };
+    let vault: Pick<typeof one.vault, 'renew' | 'digester'> = failing;
     const clock = { now: () => MIDNIGHT - MINUTE, certain: async () => undefined, agrees: () => false };
     const days = createVisitorDays({
       ...one,
-      vault: { create: (subject) => vault.create(subject), digester: one.vault.digester },
+      vault: { renew: (subject) => vault.renew(subject), digester: one.vault.digester },
       clock,
       context: one.systemContext,
     });

@@ -47,7 +47,7 @@ describe('the catalog of analytics', () => {
         { type: 'ExpireDays', before: '2026-10-22', rows: 3, raw: { before: NOON, rows: 2 }, now: NOON },
       ]).events,
       ...specOf(visitors).run([
-        { type: 'OpenVisitorDay', day: '2026-11-22', now: NOON },
+        { type: 'OpenVisitorDay', day: '2026-11-22', before: '2026-11-22', now: NOON },
         { type: 'EndVisitorDays', before: '2026-11-23', now: NOON },
       ]).events,
       ...specOf(login).run([

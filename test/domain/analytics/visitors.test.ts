@@ -1,4 +1,4 @@
-/** Days whose visitors are told apart: opened once, ended when they are over, and never opened again. */
+/** Days whose visitors are told apart: open while they last, and never opened once they are over. */
 import { visitors } from '../../../domain/analytics/visitors.js';
 import { specOf } from '../../support/decider-spec.js';
 
@@ -6,7 +6,7 @@ const { given } = specOf(visitors);
 const now = 1000;
 const opened = (day: string) => ({ type: 'VisitorDayOpened', data: { day, openedAt: now } }) as const;
 const ended = (day: string) => ({ type: 'VisitorDayEnded', data: { day, endedAt: now } }) as const;
-const open = (day: string) => ({ type: 'OpenVisitorDay', day, now }) as const;
+const open = (day: string, before = day) => ({ type: 'OpenVisitorDay', day, before, now }) as const;
 const end = (before: string) => ({ type: 'EndVisitorDays', before, now }) as const;
 
 describe('a day of visitors', () => {
@@ -26,8 +26,16 @@ describe('a day of visitors', () => {
     given(opened('2026-11-21'), ended('2026-11-21')).when(end('2026-11-23')).thenNothing();
   });
 
-  it('is never opened again, nor is one before it', () => {
+  it('is never opened once it is over, whether it was open before or not', () => {
     for (const day of ['2026-11-21', '2026-11-20'])
-      given(opened('2026-11-21'), ended('2026-11-21')).when(open(day)).thenRejected('analytics/day-over');
+      given(opened('2026-11-21'), ended('2026-11-21'))
+        .when(open(day, '2026-11-22'))
+        .thenRejected('analytics/day-over');
+  });
+
+  it('is opened again while it lasts, where a clock that was ahead has ended it, and later ones too', () => {
+    given(opened('2026-11-21'), opened('2027-11-21'), ended('2026-11-21'), ended('2027-11-21'))
+      .when(open('2026-11-21'))
+      .then(opened('2026-11-21'));
   });
 });
