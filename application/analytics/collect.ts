@@ -1,26 +1,28 @@
-/** Takes hits in: judges each by the rules, forgets who it is of, and answers when it is flushed. */
+/** Takes hits in: stores those that count, forgets who they are of, and answers when they are flushed. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { hostOfUrl } from '../../domain/analytics/host.js';
-import { type Payload, type Visit, visitOf } from '../../domain/analytics/payload.js';
-import { type Reason, reasonFor } from '../../domain/analytics/rules.js';
-import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import type { Payload } from '../../domain/analytics/payload.js';
+import type { Reason } from '../../domain/analytics/rules.js';
 import type { Site } from '../../domain/analytics/sites.js';
-import { clean } from '../../domain/analytics/text.js';
 import { collected, dayOf, type HitsCollected } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { cut } from '../../domain/shared/text.js';
 import type { Agents } from '../agents.js';
-import { type Clock, type CommandContext, type Digester, type Position, Unavailable } from '../ports.js';
+import { type Clock, type Digester, type Position, Unavailable } from '../ports.js';
 import { later } from '../reflecting.js';
 import type { Attempts } from './attempts.js';
 import type { Collecting, Counted } from './collecting.js';
-import type { Directory } from './directory.js';
+import {
+  attemptOf,
+  createJudging,
+  isAccepted,
+  type Judgement,
+  type JudgingPorts,
+  type Sender,
+} from './judging.js';
 import type { Requests, StoredRequest } from './requests.js';
 import type { VisitorDays } from './visitor-days.js';
 
-export interface CollectPorts {
-  readonly directory: Directory;
-  readonly isTokenOf: (site: Site, token: string | undefined) => boolean;
+export interface CollectPorts extends JudgingPorts {
   readonly agents: Agents;
   readonly visitorDays: Pick<VisitorDays, 'digester'>;
   readonly collecting: Pick<Collecting, 'add' | 'fresh' | 'told'>;
@@ -32,26 +34,8 @@ export interface CollectPorts {
     spend(address: string, hits: number): Promise<number | undefined>;
     refund(address: string, hits: number): Promise<void>;
   };
-  readonly filterBots: boolean;
   /** Records are kept for those who look for a fault. */
   readonly storeRaw?: boolean;
-}
-
-/** What a request says besides its payloads. Address and user agent are digested, and then forgotten. */
-export interface Sender {
-  readonly address: string;
-  readonly userAgent: string;
-  /** `DNT` or `Sec-GPC`, where these are honoured. */
-  readonly privacySignal: boolean;
-  readonly origin: string | undefined;
-  readonly referer: string | undefined;
-  readonly token: string | undefined;
-  /** Two capital letters. */
-  readonly country: string | undefined;
-  /** An `Idempotency-Key` came with it. */
-  readonly isKeyed: boolean;
-  readonly context: (caller: string) => CommandContext;
-  readonly seen: Position | undefined;
 }
 
 export type Verdict = { readonly accepted: true } | { readonly accepted: false; readonly reason: Reason };
@@ -71,23 +55,11 @@ const tooManyHits: Rejection = {
   detail: 'Too many hits from this network',
 };
 
-const namelessEvent = (index: number, of: number): Rejection => ({
-  rejected: 'analytics/nameless-event',
-  kind: 'invalid',
-  detail: of === 1 ? 'event must be a name' : `event of payload ${index + 1} must be a name`,
-});
-
 export type Collect = ReturnType<typeof createCollect>;
 
 export function createCollect(ports: CollectPorts) {
-  const { directory, isTokenOf, agents, visitorDays, collecting, requests, attempts, clock } = ports;
-
-  interface Judgement {
-    readonly siteId: string;
-    readonly visit: Visit;
-    readonly site: Site | undefined;
-    reason: Reason | undefined;
-  }
+  const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
+  const judge = createJudging(ports);
 
   return async (payloads: readonly Payload[], sender: Sender): Promise<Judged | Rejection> => {
     const userAgent = cut(sender.userAgent, USER_AGENT);
@@ -105,34 +77,6 @@ export function createCollect(ports: CollectPorts) {
     );
     return { verdicts, position };
   };
-
-  async function judge(
-    payloads: readonly Payload[],
-    { origin, referer, privacySignal, token, seen }: Sender,
-    userAgent: string,
-  ): Promise<readonly Judgement[] | Rejection> {
-    const ids = payloads.map(({ site }) => siteIdOf(site));
-    const find = await directory.find(
-      ids.filter((id) => id !== undefined),
-      seen,
-    );
-    const from = origin === undefined ? undefined : { host: hostOfUrl(origin) };
-    const judged: Judgement[] = [];
-    for (const [index, payload] of payloads.entries()) {
-      const site = find(ids[index] ?? '');
-      const visit = visitOf(payload, { origin, referer }, site?.allowedEventProperties ?? []);
-      if (!visit) return namelessEvent(index, payloads.length);
-      const reason = reasonFor(site, {
-        privacySignal,
-        host: visit.host,
-        origin: from,
-        bringsToken: () => site !== undefined && isTokenOf(site, token),
-        isBot: () => ports.filterBots && agents.isBot(userAgent),
-      });
-      judged.push({ siteId: ids[index] ?? clean(payload.site, 80), visit, site, reason });
-    }
-    return judged;
-  }
 
   /** Where these are not too many of one network; what is told again counts towards nothing. */
   async function storeWithin(
@@ -239,8 +183,6 @@ function withReasons(
   return { ...event, data: { ...event.data, reasons: judged.map(({ reason }) => reason ?? null) } };
 }
 
-const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;
-
 /** A hash of 64 bits, even over all of them. */
 export const visitorOf = (
   digest: Digester | undefined,
@@ -248,22 +190,3 @@ export const visitorOf = (
   address: string,
   userAgent: string,
 ) => digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
-
-/** Of who does not want to be seen nothing is told of where they were. */
-function attemptOf(
-  { siteId, visit, reason }: { siteId: string; visit: Visit; reason: Reason | undefined },
-  { privacySignal }: Sender,
-  timestamp: string,
-) {
-  const { kind, host, hit } = visit;
-  const place = { host: host ?? null, path: hit.path, eventName: hit.event ?? null };
-  const nowhere = { host: null, path: null, eventName: null };
-  return {
-    accepted: reason === undefined,
-    reason: reason ?? null,
-    siteId,
-    ...(privacySignal ? nowhere : place),
-    kind,
-    timestamp,
-  };
-}
