@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import { createRate } from './rate.js';
+import { cutOff, isSentAway, sendAway } from './sent-away.js';
 import { turnFor } from './turn.js';
 import { watchUnfinished } from './unfinished.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
@@ -57,6 +58,8 @@ const PING_MS = 25_000;
 const PAUSED_PING_MS = 5000;
 /** A client of whom nothing was heard for so long, not even that it lives, has left. */
 const SILENT_MS = 60_000;
+/** What came before a client went by itself is done first, for so long. */
+const FAREWELL_MS = 2000;
 /** Messages that wait for the one before them; with more, or more bytes of them, nothing is read from the network. */
 const WAITING = 16;
 const WAITING_BYTES = 64 * 1024;
@@ -87,6 +90,7 @@ export function hold(
   let waitingBytes = 0;
   const rate = createRate(perSecond, clock);
   let answering = false;
+  let [isOver, hasLeft] = [false, false];
   let heard = clock.now();
 
   // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
@@ -94,12 +98,12 @@ export function hold(
 
   const fail = (err: unknown) => {
     logger.error({ err }, 'a conversation failed');
-    socket.close(CLOSE.failed, 'Internal error');
+    sendAway(socket, CLOSE.failed, 'Internal error');
   };
 
   let conversation: Conversation;
   try {
-    conversation = begin((code, reason) => socket.close(code, reason));
+    conversation = begin((code, reason) => sendAway(socket, code, reason));
   } catch (error) {
     fail(error);
     return;
@@ -122,23 +126,24 @@ export function hold(
           socket.resume();
         }
         try {
-          const answered = isOpen() ? answer(came) : undefined;
+          const answered = isSentAway(socket) ? undefined : answer(came);
           if (answered) await answered;
         } finally {
           bytes.give(came.data.length);
           rate.held(clock.now() - began);
         }
-        if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
+        if (socket.bufferedAmount > MOST_UNREAD) cutOff(socket);
       }
     } catch (error) {
       fail(error);
     }
     answering = false;
+    if (isOver) leave();
   }
 
   function answer({ data, lacking }: Came): Promise<void> | void {
     const tooMany = rate.next();
-    if (tooMany === 'again') return socket.close(CLOSE.policy, 'Too many messages');
+    if (tooMany === 'again') return sendAway(socket, CLOSE.policy, 'Too many messages');
     const found = tooMany || lacking ? ({ why: 'too-many' } as const) : read(String(data));
     if ('why' in found) return conversation.misunderstood(found);
     if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
@@ -153,13 +158,12 @@ export function hold(
     over();
   }
 
-  const isOpen = () => socket.readyState === socket.OPEN;
   const isFull = () => waiting.length > WAITING || waitingBytes > WAITING_BYTES;
   const hear = () => {
     heard = clock.now();
   };
   watchUnfinished(socket, network, bytes, () => {
-    socket.close(CLOSE.later, 'Too much is under way');
+    sendAway(socket, CLOSE.later, 'Too much is under way');
     // Nothing more of it is read, not even its farewell.
     setImmediate(() => socket.terminate());
   });
@@ -180,7 +184,7 @@ export function hold(
   let callOff = after(PAUSED_PING_MS, look);
   function look() {
     // What waits to be answered was heard, however long that takes.
-    if (clock.now() - heard >= SILENT_MS && !socket.isPaused) return socket.terminate();
+    if (clock.now() - heard >= SILENT_MS && !socket.isPaused) return cutOff(socket);
     unpinged += PAUSED_PING_MS;
     if (unpinged >= PING_MS || socket.isPaused) {
       unpinged = 0;
@@ -190,10 +194,19 @@ export function hold(
   }
   socket.once('close', () => {
     callOff();
+    isOver = true;
+    if (waiting.length === 0 || isSentAway(socket)) leave();
+    else callOff = after(FAREWELL_MS, leave);
+  });
+
+  function leave() {
+    if (hasLeft) return;
+    hasLeft = true;
+    callOff();
     bytes.give(waitingBytes);
     waitingBytes = waiting.length = 0;
     conversation.left();
-  });
+  }
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { encodedOnce, type Sink } from '../relay/sink.js';
 import { CLOSE } from './conversation.js';
+import { cutOff, sendAway } from './sent-away.js';
 
 /** More is not held back: what a client leaves unread must be told from what was not yet sent. */
 const MOST_HELD_BYTES = 16 * 1024;
@@ -48,8 +49,8 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
     beat() {},
     buffered: () => socket.bufferedAmount,
     onDrain: (listener) => void network.on('drain', listener),
-    end: (how, code = CLOSE.over) => socket.close(how === 'over' ? code : CLOSE.restart),
-    cut: () => socket.terminate(),
+    end: (how, code = CLOSE.over) => sendAway(socket, how === 'over' ? code : CLOSE.restart),
+    cut: () => cutOff(socket),
     onClose(listener) {
       if (socket.readyState === socket.CLOSED) listener();
       else socket.once('close', listener);
