@@ -34,10 +34,11 @@ interface Counted {
   readonly madeBy: string | undefined;
 }
 
-/** `rooms` are there already, as of `position`. */
+/** `rooms` are there already, as of `position`; what is heard of up to `begun` was before this node began. */
 export function createCensus(
   rooms: Iterable<readonly [roomId: string, RoomState]>,
   position: Position,
+  begun = position,
 ): Census {
   const known = new Map<string, Counted>();
   const coming = new Map<string, string>();
@@ -69,13 +70,17 @@ export function createCensus(
     people += (now?.people ?? 0) - (before?.people ?? 0);
     count(now, 1);
     count(before, -1);
-    peak = Math.max(peak, people);
+    crowd();
+  }
+
+  function crowd() {
+    if (heard >= begun) peak = Math.max(peak, people);
   }
 
   for (const [roomId, room] of rooms) see(roomId, room);
 
   return {
-    totals: () => ({ rooms: known.size, people, peak }),
+    totals: () => ({ rooms: known.size, people, peak: Math.max(peak, people) }),
     latent: () => latent + coming.size,
     latentOf(caller) {
       const expected = [...coming.values()].filter((each) => each === caller).length;
@@ -86,6 +91,7 @@ export function createCensus(
     see,
     hear(position) {
       heard = position;
+      crowd();
       for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
     },
     heard: () => heard,

@@ -34,7 +34,7 @@ export const meeting: Service<typeof catalog> = {
     const { clock, derivation, settled } = kernel;
     const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
     const relay = await context.relay(audience);
-    const census = createCensus(relay.state(), relay.position());
+    const census = createCensus(relay.state(), relay.position(), await kernel.head());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const hashing = createBudget('meeting.passwords', PASSWORDS);
     metrics.budget(hashing);
