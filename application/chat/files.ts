@@ -161,7 +161,14 @@ export function createFiles(ports: FilePorts) {
 
   async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    for (const holder of holders.toReversed()) if (await isShown(by, holder, name)) return true;
+    // Reading a message with its thread may take long: none is read of a place that the caller does not see.
+    const known = new Map<string, boolean>();
+    for (const holder of holders.toReversed()) {
+      const { channelId } = holder;
+      const seesPlace = known.get(channelId) ?? (await places.isSeen(by, channelId));
+      known.set(channelId, seesPlace);
+      if (seesPlace && (await isShown(by, holder, name))) return true;
+    }
     return false;
   }
 

@@ -73,9 +73,13 @@ export function createPlaces({ admission, streams }: PlacePorts) {
   ): Promise<Loaded<MessageState> | Rejection> {
     const loaded = await unseen(messageId, seen);
     if ('rejected' in loaded) return loaded;
-    const { channelId } = loaded.state;
-    const place = isDirect(channelId) ? conversation(by, channelId) : channel(by, channelId);
-    return 'rejected' in (await place) ? messageNotFound : loaded;
+    return (await isSeen(by, loaded.state.channelId)) ? loaded : messageNotFound;
+  }
+
+  /** Whether the caller sees what is said in a channel or conversation. */
+  async function isSeen(by: Caller, id: string): Promise<boolean> {
+    const place = isDirect(id) ? conversation(by, id) : channel(by, id);
+    return !('rejected' in (await place));
   }
 
   /** A message that is there, whoever may see it. */
@@ -85,5 +89,5 @@ export function createPlaces({ admission, streams }: PlacePorts) {
     return loaded.state.status === 'there' && !loaded.deleted ? loaded : messageNotFound;
   }
 
-  return { channels, channel, conversation, message, unseen };
+  return { channels, channel, conversation, isSeen, message, unseen };
 }

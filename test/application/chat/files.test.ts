@@ -112,6 +112,27 @@ describe('files of the chat', function () {
     expect(await isReadable(damaged)).to.equal(true);
   });
 
+  it('are looked for in no message of a channel that whoever asks does not see', async () => {
+    const file = await upload();
+    const made = await node.channels.create(ada, { name: 'closed', isPrivate: true }, context());
+    const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
+    accepted(await node.messages.post(ada, accepted(made).body.channel.id, { attachments }, context()));
+    let looked = 0;
+    const places: typeof node.places = {
+      ...node.places,
+      message: (...asked) => {
+        looked++;
+        return node.places.message(...asked);
+      },
+    };
+    const files = createFiles({ ...node.kernel, ...node, fileStore: storeLater(0), places });
+    const [bob, eve] = [await node.join('bob'), await node.join('eve', true)];
+    expect('rejected' in (await files.file(bob, file.filename))).to.equal(true);
+    expect(looked).to.equal(0);
+    expect('rejected' in (await files.file(eve, file.filename))).to.equal(false);
+    expect(looked).to.equal(1);
+  });
+
   it('that were hung on what was never said go after a day', async () => {
     const file = await upload();
     const holding = { holderId: 'm'.repeat(22), messageId: 'm'.repeat(22), channelId };
