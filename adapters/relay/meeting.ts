@@ -57,6 +57,12 @@ function evolve(rooms: Rooms, event: Event): Rooms {
   return room.isOpen ? rooms.set(roomId, room) : rooms.delete(roomId);
 }
 
+/** Of a meeting that is erased the log may tell nothing else: not how it ended, nor who has left, since a snapshot was kept. */
+const withoutErased = (
+  rooms: Rooms,
+  { data: { roomId, meetingId } }: RevealedEvent<RoomEvent<'MeetingErased'>>,
+) => (rooms.get(roomId)?.meetingId === meetingId ? rooms.delete(roomId) : rooms);
+
 function happening(event: Event, room: RoomState): Happening {
   const {
     roomId,
@@ -265,7 +271,7 @@ export function createMeetingAudience({
       },
       RoomRequested: {},
       SignalRelayed: {},
-      MeetingErased: {},
+      MeetingErased: { evolve: withoutErased },
     },
   };
 }

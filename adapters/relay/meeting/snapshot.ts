@@ -36,7 +36,7 @@ function roomOf({ room, people, waiting, secret }: Part): RoomState {
 }
 
 export const snapshot: SnapshotForm<Rooms> = {
-  version: 2,
+  version: 3,
   *parts(rooms) {
     for (const [roomId, room] of rooms) yield partOf(roomId, room);
   },

@@ -92,6 +92,21 @@ describe('the audience of the meetings, at a start', () => {
     expect(read.map(({ position }) => position)).to.deep.equal([position]);
   });
 
+  it('knows nobody in a meeting of which the log has only that it is erased', async () => {
+    const { append, keep, at } = await begin();
+    let last = 0n;
+    for (const event of [opened(), joined('ada', true)]) last = await append(step(event));
+    await keep(last);
+    // How it ended is scavenged.
+    const erased = { roomId, meetingId, erasedAt: 1 };
+    const position = await append(step({ type: 'MeetingErased', data: erased }));
+    expect([...(await at(position)).state]).to.deep.equal([]);
+    const other = { ...erased, meetingId: 'earlier' };
+    for (const event of [opened(), joined('bob', true)]) last = await append(step(event));
+    const { state } = await at(await append(step({ type: 'MeetingErased', data: other })));
+    expect(state.get(roomId)!.people).to.have.length(1);
+  });
+
   it('names nobody in what is kept, and nobody who was erased comes back by it', async () => {
     const { append, keep, at, kept, vault } = await begin();
     const named = joined('p1', true);
