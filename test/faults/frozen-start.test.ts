@@ -28,4 +28,16 @@ describe('a start beside a frozen store', function () {
         process.kill(pid, 'SIGCONT');
       }
     });
+
+  it('is told by whoever would read the log to its end', async () => {
+    const pid = server.pids.eventstore!;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const { code, stderr } = await run(['replay', '--data-dir', directory.path]);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^annals: .*silent/m);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
 });
