@@ -1,19 +1,31 @@
 /** Conversations of two: beginning one, and which somebody has. */
 import { conversationOf, conversationSubject, participantsOf } from '../../domain/chat/places.js';
+import { REQUEST_SECONDS, requestStream } from '../../domain/chat/request.js';
 import { unknownUser } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
-import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  EventLog,
+  Position,
+  Rows,
+  Settled,
+  Vault,
+} from '../ports.js';
 import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import type { Caller, ChatAdmission } from './admission.js';
-import { conversationKind } from './kinds.js';
+import { conversationKind, requestKind } from './kinds.js';
 import type { Done } from './sessions.js';
 import type { Acknowledged } from './told.js';
 import { type ConversationView, conversationView } from './views.js';
 
 export interface ConversationPorts {
   readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
+  readonly derivation: Derivation;
   readonly clock: Clock;
   readonly admission: ChatAdmission;
   readonly rows: Rows;
@@ -39,7 +51,7 @@ const withOneself: Rejection = {
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations(ports: ConversationPorts) {
-  const { handle, vault, clock, admission, rows, settled, acknowledged } = ports;
+  const { handle, log, vault, derivation, clock, admission, rows, settled, acknowledged } = ports;
 
   async function start(
     { userId }: Caller,
@@ -49,6 +61,8 @@ export function createConversations(ports: ConversationPorts) {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);
+    const misused = context.fingerprint === undefined ? undefined : await note(id, userId, context);
+    if (misused) return misused;
     const stream = conversationSubject(id);
     const before = async () => {
       await vault.create(stream);
@@ -64,6 +78,18 @@ export function createConversations(ports: ConversationPorts) {
     const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
     const conversation = conversationView((await admission.roster()).state, userId, about);
     return { body: { conversation, isNew }, position: outcome.position };
+  }
+
+  /** The same key may not begin another one: told by a stream that is found by the key alone. */
+  async function note(conversationId: string, by: string, context: CommandContext) {
+    const stream = requestStream(derivation.id('chat.request', context.commandId));
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
+      return undefined;
+    };
+    const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
+    const outcome = await handle(requestKind, stream, command, context, keep);
+    return isRejection(outcome) ? outcome : undefined;
   }
 
   /** By when something was last said in each, newest first. */

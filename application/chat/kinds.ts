@@ -46,6 +46,12 @@ import {
   type PresenceState,
   presence,
 } from '../../domain/chat/presence.js';
+import {
+  type RequestConversation,
+  type RequestEvent,
+  type RequestState,
+  request,
+} from '../../domain/chat/request.js';
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
@@ -106,6 +112,14 @@ export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> 
 export const conversationKind: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
   catalog,
   decider: conversation,
+};
+
+/** Of which there is nothing before the request itself; kept for a time only. */
+export const requestKind: Aggregate<RequestState, RequestConversation, RequestEvent> = {
+  catalog,
+  decider: request,
+  begins: () => true,
+  expires: true,
 };
 
 /** Born of its upload, whose id it has. */

@@ -1,10 +1,12 @@
 /** What the two are told of a conversation that is begun: each of the other. */
 import { conversationView } from '../../../application/chat/views.js';
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
+import type { RequestEvent } from '../../../domain/chat/request.js';
 import type { Audience } from '../audience.js';
 import { type ChatState, userKey } from './state.js';
 
-export const conversationsOn: Audience<ChatState, ConversationEvent>['on'] = {
+export const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
+  ConversationRequested: {},
   ConversationStarted: {
     deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
       participants.map((each) => ({

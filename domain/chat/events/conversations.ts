@@ -4,6 +4,8 @@ import { object } from '../../shared/schema.js';
 import { id, time } from './words.js';
 
 export const conversationEvents = {
+  /** Under a key: by it the key is known, with whomever it is used. */
+  ConversationRequested: event(object({ conversationId: id, by: id, requestedAt: time })),
   ConversationStarted: event(
     object({
       conversationId: id,

@@ -10,6 +10,7 @@ import { oauth } from '../../../domain/chat/oauth.js';
 import { password } from '../../../domain/chat/password.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { presence } from '../../../domain/chat/presence.js';
+import { request } from '../../../domain/chat/request.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { server } from '../../../domain/chat/server.js';
 import { session } from '../../../domain/chat/session.js';
@@ -107,6 +108,8 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
+  ...specOf(request).run([{ type: 'RequestConversation', conversationId: DIRECT, by: BOB, now: NOON }])
+    .events,
   ...specOf(file).run([
     upload(),
     attach('m'),

@@ -1,4 +1,5 @@
 /** Direct messages over HTTP, by the contract's tables: between two, and of nobody else's business. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
@@ -36,6 +37,23 @@ describe('the conversations of the chat', function () {
       id: first.conversation.id,
       otherUser: { id: ada.id, userName: 'ada' },
     });
+  });
+
+  it('are begun with one user under a key, and with nobody else', async () => {
+    const [one, two, three] = [await world.join('one'), await world.join('two'), await world.join('three')];
+    await start(one, three);
+    for (const others of [
+      [two, three],
+      [three, two],
+    ]) {
+      const headers = { 'Idempotency-Key': randomUUID() };
+      const begin = (other?: Member) =>
+        world.as(one, 'POST', '/conversations', { targetUserId: other!.id }, { headers });
+      const first = await begin(others[0]);
+      expect(first.status).to.equal(200);
+      expect((await begin(others[0])).body).to.deep.equal(first.body);
+      expect((await begin(others[1])).status).to.equal(422);
+    }
   });
 
   it('are with somebody else who is there', async () => {
