@@ -100,11 +100,15 @@ export const channelsKind: Aggregate<ChannelsState, ChannelsCommand, ChannelsEve
   decider: channels,
 };
 
-/** A thread may be of 100,000 replies, and no rule looks at what they say. */
+/**
+ * A thread may be of 100,000 replies, and no rule looks at what they say; nor at what a pin repeats. Of 5000 edits, each of
+ * some ten kilobytes, what was said before another is nobody's business any more.
+ */
 export const messageKind: Aggregate<MessageState, MessageCommand, MessageEvent> = {
   catalog,
   decider: message,
-  unread: ['ReplyPosted', 'ReplyEdited'] satisfies readonly MessageEvent['type'][],
+  unread: ['ReplyPosted', 'ReplyEdited', 'MessagePinned', 'MessageUnpinned'] satisfies MessageEvent['type'][],
+  replacing: ['MessagePosted', 'MessageEdited'] satisfies MessageEvent['type'][],
   begins: ({ type }) => type === 'PostMessage',
   ends: { told: messageNotFound, byEvent: ({ status }) => status === 'deleted' },
 };

@@ -42,6 +42,8 @@ export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<
   readonly blind?: never;
   /** Events whose secrets its rules never look at: they are folded unopened, as if erased. */
   readonly unread?: readonly string[];
+  /** Events whose secrets take each other's place: of those that are read together only the last is opened. */
+  readonly replacing?: readonly string[];
 }
 
 /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
@@ -136,18 +138,24 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
   const reading = new Map<string, Set<News>>();
   const shared = createSharing();
 
-  /** How events of a kind are opened, and what each makes of the state. */
-  function folding<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>): Folding<S> {
+  /** How `events` of a kind are opened, which are read together, and what each makes of the state. */
+  function folding<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    events: readonly RecordedEvent[],
+  ): Folding<S> {
     if (kind.blind) {
       const evolve = evolveOf(kind.decider);
       return async (event) => (state) => evolve(state, takenFor<E>(event));
     }
-    const { catalog, decider, unread } = kind;
+    const { catalog, decider, unread, replacing } = kind;
     const evolve = evolveOf(decider);
+    const last = replacing && events.findLast(({ type }) => replacing.includes(type));
     return async (event) => {
-      const opened = unread?.includes(event.type)
-        ? unopened<E>(catalog, event)
-        : await reveal(catalog, takenFor<E>(event));
+      const isReplaced = event !== last && replacing?.includes(event.type);
+      const opened =
+        isReplaced || unread?.includes(event.type)
+          ? unopened<E>(catalog, event)
+          : await reveal(catalog, takenFor<E>(event));
       return (state) => evolve(state, opened);
     };
   }
@@ -159,7 +167,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
   ): Promise<Loaded<S>> {
     let { state, revision, position } = base;
     // Keys come from another server: they are asked for together, and the events folded in their order.
-    const steps = await Promise.all(events.map(folding(kind)));
+    const steps = await Promise.all(events.map(folding(kind, events)));
     for (const [index, event] of events.entries()) {
       state = steps[index]!(state);
       ({ revision, position } = event);

@@ -1,0 +1,35 @@
+/** A message that was edited very often: what is read of it before anything is decided. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { messageKind } from '../../../application/chat/kinds.js';
+import { createStreams } from '../../../application/command/streams.js';
+import type { Reveal } from '../../../application/ports.js';
+import { catalog } from '../../../domain/chat/catalog.js';
+import { channelSubject } from '../../../domain/chat/events/channels.js';
+import { type MessageCommand, messageStream } from '../../../domain/chat/message.js';
+import { CHANNEL, editMessage, pin, postMessage, react, unpin } from '../../support/chat-messages.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { context } from '../../support/toys.js';
+
+describe('a message that was edited very often', () => {
+  it('is read without opening what it said before, or what pins repeat', async () => {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    await kernel.vault.create(channelSubject({ channelId: CHANNEL }));
+    const stream = messageStream(randomUUID());
+    const run = (command: MessageCommand) => kernel.handle(messageKind, stream, command, context());
+    await run(postMessage('first'));
+    for (let n = 0; n < 120; n++) for (const each of [editMessage(`${n}`), pin(), unpin()]) await run(each);
+    await run(react('+1'));
+    const { state } = await kernel.streams.load(messageKind, stream);
+    expect(state.said.content).to.equal('119');
+
+    const opened: string[] = [];
+    const reveal: Reveal = (from, event) => {
+      opened.push(event.type);
+      return kernel.reveal(from, event);
+    };
+    const read = await createStreams(kernel.log, reveal).load(messageKind, stream);
+    expect(read.state).to.deep.equal(state);
+    expect(opened, 'one of each page').to.deep.equal(['MessageEdited', 'MessageEdited', 'ReactionAdded']);
+  });
+});
