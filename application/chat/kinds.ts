@@ -55,6 +55,7 @@ import {
 import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server.js';
 import {
+  SESSION_EVENTS,
   type SessionCommand,
   type SessionEvent,
   type SessionsState,
@@ -86,6 +87,7 @@ export const oauthKind: Aggregate<OAuthState, SpendState, OAuthReturned> = {
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {
   catalog,
   decider: session,
+  keeps: SESSION_EVENTS,
   expires: true,
 };
 

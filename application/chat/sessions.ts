@@ -2,6 +2,7 @@
 import type { User } from '../../domain/chat/roster.js';
 import {
   activeSessions,
+  SESSION_EVENTS,
   type Session,
   type SessionEvent,
   type SessionsState,
@@ -82,8 +83,8 @@ export function createSessions(ports: SessionPorts) {
   const retaining = (stream: string) => async () => {
     const { state } = await admission.load(sessionKind, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
-    if (longest < lifeMs)
-      await log.retain(stream, { maxAgeSeconds: refreshTokenExpirySeconds + DAY_SECONDS });
+    const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
+    if (longest < lifeMs) await log.retain(stream, { maxAgeSeconds, maxCount: SESSION_EVENTS });
     return undefined;
   };
 

@@ -52,6 +52,12 @@ export type SessionEvent = ChatEvent<'SessionOpened' | 'SessionRefreshed' | 'Ses
 /** So long the refresh token before the newest is taken: two tabs may refresh at once. */
 export const GRACE_MS = 30_000;
 
+/**
+ * What is kept of a user's sessions, since all of it is read before anything is decided of them. Each event tells all of its
+ * session: one that has not gone on while so much has happened to the others is over.
+ */
+export const SESSION_EVENTS = 10_000;
+
 export const sessionStream = (userId: string): string => `chat.session-${userId}`;
 
 export const sessionEnded: Rejection = {
