@@ -40,7 +40,7 @@ export function guarded<Target extends object>(target: Target, leave?: () => voi
         const given: unknown = member.apply(target, target instanceof Collection ? timed(name, args) : args);
         if (given === target) return proxy;
         if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : CALL_MS, leave);
-        return speaksToServer(given) ? guarded(given) : given;
+        return speaksToServer(given) ? guarded(given, leave) : given;
       };
     },
   });

@@ -69,6 +69,11 @@ export class CommandError extends Error {
   get codeName(): string {
     return NAMES[this.code] ?? `Location${this.code}`;
   }
+
+  /** Of a whole command, never of one of its statements: its time is up, or its client has gone. */
+  get isInterruption(): boolean {
+    return this.code === 50 || this.code === 279;
+  }
 }
 
 /** The refusal of a value for its type. */

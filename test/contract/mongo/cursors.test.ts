@@ -105,6 +105,14 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(rows.find(slow).maxTimeMS(1).toArray())).to.equal(50);
     expect(await codeOf(rows.countDocuments(slow, { maxTimeMS: 1 }))).to.equal(50);
     expect(await codeOf(rows.findOneAndUpdate(slow, { $set: { b: 1 } }, { maxTimeMS: 1 }))).to.equal(50);
+    // Of a whole command, not of one of its statements.
+    const changes = [
+      { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } }, multi: true }] },
+      { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } } }] },
+      { delete: rows.collectionName, deletes: [{ q: slow, limit: 0 }] },
+    ];
+    for (const change of changes)
+      expect(await codeOf(mongo.db.command({ ...change, maxTimeMS: 1 }))).to.equal(50);
   });
 
   it('splits batches at 16 MiB', async () => {

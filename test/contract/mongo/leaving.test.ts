@@ -4,7 +4,7 @@ import { connectMongo } from '../../../adapters/mongo/client.js';
 import { Unavailable } from '../../../application/ports.js';
 import { processorMs } from '../../bench/process.js';
 import { eventually } from '../../support/condition.js';
-import { rejection } from '../../support/eventstore-client.js';
+import { all, rejection } from '../../support/eventstore-client.js';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from './fixture.js';
 import { opMsg, rawClient } from './rawClient.js';
@@ -63,6 +63,16 @@ describe('MongoDB: a client that goes', () => {
         rows.updateMany(endless, { $set: { b: 1 } }),
       ];
       for (const error of await Promise.all(calls.map(rejection))) expect(error).instanceOf(Unavailable);
+      await expectIdle();
+    } finally {
+      await close();
+    }
+  });
+
+  it('has gone for what this program has given up going through', async () => {
+    const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
+    try {
+      expect(await rejection(all(models.collection(name).find(endless)))).instanceOf(Unavailable);
       await expectIdle();
     } finally {
       await close();

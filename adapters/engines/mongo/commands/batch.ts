@@ -41,7 +41,7 @@ export async function runBatch(
     attempt?.results.set(index, result);
   };
   const fail = (index: number, error: unknown): void => {
-    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof CommandError) || error.isInterruption) throw error;
     errors.push({ index, error });
     next = ordered ? statements.length : index + 1;
   };
