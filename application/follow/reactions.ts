@@ -87,7 +87,7 @@ export function runReaction(options: ReactionOptions): Promise<void> {
   });
 }
 
-async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): Promise<void> {
+async function lead(options: ReactionOptions, lease: Lease, ended: AbortSignal): Promise<void> {
   const { service, reaction, follow, checkpoints, head, begun } = options;
   const name = `reaction:${reaction.name}`;
   let from = await checkpoints.read(name);
@@ -98,6 +98,9 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
     await checkpoints.advance({ [name]: from }, lease);
   }
   const types = Object.keys(reaction.on);
+  // However it ends, nothing that can't be done is tried on: the lease would be kept for it, and nothing else be done.
+  const over = new AbortController();
+  const stop = AbortSignal.any([ended, over.signal]);
   let [saved, savedTo, reacted] = [performance.now(), from, false];
   let saving = Promise.resolve(true);
   /** False when another one has gone on with it. */
@@ -125,6 +128,7 @@ async function lead(options: ReactionOptions, lease: Lease, stop: AbortSignal): 
       if (!(await save())) return;
     }
   } finally {
+    over.abort();
     await pieces.ended();
     await saving;
   }

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import { runReaction } from '../../application/follow/reactions.js';
-import { type Follow, type Leases, type RecordedEvent, Unavailable } from '../../application/ports.js';
+import {
+  type Checkpoints,
+  type Follow,
+  type Leases,
+  type RecordedEvent,
+  Unavailable,
+} from '../../application/ports.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
@@ -58,7 +64,7 @@ describe('a reaction', function () {
       begun,
       unordered,
       ...more
-    }: { leases?: Leases; follow?: Follow; begun?: bigint; unordered?: true } = {},
+    }: { leases?: Leases; follow?: Follow; checkpoints?: Checkpoints; begun?: bigint; unordered?: true } = {},
   ) => {
     const from = begun ?? (await kernel.head());
     const reaction = { name, on: { ToyPut: react }, ...(unordered && { unordered }) };
@@ -151,6 +157,30 @@ describe('a reaction', function () {
     await put('car');
     await eventually(() => tried.includes('car'));
     expect(tried).to.deep.equal(['bear', 'bear', 'bear', 'bear', 'car']);
+  });
+
+  it('begins anew where its checkpoint could not be saved, though an event can not be done', async () => {
+    const before = await put('bear');
+    const position = await put('damaged');
+    const events = await kernel.log.read(`toys.box-${id}`);
+    const done: string[] = [];
+    const checkpoints: Checkpoints = {
+      ...kernel.checkpoints,
+      async advance(...asked) {
+        if (done.length === 1) throw new Unavailable('the checkpoints are away');
+        return kernel.checkpoints.advance(...asked);
+      },
+    };
+    const reacting = async (event: RecordedEvent) => {
+      if (toyOf(event) === 'damaged') throw new Error('the stream is damaged');
+      done.push(toyOf(event));
+    };
+    async function* follow() {
+      if (typeof events !== 'string') yield { events, position, caughtUp: true };
+    }
+    await run(reacting, { unordered: true, checkpoints, follow });
+    await eventually(async () => (await saved()) === before);
+    expect(done).to.deep.equal(['bear', 'bear']);
   });
 
   it('goes on after a restart where it was, and does again only what it was at', async () => {
