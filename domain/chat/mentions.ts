@@ -28,6 +28,7 @@ export function mentionsOf(content: string, find: (key: string) => string | unde
 
 /** The longest name that a text begins with. */
 function calledBy(text: string, find: (key: string) => string | undefined): string | undefined {
+  if (/^\s/.test(text)) return undefined;
   const ends: number[] = [];
   for (const { index } of text.matchAll(END)) {
     if (index > 0) ends.push(index);

@@ -17,9 +17,12 @@ export function tidyName(name: string): string | undefined {
 }
 
 const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;
+/** White space, and what looks like it: a Braille pattern of no dots. */
+const BLANK = /[\s\u2800]+/gu;
 
 /** What two names have in common that are the same without regard to case, and to what nobody sees. */
-export const nameKey = (name: string): string => name.normalize('NFC').replace(UNSEEN, '').toLowerCase();
+export const nameKey = (name: string): string =>
+  name.normalize('NFC').replace(UNSEEN, '').replace(BLANK, ' ').trim().toLowerCase();
 
 /** The first of `name`, `name2`, `name3`, ... that is free. */
 export function freeName(wanted: string, isTaken: (name: string) => boolean): string {

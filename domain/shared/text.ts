@@ -8,7 +8,8 @@ export const tidy = (text: string, most: number): string =>
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : [...text.slice(0, most)].join('');
 
-const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s]*$/u;
+/** A Braille pattern of no dots counts as a symbol, and looks like a space. */
+const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s\u2800]*$/u;
 
 /** Whether a reader would see anything of it. */
 export const isSeen = (text: string): boolean => !HIDDEN.test(text);

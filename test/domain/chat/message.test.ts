@@ -47,7 +47,7 @@ describe('a message', () => {
   });
 
   it('says something, or has something hanging on it', () => {
-    given().when(postMessage(' \n\u200b')).thenRejected('chat/empty-message', { kind: 'invalid' });
+    given().when(postMessage(' \n\u200b\u2800')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     for (const said of [

@@ -93,9 +93,19 @@ describe('the roster', () => {
     given(added('bob'))
       .when(rename('bob', '🦉'.repeat(64)))
       .then(renamed('bob', '🦉'.repeat(64)));
-    for (const wrong of ['', ' \t', '\u200b \u3164', 'x'.repeat(65)])
+    for (const wrong of ['', ' \t', '\u200b \u3164', '\u2800', 'x'.repeat(65)])
       given(added('bob')).when(rename('bob', wrong)).thenRejected('chat/bad-name', { kind: 'invalid' });
-    for (const taken of ['ann', 'ANN', 'a\u200bnn\u2060', 'deleted USER', 'Deleted\u00ad user'])
+    for (const taken of [
+      'ann',
+      'ANN',
+      'a\u200bnn\u2060',
+      'ann \u200b',
+      '\u200b ann',
+      'Ann\u2800',
+      'deleted USER',
+      'Deleted\u00ad user',
+      'deleted \u200b user',
+    ])
       given(added('ann'), added('bob'))
         .when(rename('bob', taken))
         .thenRejected('chat/name-taken', { kind: 'invalid' });
