@@ -88,9 +88,12 @@ function appended(answer: Fields): Appended | undefined {
 }
 
 function idOf(id: Fields): string {
-  const field = id.next();
-  if (field === UUID.string) return id.text();
-  const { high = 0n, low = 0n } = field === UUID.structured ? integersOf(id.message(), STRUCTURED) : {};
+  let bits: { readonly high?: bigint; readonly low?: bigint } = {};
+  for (let field = id.next(); field > 0; field = id.next())
+    if (field === UUID.string) return id.text();
+    else if (field === UUID.structured) bits = integersOf(id.message(), STRUCTURED);
+    else id.skip();
+  const { high = 0n, low = 0n } = bits;
   const digits = ((BigInt.asUintN(64, high) << 64n) | BigInt.asUintN(64, low)).toString(16).padStart(32, '0');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
@@ -107,13 +110,17 @@ function resultOf(success: Fields): AppendResult {
   return { success: true, nextExpectedRevision, ...(position && { position }) };
 }
 
-/** Of a message that has nothing but numbers, by name; a field that is 0 may be missing. */
+/** The numbers of a message, by name; a field that is 0 may be missing. */
 function integersOf<Name extends string>(
   message: Fields,
   names: { readonly [name in Name]: number },
 ): { readonly [name in Name]?: bigint } {
   const found: { [name in Name]?: bigint } = {};
-  for (let field = message.next(); field > 0; field = message.next())
-    for (const name in names) if (names[name] === field) found[name] = message.integer();
+  for (let field = message.next(); field > 0; field = message.next()) {
+    let name: Name | undefined;
+    for (const each in names) if (names[each] === field) name = each;
+    if (name) found[name] = message.integer();
+    else message.skip();
+  }
   return found;
 }

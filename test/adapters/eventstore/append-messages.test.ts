@@ -4,6 +4,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { expect } from 'chai';
 import { appendRequest, readAppended } from '../../../adapters/eventstore/append-messages.js';
+import { Message } from '../../../adapters/eventstore/messages.js';
 
 const ID = 'f00e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
 
@@ -73,5 +74,16 @@ describe('the messages of an append', () => {
           result: { success: true, nextExpectedRevision: at, position: { commit: at, prepare: at } },
         });
       }
+  });
+
+  it('tell it beside what a later server may add', () => {
+    const later = () => new Message().integer(15, 8).text(14, 'new');
+    const answer = later()
+      .message(1, later().text(2, ID))
+      .message(3, later().integer(1, 7).message(3, later().integer(1, 300).integer(2, 300)));
+    expect(readAppended(answer.encoded())).to.deep.equal({
+      correlationId: ID,
+      result: { success: true, nextExpectedRevision: 7n, position: { commit: 300n, prepare: 300n } },
+    });
   });
 });
