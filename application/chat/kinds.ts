@@ -68,6 +68,7 @@ export const rosterKind: Aggregate<RosterState, RosterCommand, RosterEvent> = { 
 export const passwordKind: Aggregate<PasswordState, SetPassword, PasswordSet> = {
   catalog,
   decider: password,
+  saysAll: () => true,
 };
 
 export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
