@@ -12,6 +12,8 @@ import { type Server, startServer } from '../support/server.js';
 
 const ADMIN = 'an-admin-token-for-tests';
 const EMAIL = 'ada@example.com';
+/** Hits of one network in a minute: more than the examination sends. */
+const HITS = 300;
 
 describe('the documents', function () {
   this.timeout(120_000);
@@ -22,6 +24,7 @@ describe('the documents', function () {
 
   before(async () => {
     const analytics = ['--analytics-admin-token', ADMIN, '--analytics-allowed-emails', EMAIL];
+    analytics.push('--analytics-hits-per-minute', `${HITS}`);
     open = await startServer(directory.path, ['--rooms-create-per-hour', '40', ...analytics]);
     closed = await startServer(directory.path, ['logs'], {
       ANNALS_LOGS_API_TOKEN: 'a-token-of-the-api',
@@ -206,6 +209,8 @@ describe('the documents', function () {
         await analytics.ask(method, path, { target: target(path), headers: asVisitor, body: {} });
     await analytics.ask('POST', '/api/auth/logout', { headers: asVisitor, body: {} });
     await analytics.ask('POST', '/api/auth/logout', { body: {} });
+    const flood = { body: Array(100).fill(hit) };
+    for (let sent = 0; sent <= HITS; sent += 100) await analytics.ask('POST', '/api/collect', flood);
     expect(analytics.unseen()).to.have.members([
       // Whoever has signed out is nobody when they ask again.
       'POST /api/auth/logout 422',
