@@ -105,6 +105,11 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(rows.find(slow).maxTimeMS(1).toArray())).to.equal(50);
     expect(await codeOf(rows.countDocuments(slow, { maxTimeMS: 1 }))).to.equal(50);
     expect(await codeOf(rows.findOneAndUpdate(slow, { $set: { b: 1 } }, { maxTimeMS: 1 }))).to.equal(50);
+    const many = Array.from({ length: 20_000 }, (_, _id) => ({
+      q: { _id },
+      u: { $set: { b: 1 } },
+      upsert: true,
+    }));
     // Of a whole command, not of one of its statements.
     const changes = [
       { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } }, multi: true }] },
@@ -113,6 +118,8 @@ describe('MongoDB: cursors', () => {
     ];
     for (const change of changes)
       expect(await codeOf(mongo.db.command({ ...change, maxTimeMS: 1 }))).to.equal(50);
+    const batch = { update: rows.collectionName, updates: many, maxTimeMS: 60 };
+    expect(await codeOf(mongo.db.command(batch))).to.equal(50);
   });
 
   it('splits batches at 16 MiB', async () => {

@@ -49,6 +49,8 @@ export async function runBatch(
     let slow: Statement | undefined;
     deadline.check();
     await engine.catalog.store.write(() => {
+      // What was done stays, and the loop tells why no more is.
+      if (isOver(deadline)) return true;
       const attempt = attemptOf(engine, request);
       const until = performance.now() + TURN_MS;
       let written = false;
@@ -87,6 +89,15 @@ export async function runBatch(
     }
   }
   return { results, errors };
+}
+
+function isOver(deadline: Deadline): boolean {
+  try {
+    deadline.check();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 export function attemptOf(engine: Engine, request: Request): Attempt | undefined {
