@@ -226,9 +226,9 @@ function remove(
 const erase = ({ channelId, now }: Command<'EraseChannel'>, { ending }: ChannelsState): ChannelsEvent[] =>
   ending.has(channelId) ? [{ type: 'ChannelErased', data: { channelId, erasedAt: now } }] : [];
 
-/** What is erased has no name that anybody could take, or give back. */
+/** What is erased has no name that anybody could take, or give back; who had one first has it. */
 const taken = (names: PersistentMap<string>, name: string, id: string) =>
-  name === '' ? names : names.set(nameKey(name), id);
+  name === '' || names.has(nameKey(name)) ? names : names.set(nameKey(name), id);
 const freed = (names: PersistentMap<string>, name: string, id: string) =>
   names.get(nameKey(name)) === id ? names.delete(nameKey(name)) : names;
 

@@ -244,8 +244,9 @@ function gone(state: RosterState, userId: string): RosterState {
 const freed = (ids: PersistentMap<string>, key: string, userId: string) =>
   ids.get(key) === userId ? ids.delete(key) : ids;
 
+/** Who had it first has it: names that count as one today may have been two when they were taken. */
 const taken = (ids: PersistentMap<string>, key: string, userId: string) =>
-  key === '' || isReserved(key) ? ids : ids.set(key, userId);
+  key === '' || isReserved(key) || ids.has(key) ? ids : ids.set(key, userId);
 
 /** With somebody more, who is there or gone. */
 export function withUser(state: RosterState, user: User): RosterState {

@@ -95,6 +95,10 @@ describe('the roster', () => {
       .then(renamed('bob', '🦉'.repeat(64)));
     for (const wrong of ['', ' \t', '\u200b \u3164', '\u2800', 'x'.repeat(65)])
       given(added('bob')).when(rename('bob', wrong)).thenRejected('chat/bad-name', { kind: 'invalid' });
+    // From when these were two: who was called so first is, whatever becomes of the other.
+    given(added('ann'), added('bob'), renamed('bob', 'ann\u200b'), renamed('bob', 'bob'), added('cyd'))
+      .when(rename('cyd', 'Ann'))
+      .thenRejected('chat/name-taken', { kind: 'invalid' });
     for (const taken of [
       'ann',
       'ANN',
