@@ -2,6 +2,7 @@
 import { decode } from '../bson/make.js';
 import { CommandError } from '../errors.js';
 import type { Attempt, Kind } from '../storage/sessions.js';
+import type { Arguments } from './arguments.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
 import type { Deadline } from './search.js';
@@ -29,10 +30,11 @@ const TURN_MS = 12;
 export async function runBatch(
   engine: Engine,
   request: Request,
+  args: Arguments,
   statements: readonly Statement[],
-  ordered: boolean,
   deadline: Deadline,
 ): Promise<{ results: (Buffer | undefined)[]; errors: WriteError[] }> {
+  const ordered = args.flag('ordered', true);
   const results: (Buffer | undefined)[] = [];
   const errors: WriteError[] = [];
   let next = 0;

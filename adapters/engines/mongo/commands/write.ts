@@ -30,13 +30,7 @@ export async function insert(engine: Engine, request: Request): Promise<Buffer> 
     return { now, slowly: async () => now() };
   });
   const deadline = deadlineOf(args, request);
-  const { results, errors } = await runBatch(
-    engine,
-    request,
-    statements,
-    args.flag('ordered', true),
-    deadline,
-  );
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
   return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
 }
@@ -65,13 +59,7 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
     const instead = upsert ? () => insertBy(engine, namespace, query, change) : undefined;
     return (multi ? changeAll : changeOne)(target, apply, instead);
   });
-  const { results, errors } = await runBatch(
-    engine,
-    request,
-    statements,
-    args.flag('ordered', true),
-    deadline,
-  );
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
   let n = 0;
   let nModified = 0;
   const upserted: object[] = [];
@@ -175,13 +163,7 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
     };
     return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
   });
-  const { results, errors } = await runBatch(
-    engine,
-    request,
-    statements,
-    args.flag('ordered', true),
-    deadline,
-  );
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
   return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
 }
