@@ -3,7 +3,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import type { Position, Rows, Settled } from '../ports.js';
 import { type Reflected, reflecting, showing } from '../reflecting.js';
 import type { Found, MessageRow, Opened, Placed, ReplyRow } from './opened.js';
-import { isMessageId, type Places, parentOf } from './places.js';
+import { type Places, parentOf } from './places.js';
 import type { Acknowledged } from './told.js';
 import type { ReplyStanding } from './views.js';
 
@@ -12,7 +12,7 @@ export interface PagePorts {
   readonly settled: Settled;
   readonly opened: Opened;
   readonly acknowledged: Acknowledged;
-  readonly places: Pick<Places, 'unseen'>;
+  readonly places: Pick<Places, 'unseenPlace'>;
 }
 
 /** Which part: the newest `limit`, or those just before one. */
@@ -63,8 +63,8 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
   /** The same of one whose row is not there yet: the log has the last word, and the reader may have heard of it. */
   async function endToCome(projection: string, list: { readonly [field: string]: string }, before: string) {
     const messageId = parentOf(before) ?? before;
-    const loaded = isMessageId(messageId) ? await places.unseen(messageId) : undefined;
-    if (!loaded || 'rejected' in loaded) return undefined;
+    const loaded = await places.unseenPlace(messageId);
+    if ('rejected' in loaded) return undefined;
     await settled.wait(projection, loaded.position);
     return endOf(projection, list, before);
   }

@@ -11,13 +11,15 @@ import { type MessageState, messageNotFound, messageStream } from '../../domain/
 import { conversationSubject, isDirect, participantsOf } from '../../domain/chat/places.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import type { Loaded, Streams } from '../command/streams.js';
-import type { Position } from '../ports.js';
+import type { EventLog, Position } from '../ports.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { channelsKind, conversationKind, messageKind } from './kinds.js';
+import { createMessagePlace, type MessagePlace } from './message-place.js';
 
 export interface PlacePorts {
   readonly admission: ChatAdmission;
   readonly streams: Streams;
+  readonly log: Pick<EventLog, 'read'>;
 }
 
 /** A conversation as one of the two sees it. */
@@ -40,7 +42,9 @@ export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(r
 /** A reply's id says whose thread it is in, so that the log can be asked about it. */
 export const replyIdIn = (messageId: string, own: string): string => `${messageId}.${own}`;
 
-export function createPlaces({ admission, streams }: PlacePorts) {
+export function createPlaces({ admission, streams, log }: PlacePorts) {
+  const messagePlace = createMessagePlace({ admission, streams, log });
+
   const channels = (seen?: Position): Promise<Loaded<ChannelsState>> =>
     admission.load(channelsKind, CHANNELS, seen);
 
@@ -89,5 +93,16 @@ export function createPlaces({ admission, streams }: PlacePorts) {
     return loaded.state.status === 'there' && !loaded.deleted ? loaded : messageNotFound;
   }
 
-  return { channels, channel, conversation, isSeen, message, unseen };
+  /** Where a message is, whoever may see it: the same without what it says, and what else has happened to it. */
+  const unseenPlace = async (messageId: string, seen?: Position): Promise<MessagePlace | Rejection> =>
+    isMessageId(messageId) ? messagePlace(messageId, seen) : messageNotFound;
+
+  /** The same where the caller may see it. */
+  async function placeOf(by: Caller, messageId: string, seen?: Position): Promise<MessagePlace | Rejection> {
+    const found = await unseenPlace(messageId, seen);
+    if ('rejected' in found) return found;
+    return (await isSeen(by, found.channelId)) ? found : messageNotFound;
+  }
+
+  return { channels, channel, conversation, isSeen, message, unseen, placeOf, unseenPlace };
 }

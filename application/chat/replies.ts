@@ -15,6 +15,7 @@ import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { type CommandContext, Unavailable } from '../ports.js';
 import type { Caller } from './admission.js';
 import { messageKind } from './kinds.js';
+import type { MessagePlace } from './message-place.js';
 import type { MessagePorts, Success } from './messages.js';
 import { parentOf, replyIdIn } from './places.js';
 import { createReplyText, type ReplyTextPorts } from './reply-text.js';
@@ -45,13 +46,18 @@ export function createReplies(ports: ReplyPorts) {
   const { handle, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
   const replyText = createReplyText(ports);
 
-  /** The message of a thread that the caller sees. */
-  async function parent(caller: Caller, messageId: string, seen?: bigint) {
-    const above = parentOf(messageId);
-    const found = await places.message(caller, above ?? messageId, seen);
+  /** Where the message of a thread is, which the caller sees. */
+  async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessagePlace | Rejection> {
+    if (parentOf(messageId) !== undefined) return noParent(caller, messageId, seen);
+    const found = await places.placeOf(caller, messageId, seen);
     if ('rejected' in found) return found;
-    if (above !== undefined) return replyWith(found.state.replies, messageId) ? ofReply : messageNotFound;
-    return isDirect(found.state.channelId) ? notInDirect('have no threads') : found;
+    return isDirect(found.channelId) ? notInDirect('have no threads') : found;
+  }
+
+  async function noParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
+    const found = await places.message(caller, parentOf(replyId) ?? replyId, seen);
+    if ('rejected' in found) return found;
+    return replyWith(found.state.replies, replyId) ? ofReply : messageNotFound;
   }
 
   async function run(
@@ -73,7 +79,7 @@ export function createReplies(ports: ReplyPorts) {
   ): Promise<Done<Replied> | Rejection> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
-    const { channelId } = found.state;
+    const { channelId } = found;
     const ready = await worded(caller, channelId, wording);
     if ('rejected' in ready) return ready;
     const said: Said = { ...NOTHING_SAID, ...ready.said };
@@ -144,7 +150,9 @@ export function createReplies(ports: ReplyPorts) {
 
   /** A reply that is there, in a thread that the caller sees. */
   async function inThread(caller: Caller, messageId: string, replyId: string) {
-    const found = await parent(caller, messageId);
+    const place = await parent(caller, messageId);
+    if ('rejected' in place) return place;
+    const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
     if (!reply) return messageNotFound;
@@ -161,7 +169,7 @@ export function createReplies(ports: ReplyPorts) {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const about = { messageId, replyId, by: caller, now: clock.now() };
-    const outcome = await run({ type: 'DeleteReply', ...about }, found.state.channelId, context);
+    const outcome = await run({ type: 'DeleteReply', ...about }, found.channelId, context);
     if (isRejection(outcome)) return outcome;
     const thread = threadOf((await outcome.state()).replies);
     const { state: roster } = await admission.roster();

@@ -23,9 +23,11 @@ import {
   notInDirect,
   replyChanged,
   tooManyReactions,
+  tooManyReplies,
 } from './refusals.js';
 import { isEmpty, isSame, saidIn } from './said.js';
 import {
+  hasRepliedEnough,
   noReplies,
   type Replies,
   type ReplyEdit,
@@ -218,6 +220,7 @@ function postReply(command: Command<'PostReply'>, { channelId, replies }: Messag
   const { messageId, replyId, author, said, quotedMessageId = null, now: createdAt } = command;
   if (isDirect(channelId)) return notInDirect('have no threads');
   if (isEmpty(said)) return empty;
+  if (hasRepliedEnough(replies, author)) return tooManyReplies;
   const thread = threadOf(withReply(replies, replyId, { author, createdAt }))!;
   const reply = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
   return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];

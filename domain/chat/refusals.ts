@@ -1,6 +1,7 @@
 /** Why something is not done to a message, its reactions or its thread. */
 import type { Rejection } from '../shared/decider.js';
 import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
+import { MOST_REPLIES } from './thread.js';
 
 export const messageNotFound: Rejection = {
   rejected: 'chat/message-not-found',
@@ -23,6 +24,11 @@ export const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',
   kind: 'invalid',
   detail: `A message takes ${MOST_REACTIONS} reactions of one person, and ${MOST_EVER} with those taken back`,
+};
+export const tooManyReplies: Rejection = {
+  rejected: 'chat/too-many-replies',
+  kind: 'invalid',
+  detail: `One person replies to a message ${MOST_REPLIES} times, write another one`,
 };
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',

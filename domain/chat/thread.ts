@@ -5,6 +5,9 @@ import type { Said, Thread } from './events/messages.js';
 /** Told of who took part: more would make every further reply as large as they are many. */
 export const SHOWN_PARTICIPANTS = 100;
 
+/** Of one person to one message, those counted too that are deleted: all that was is read before another is written. */
+export const MOST_REPLIES = 10_000;
+
 /** Lines that are put together once they are so many. */
 const BLOCK = 128;
 
@@ -13,9 +16,15 @@ export interface Replies {
   readonly blocks: readonly string[];
   readonly tail: readonly string[];
   readonly count: number;
-  /** All who ever wrote one, in the order in which they came; and how many of each are there. */
+  /** All who ever wrote one, in the order in which they came; and how many of each are there, and ever were. */
   readonly authors: readonly string[];
-  readonly written: PersistentMap<{ readonly number: number; readonly count: number }>;
+  readonly written: PersistentMap<Written>;
+}
+
+interface Written {
+  readonly number: number;
+  readonly count: number;
+  readonly ever: number;
 }
 
 export const noReplies: Replies = {
@@ -50,9 +59,17 @@ const RADIX = 36;
 export const replyWith = (replies: Replies, replyId: string): Reply | undefined =>
   found(replies, replyId)?.reply;
 
+/** Whether somebody may write no more. */
+export const hasRepliedEnough = ({ written }: Replies, author: string): boolean =>
+  (written.get(author)?.ever ?? 0) >= MOST_REPLIES;
+
 export function withReply(replies: Replies, replyId: string, { author, createdAt }: Reply): Replies {
   const { blocks, tail, count, authors, written } = replies;
-  const { number, count: before } = written.get(author) ?? { number: authors.length, count: 0 };
+  const {
+    number,
+    count: before,
+    ever,
+  } = written.get(author) ?? { number: authors.length, count: 0, ever: 0 };
   const lines = [...tail, `\n${replyId} ${createdAt.toString(RADIX)} ${number.toString(RADIX)}`];
   const isFull = lines.length === BLOCK;
   return {
@@ -60,7 +77,7 @@ export function withReply(replies: Replies, replyId: string, { author, createdAt
     tail: isFull ? [] : lines,
     count: count + 1,
     authors: number < authors.length ? authors : [...authors, author],
-    written: written.set(author, { number, count: before + 1 }),
+    written: written.set(author, { number, count: before + 1, ever: ever + 1 }),
   };
 }
 
@@ -68,13 +85,13 @@ export function withoutReply(replies: Replies, replyId: string): Replies {
   const place = found(replies, replyId);
   if (!place) return replies;
   const { list, index, line, reply } = place;
-  const { number, count } = replies.written.get(reply.author)!;
+  const mine = replies.written.get(reply.author)!;
   const without = replies[list][index]!.replace(line, '');
   return {
     ...replies,
     [list]: replies[list].with(index, without),
     count: replies.count - 1,
-    written: replies.written.set(reply.author, { number, count: count - 1 }),
+    written: replies.written.set(reply.author, { ...mine, count: mine.count - 1 }),
   };
 }
 

@@ -85,7 +85,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   const inThread = (request: Asking & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
     visiting(request, async (caller) => {
       const parent = await replies.parent(caller, request.params.messageId, request.ifPosition);
-      return 'rejected' in parent ? parent : { id: parent.state.channelId };
+      return 'rejected' in parent ? parent : { id: parent.channelId };
     });
 
   const uploadFile = route({

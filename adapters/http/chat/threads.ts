@@ -33,7 +33,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     async handle({ params: { messageId }, query, ifPosition }, caller) {
       const parent = await replies.parent(caller, messageId, ifPosition);
       if ('rejected' in parent) return parent;
-      const found = await reading.replies(parent.state.channelId, messageId, query, ifPosition);
+      const found = await reading.replies(parent.channelId, messageId, query, ifPosition);
       if ('rejected' in found) return found;
       const { body, ...reflected } = found;
       return listed('replies', body.replies, reflected);

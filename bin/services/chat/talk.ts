@@ -45,7 +45,7 @@ export interface TalkContext {
 export type Talk = ReturnType<typeof createTalk>;
 
 export function createTalk({ kernel, admission, doors, fileStore, quotas, metrics }: TalkContext) {
-  const places = createPlaces({ admission, streams: kernel.streams });
+  const places = createPlaces({ ...kernel, admission });
   const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
     kernel,
     fileStore,
