@@ -78,11 +78,12 @@ export const addressKind: Blind<AddressState, AddressCommand, AddressEvent> = {
   expires: true,
 };
 
-/** A stream is born of the return of its state. */
+/** A stream is born of the return of its state; kept for a time only. */
 export const oauthKind: Aggregate<OAuthState, SpendState, OAuthReturned> = {
   catalog,
   decider: oauth,
   begins: () => true,
+  expires: true,
 };
 
 export const sessionKind: Aggregate<SessionsState, SessionCommand, SessionEvent> = {

@@ -4,7 +4,7 @@ import { oauthStream } from '../../domain/chat/oauth.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { OAuthClient, OAuthProvider, Profile } from '../identity-ports.js';
-import type { Clock, CommandContext, Derivation, Logger } from '../ports.js';
+import type { Clock, CommandContext, Derivation, EventLog, Logger } from '../ports.js';
 import { oauthKind } from './kinds.js';
 import type { From, SignedIn } from './sessions.js';
 import { notInvited, type SignIn } from './sign-in.js';
@@ -13,6 +13,7 @@ export interface OAuthPorts {
   readonly providers: readonly OAuthProvider[];
   readonly client: OAuthClient;
   readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
   readonly signIn: SignIn;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -35,6 +36,7 @@ export interface OAuthFailure {
     | 'provider_error'
     | 'no_verified_email'
     | 'user_not_found'
+    | 'rate_limit_exceeded'
     | 'server_error';
   /** The state is none: nobody was sent away with it. */
   readonly isForged?: true;
@@ -42,11 +44,15 @@ export interface OAuthFailure {
 
 const STATE_BYTES = 32;
 const STATE_MS = 600_000;
+/** That a state was spent is kept for so long: by then it is none, with a day for clocks that are behind. */
+const SPENT_SECONDS = STATE_MS / 1000 + 86_400;
 const STATE = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/;
 
 export type OAuth = ReturnType<typeof createOAuth>;
 
-export function createOAuth({ providers, client, handle, signIn, derivation, clock, logger }: OAuthPorts) {
+export function createOAuth(ports: OAuthPorts) {
+  const { providers, client, handle, log, signIn, derivation, clock, logger } = ports;
+
   const mac = (provider: string, ip: string, random: string, at: string) =>
     derivation.secret('chat.oauth-state', provider, ip, random, at).toString('base64url');
   const verifierOf = (state: string) => derivation.secret('chat.oauth-verifier', state).toString('base64url');
@@ -97,7 +103,12 @@ export function createOAuth({ providers, client, handle, signIn, derivation, clo
       return { failure: 'invalid_state', isForged: true };
     const stateId = derivation.id('chat.oauth', state);
     const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };
-    const spent = await handle(oauthKind, oauthStream(stateId), spend, context);
+    const stream = oauthStream(stateId);
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
+      return undefined;
+    };
+    const spent = await handle(oauthKind, stream, spend, context, keep);
     if (isRejection(spent)) return { failure: 'invalid_state' };
     if (error !== undefined)
       return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
@@ -128,7 +139,9 @@ const refusal = ({ rejected, kind }: Rejection): OAuthFailure => ({
   failure:
     rejected === notInvited.rejected
       ? 'user_not_found'
-      : kind === 'invalid'
-        ? 'no_verified_email'
-        : 'server_error',
+      : kind === 'limit'
+        ? 'rate_limit_exceeded'
+        : kind === 'invalid'
+          ? 'no_verified_email'
+          : 'server_error',
 });

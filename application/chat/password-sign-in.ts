@@ -122,7 +122,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const spent = await links.spend(link, next('spend-link', context));
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
     const refused = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
-    return refused ?? sessions.open(user, from, context, { alone: true });
+    return refused ?? sessions.open(user, from, context, { alone: true, mailed: true });
   }
 
   /** By an admin: all sessions of theirs end. */

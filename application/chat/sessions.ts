@@ -99,12 +99,16 @@ export function createSessions(ports: SessionPorts) {
     return { accessToken, refreshToken, exp: jwtExpirySeconds, tokenType: 'Bearer' };
   }
 
-  /** A sign-in of somebody who has been found to be who they say. `alone` ends all other sessions of theirs. */
+  /**
+   * A sign-in of somebody who has been found to be who they say. `alone` ends all other sessions of theirs. By a link that
+   * was `mailed` it counts towards nothing: of these there are few, and whoever has stolen a session, and goes on with it as
+   * often as they may, would keep its owner out.
+   */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
-    { alone = false } = {},
+    { alone = false, mailed = false } = {},
   ): Promise<Done<SignedIn> | Rejection> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
@@ -113,7 +117,8 @@ export function createSessions(ports: SessionPorts) {
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
     const from = { ip, userAgent: cut(userAgent, LONGEST_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
-    const by = { ...context, actor: userId, quota: sessionQuota(userId) };
+    const { quota: _, ...free } = { ...context, actor: userId };
+    const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const at = openedBy(outcome)?.data.lastUsedAt ?? now;

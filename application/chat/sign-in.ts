@@ -80,7 +80,8 @@ export function createSignIn(ports: SignInPorts) {
     const spent = await links.spend(link, next('spend-link', context));
     if (isRejection(spent)) return spent;
     const user = await whoever(link.email, context);
-    return isRejection(user) ? user : sessions.open(user, from, next('open-session', context));
+    if (isRejection(user)) return user;
+    return sessions.open(user, from, next('open-session', context), { mailed: true });
   }
 
   return { whoever, enter, byLink };

@@ -1,6 +1,8 @@
 /** Signing in by way of a provider over HTTP, on two nodes: there and back, and whoever tries another way. */
 import { createHash } from 'node:crypto';
+import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
+import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { ask } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-installation.js';
 import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth.js';
@@ -105,6 +107,23 @@ describe('signing in by way of a provider', function () {
     expect(failure(await back(base, 'one', answer, headers))).to.equal('invalid_state');
   });
 
+  it('keeps of a state that it came back for a day longer than it is one', async () => {
+    const headers = browser();
+    const answer = await granted(await away(base, 'one', headers), ada);
+    await back(base, 'one', answer, headers);
+    const client = connectEventStore(chats.servers.eventStoreUrl);
+    try {
+      const spent: string[] = [];
+      for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END }))
+        if (event?.type.startsWith('chat.OAuthReturned')) spent.push(event.streamId);
+      expect(spent).to.have.length.above(0);
+      for (const stream of spent)
+        expect((await client.getStreamMetadata(stream)).metadata).to.deep.equal({ maxAge: 600 + 86_400 });
+    } finally {
+      await client.dispose();
+    }
+  });
+
   it('takes a state from the address that it was given to, for its provider, as it is', async () => {
     const headers = browser();
     const answer = await granted(await away(base, 'one', headers), ada);
@@ -168,6 +187,17 @@ describe('signing in by way of a provider', function () {
     const known = browser();
     const welcome = await back(at, 'one', await granted(await away(at, 'one', known), ada), known);
     expect(failure(welcome)).to.equal(null);
+  });
+
+  it('says so where somebody begins more sessions than they may', async () => {
+    const { url } = await chats.more({ '--chat-sessions-per-hour': '1' });
+    const as = { email: 'bea@example.org', email_verified: true };
+    const come = async () => {
+      const headers = browser();
+      return back(url('chat'), 'one', await granted(await away(url('chat'), 'one', headers), as), headers);
+    };
+    expect(failure(await come())).to.equal(null);
+    expect(failure(await come())).to.equal('rate_limit_exceeded');
   });
 
   it('may be begun ten times in a quarter of an hour from a network; there and back counts once', async () => {
