@@ -2,8 +2,8 @@
 import { pagesBack } from '../pages.js';
 import type { EventLog, RecordedEvent } from '../ports.js';
 
-/** Behind so many events that say little nobody looks for one that says all. */
-const LOOKED_BACK = 10_000;
+/** Events of a stream: behind so many nobody looks for one that says all, nor for what was done under a key. */
+export const LOOKED_BACK = 10_000;
 
 /** A revision; of the state as it was just after `until`, where that is given. Rejects with `Unavailable`. */
 export async function beginning(

@@ -1,14 +1,32 @@
 /** The commands with an `Idempotency-Key` that are known of a stream, by what they wrote. */
 
+import { pagesOf } from '../pages.js';
+import type { EventLog } from '../ports.js';
+import { LOOKED_BACK } from './beginning.js';
+
 /** The revisions that a command with an `Idempotency-Key` wrote. */
 export interface KeyedCommand {
   readonly first: number;
   readonly last: number;
 }
 
-/** Adds what a keyed command wrote, and drops commands whose events the log keeps no longer. */
+/** Those of a stream. */
+export interface Keyed {
+  /** By command id. Facts of the log: shared by all that is loaded of a stream. */
+  readonly keyed: Map<string, KeyedCommand>;
+  /** From this revision on all of them are there. */
+  readonly keyedFrom: number;
+}
+
+/** Of a kind of stream, how many of its events are kept, or looked back to. */
+interface Keeping {
+  readonly keeps?: number;
+  readonly saysAll?: unknown;
+}
+
+/** Adds what a keyed command wrote, and drops those whose events the log keeps no longer, or nobody looks back to. */
 export function noteCommand(
-  { keeps = Number.POSITIVE_INFINITY }: { readonly keeps?: number },
+  { saysAll, keeps = saysAll ? LOOKED_BACK : Number.POSITIVE_INFINITY }: Keeping,
   keyed: Map<string, KeyedCommand>,
   { commandId, fingerprint }: { readonly commandId?: string; readonly fingerprint?: string },
   { first, last }: KeyedCommand,
@@ -20,4 +38,25 @@ export function noteCommand(
     if (command.last > last - keeps) break;
     keyed.delete(oldest);
   }
+}
+
+/**
+ * Of a stream that was read up to a revision the commands of before, too, as far back as any is known; undefined where
+ * they are all there. Rejects with `Unavailable`.
+ */
+export async function keyedBefore(
+  log: Pick<EventLog, 'read'>,
+  kind: Keeping,
+  stream: string,
+  { revision, keyedFrom }: Pick<Keyed, 'keyedFrom'> & { readonly revision: number },
+): Promise<Keyed | undefined> {
+  const from = Math.max(0, revision + 1 - LOOKED_BACK);
+  if (keyedFrom <= from) return undefined;
+  const keyed: Keyed['keyed'] = new Map();
+  for await (const page of pagesOf(log, stream, from)) {
+    for (const { metadata, revision } of page) {
+      noteCommand(kind, keyed, metadata, { first: revision, last: revision });
+    }
+  }
+  return { keyed, keyedFrom: from };
 }

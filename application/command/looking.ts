@@ -21,7 +21,7 @@ export function looking<S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
   stream: string,
   command: C,
-  { commandId }: CommandContext,
+  { commandId, fingerprint }: CommandContext,
 ): () => Promise<Seen<S>> {
   /** Where the stream was at the first look: an append of this run that was lost can only be after it. */
   let begun: number | undefined;
@@ -32,11 +32,12 @@ export function looking<S, C, E extends DomainEvent>(
     const found = (event: RecordedEvent) => {
       if (event.metadata.commandId === commandId) mine.push(event);
     };
-    const loaded = fresh
+    const seen = fresh
       ? await streams.refresh(kind, stream, { found, after: begun })
       : kind.begins?.(command)
         ? (streams.known(kind, stream) ?? unborn(kind.decider.initialState))
         : await streams.load(kind, stream);
+    const loaded = fingerprint ? await streams.recalling(kind, stream, seen) : seen;
     begun ??= loaded.revision;
     const [first, last] = [mine[0], mine.at(-1)];
     const earlier =

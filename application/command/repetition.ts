@@ -72,9 +72,9 @@ export function createRepetition({ streams, clock, appended }: RepetitionOptions
   return {
     tell,
     async find(kind, stream, context) {
-      const seen =
-        streams.known(kind, stream)?.keyed.get(context.commandId) ??
-        (await streams.refresh(kind, stream)).keyed.get(context.commandId);
+      const { commandId } = context;
+      const look = async () => streams.recalling(kind, stream, await streams.refresh(kind, stream));
+      const seen = streams.known(kind, stream)?.keyed.get(commandId) ?? (await look()).keyed.get(commandId);
       return seen && tell(kind, stream, context, seen);
     },
   };

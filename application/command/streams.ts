@@ -7,7 +7,8 @@ import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } 
 import { takenFor } from '../recorded.js';
 import { unopened } from '../reveal.js';
 import { beginning } from './beginning.js';
-import { type KeyedCommand, noteCommand } from './keyed.js';
+import { createHearing, type News } from './hearing.js';
+import { type Keyed, type KeyedCommand, keyedBefore, noteCommand } from './keyed.js';
 import { createRemembering, type RememberedOptions } from './remembered.js';
 import { createSharing } from './sharing.js';
 
@@ -25,7 +26,7 @@ interface Kind<State, Command, Event extends DomainEvent> {
   readonly expires?: true;
   /**
    * Whether an event says all of the state, whatever came before it: a stream that may grow without end is read from
-   * one of its newest on. Which keyed commands ran before that is known only to who has remembered it.
+   * one of its newest on. What was done under a key before is looked for back to `LOOKED_BACK` events.
    */
   readonly saysAll?: (event: RecordedEvent) => boolean;
   /** Where what its streams are about comes to an end. */
@@ -61,14 +62,12 @@ export interface Ending<State> {
   at?(state: State): number;
 }
 
-export interface Loaded<State> {
+export interface Loaded<State> extends Keyed {
   readonly state: State;
   /** The last revision folded in; -1 when the stream has no event. */
   readonly revision: number;
   /** The position of that event; 0 when there is none. */
   readonly position: Position;
-  /** Keyed commands found so far, by command id. Facts of the log: shared by all that is loaded of a stream. */
-  readonly keyed: Map<string, KeyedCommand>;
   readonly deleted: boolean;
 }
 
@@ -96,6 +95,12 @@ export interface Streams {
     stream: string,
     revision: number,
   ): Promise<Loaded<S>>;
+  /** With the keyed commands of before where it was read from, as far back as any is known. */
+  recalling<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    loaded: Loaded<S>,
+  ): Promise<Loaded<S>>;
   /** What a command wrote, secrets opened but of a blind kind; empty when the log keeps it no longer. */
   written<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
@@ -113,14 +118,6 @@ export interface Streams {
   readonly caches: readonly [Cache, Cache];
 }
 
-/** What the live feed has shown of a stream while it is being read: nothing remembers it yet. */
-interface News {
-  readonly stream: string;
-  newest: number;
-  /** What is being folded has been erased. */
-  forgotten: boolean;
-}
-
 /** What an event, once it is opened, makes of a state. */
 type Folding<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
 
@@ -135,7 +132,7 @@ interface Remembered {
 export function createStreams(log: EventLog, reveal: Reveal, bounds?: RememberedOptions): Streams {
   const remembered = createRemembering<Remembered>(({ loaded }) => loaded, bounds);
 
-  const reading = new Map<string, Set<News>>();
+  const hearing = createHearing();
   const shared = createSharing();
 
   /** How `events` of a kind are opened, which are read together, and what each makes of the state. */
@@ -183,21 +180,8 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     remembered.set(stream, { loaded, newest, isBase });
   }
 
-  /** Reads a stream, told what the live feed shows of it meanwhile. */
-  async function whileHearing<T>(stream: string, read: (news: News) => Promise<T>): Promise<T> {
-    const news: News = { stream, newest: -1, forgotten: false };
-    const all = reading.get(stream) ?? new Set();
-    reading.set(stream, all.add(news));
-    try {
-      return await read(news);
-    } finally {
-      all.delete(news);
-      if (all.size === 0) reading.delete(stream);
-    }
-  }
-
   const refresh: Streams['refresh'] = (kind, stream, seeking) => {
-    const look = () => whileHearing(stream, (news) => refreshed(kind, news, seeking));
+    const look = () => hearing.during(stream, (news) => refreshed(kind, news, seeking));
     return seeking ? look() : shared(stream, look);
   };
 
@@ -210,7 +194,9 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     let loaded =
       (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? unborn(kind.decider.initialState);
     const known = loaded.revision < 0 ? await beginning(log, kind, stream) : loaded.revision + 1;
-    const unread = pagesOf(log, stream, Math.min(known, after + 1));
+    const from = Math.min(known, after + 1);
+    if (loaded.revision < 0) loaded = { ...loaded, keyedFrom: from };
+    const unread = pagesOf(log, stream, from);
     for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
         if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
@@ -243,7 +229,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     base: (stream, loaded) => remember(stream, loaded, -1, true),
     forget(stream) {
       remembered.delete(stream);
-      for (const news of reading.get(stream) ?? []) news.forgotten = true;
+      hearing.forget(stream);
     },
     caches: remembered.caches,
 
@@ -259,6 +245,17 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
         if (wanted.length < page.length) break;
       }
       return loaded;
+    },
+
+    async recalling(kind, stream, loaded) {
+      const recalled = await keyedBefore(log, kind, stream, loaded);
+      if (!recalled) return loaded;
+      const whole = { ...loaded, ...recalled };
+      const current = remembered.peek(stream);
+      if (current?.loaded.keyed === loaded.keyed && current.loaded.revision === loaded.revision) {
+        remembered.set(stream, { ...current, loaded: whole });
+      }
+      return whole;
     },
 
     async written<S, C, E extends DomainEvent>(
@@ -277,7 +274,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     observe({ stream, revision }) {
       const known = remembered.peek(stream);
       if (known && revision > known.newest) known.newest = revision;
-      for (const news of reading.get(stream) ?? []) news.newest = Math.max(news.newest, revision);
+      hearing.show(stream, revision);
     },
   };
 }
@@ -288,5 +285,6 @@ export const unborn = <S>(state: S): Loaded<S> => ({
   revision: -1,
   position: 0n,
   keyed: new Map(),
+  keyedFrom: 0,
   deleted: false,
 });

@@ -43,7 +43,14 @@ export const countOf = (reaches: Reaches): number =>
 export const loadedAt = <State>(
   state: State,
   { revision, position, keyed }: Reached = begin,
-): Loaded<State> => ({ state, revision, position, keyed: new Map(keyed), deleted: false });
+): Loaded<State> => ({
+  state,
+  revision,
+  position,
+  keyed: new Map(keyed),
+  keyedFrom: 0,
+  deleted: false,
+});
 
 /** The events since, in the order of the log; undefined where these streams are of another log. */
 export async function eventsSince(

@@ -4,13 +4,11 @@ import { expect } from 'chai';
 import type { Handled } from '../../application/command/repetition.js';
 import { createStreams, type Streams } from '../../application/command/streams.js';
 import { Unavailable } from '../../application/ports.js';
-import type { Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { eventually } from '../support/condition.js';
-import { box, context, type PutToy, type ToyPut } from '../support/toys.js';
+import { box, context } from '../support/toys.js';
+import { boxOf, countingReads, freshNode, LIMIT, newestOf } from './boxes.js';
 import type { Road, StartRoads } from './road.js';
-
-const LIMIT = 20_000;
 
 const held = ({ caches }: Pick<Streams, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
 
@@ -25,29 +23,10 @@ export function rememberingStreams(start: StartRoads) {
   });
   after(() => stop?.());
 
-  const fresh = () => {
-    const streams = createStreams(kernel.log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
-    return { streams, ...commandsOf({ log: kernel.log, streams }) };
-  };
-
-  /** A box that so many toys were put into at once, by events of one append each of 100. */
-  async function fullBox(toys: number) {
-    const id = randomUUID();
-    const stream = `toys.box-${id}`;
-    await kernel.vault.create(stream);
-    for (let revision = -1; revision + 1 < toys; revision += 100) {
-      const events = Array.from({ length: 100 }, (_, index) => ({
-        id: randomUUID(),
-        event: {
-          type: 'ToyPut',
-          data: { box: id, toy: `toy-${revision + 1 + index}`, secret: { note: '' } },
-        },
-        metadata: {},
-      }));
-      await kernel.log.append(stream, revision < 0 ? 'none' : revision, events);
-    }
-    return stream;
-  }
+  const fresh = () => freshNode(kernel);
+  const fullBox = (toys: number) => boxOf(kernel, toys);
+  const counting = () => countingReads(kernel.log);
+  const lastOf = (stream: string) => newestOf(kernel.log, stream);
 
   it('stay within their bound, and a command that is remembered no longer is found in the log', async () => {
     const { streams, handle } = fresh();
@@ -90,7 +69,7 @@ export function rememberingStreams(start: StartRoads) {
         return found;
       },
     };
-    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+    const { streams } = freshNode({ log, reveal: kernel.reveal });
     return { streams, goOn, full: fullBox(toys), reads: () => ({ begun, done }) };
   }
 
@@ -117,24 +96,6 @@ export function rememberingStreams(start: StartRoads) {
     expect((await first).revision).to.equal(99);
     expect(held(streams)).to.equal(0);
   });
-
-  /** The log, with how often it was read, and how many events were found. */
-  function counting() {
-    let [reads, events] = [0, 0];
-    const read: typeof kernel.log.read = async (...asked) => {
-      reads++;
-      const found = await kernel.log.read(...asked);
-      events += found.length;
-      return found;
-    };
-    return { log: { ...kernel.log, read }, reads: () => reads, events: () => events };
-  }
-
-  async function lastOf(stream: string) {
-    const found = await kernel.log.read(stream, { backwards: true, limit: 1 });
-    if (typeof found === 'string') throw new Error(found);
-    return found[0]!;
-  }
 
   it('are read once for many who ask, and no more often than twice for those who come meanwhile', async () => {
     const { streams, goOn, full, reads } = reading(100);
@@ -167,7 +128,7 @@ export function rememberingStreams(start: StartRoads) {
         return kernel.log.read(...asked);
       },
     };
-    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+    const { streams } = freshNode({ log, reveal: kernel.reveal });
     const stream = await fullBox(100);
     const all = await Promise.allSettled([1, 2, 3].map(() => streams.load(box, stream)));
     expect(all.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
@@ -175,7 +136,7 @@ export function rememberingStreams(start: StartRoads) {
 
   it('that are larger than the bound are remembered all the same, and several of them beside each other', async () => {
     const { log, reads } = counting();
-    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+    const { streams } = freshNode({ log, reveal: kernel.reveal });
     const full = await Promise.all([1, 2].map(() => fullBox(600)));
     for (const stream of full) expect((await streams.load(box, stream)).state.toys).to.have.length(600);
     const before = reads();
@@ -228,7 +189,7 @@ export function rememberingStreams(start: StartRoads) {
     ] as const) {
       const { log, events } = counting();
       const kind = { ...box, saysAll: ({ revision }: { revision: number }) => says(revision) };
-      const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+      const { streams } = freshNode({ log, reveal: kernel.reveal });
       const { state, revision } = await streams.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
       const was = await streams.asOf(kind, stream, 500);
@@ -239,45 +200,6 @@ export function rememberingStreams(start: StartRoads) {
       ]);
       if (first > 500) expect(events()).to.be.at.most(1000);
     }
-  });
-
-  it('know the commands whose events the log still keeps, and no others', async () => {
-    const { streams, handle } = fresh();
-    const kept = { ...box, keeps: 3 };
-    const id = randomUUID();
-    const stream = `toys.box-${id}`;
-    await kernel.vault.create(stream);
-    const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
-      handle(kept, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
-    for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
-    const commands = async (each: typeof streams) => [...(await each.load(kept, stream)).keyed.keys()];
-    const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
-    expect(await commands(streams)).to.deep.equal(newest);
-    expect(await commands(fresh().streams)).to.deep.equal(newest);
-    expect(await put('d')).to.include({ repeated: true });
-  });
-
-  it('know all that a keyed command wrote, and of no other command', async () => {
-    const { handle } = fresh();
-    const pairs = {
-      ...box,
-      decider: {
-        ...box.decider,
-        decide: ({ box, toy }: PutToy): readonly ToyPut[] =>
-          ['left', 'right'].map((side) => ({
-            type: 'ToyPut',
-            data: { box, toy: `${side} ${toy}`, secret: { note: '' } },
-          })),
-      },
-    };
-    const id = randomUUID();
-    const stream = `toys.box-${id}`;
-    await kernel.vault.create(stream);
-    await handle(pairs, stream, { box: id, toy: 'sock' }, context());
-    await handle(pairs, stream, { box: id, toy: 'shoe' }, context(id, 'same'));
-    expect([...(await fresh().streams.load(pairs, stream)).keyed]).to.deep.equal([
-      [id, { first: 2, last: 3 }],
-    ]);
   });
 
   it('tell of what was written what the log still keeps of it', async () => {

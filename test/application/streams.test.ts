@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { heldBytes } from '../../application/held-bytes.js';
+import { recallingCommands } from './recalling.js';
 import { rememberingStreams } from './remembering.js';
 import { onServers } from './road.js';
 
@@ -34,3 +35,5 @@ describe('remembered streams', () => {
     expect(counted / taken).to.be.within(0.6, 1.7);
   });
 });
+
+describe('commands with a key', () => recallingCommands(onServers));

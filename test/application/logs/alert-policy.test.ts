@@ -1,6 +1,10 @@
 /** The policy of alerting over HTTP and both stores: on every node, changed in part, refused by name. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { alertPolicyKind } from '../../../application/logs/alert-kinds.js';
+import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
+import { alertPolicy } from '../../../domain/logs/alert-policy.js';
+import { isRejection } from '../../../domain/shared/decider.js';
 import { useAlerting } from '../../support/alerts.js';
 
 describe('the policy of alerting', function () {
@@ -61,6 +65,25 @@ describe('the policy of alerting', function () {
       expect((await put(each, { windowMinutes: 9 }, headers)).status).to.equal(422);
       expect((await each.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(5);
     }
+  });
+
+  it('remembers a change though hundreds came since, on a node that has not seen it', async () => {
+    const [node, other] = [await start(), await start()];
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await put(node, { windowMinutes: 7 }, headers);
+    const { state } = await node.kernel.streams.load(alertPolicyKind, ALERT_POLICY_STREAM);
+    const changed = alertPolicy.decide({ type: 'ChangeAlertPolicy', changes: { windowMinutes: 9 } }, state);
+    if (isRejection(changed)) throw new Error(changed.rejected);
+    const others = Array.from({ length: 250 }, () => ({
+      id: randomUUID(),
+      event: changed[0]!,
+      metadata: {},
+    }));
+    await node.kernel.log.append(ALERT_POLICY_STREAM, 0, others);
+    const again = await put(other, { windowMinutes: 7 }, headers);
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    expect((await put(other, { windowMinutes: 6 }, headers)).status).to.equal(422);
+    expect((await other.ask('GET', '/api/alerts/config')).body.policy.windowMinutes).to.equal(9);
   });
 
   it('refuses what is wrong by name, and changes nothing then', async () => {
