@@ -10,7 +10,7 @@ export const NAME_LENGTH = 64;
 export function tidyName(name: string): string | undefined {
   const tidy = name
     .normalize('NFC')
-    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/[\s\p{Cc}\p{Surrogate}]+/gu, ' ')
     .trim();
   const length = [...tidy].length;
   return isSeen(tidy) && length <= NAME_LENGTH ? tidy : undefined;
@@ -20,9 +20,12 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;
 /** White space, and what looks like it: a Braille pattern of no dots. */
 const BLANK = /[\s\u2800]+/gu;
 
-/** What two names have in common that are the same without regard to case, and to what nobody sees. */
+/**
+ * What two names have in common that are the same without regard to case, width and the like, and to what nobody sees: as
+ * nicknames are compared (RFC 8266).
+ */
 export const nameKey = (name: string): string =>
-  name.normalize('NFC').replace(UNSEEN, '').replace(BLANK, ' ').trim().toLowerCase();
+  name.normalize('NFKC').replace(UNSEEN, '').replace(BLANK, ' ').trim().toLowerCase().normalize('NFKC');
 
 /** The first of `name`, `name2`, `name3`, ... that is free. */
 export function freeName(wanted: string, isTaken: (name: string) => boolean): string {

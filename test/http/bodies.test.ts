@@ -134,6 +134,23 @@ describe('bodies', () => {
     expect(json.body).to.deep.equal({ note: 'Zoë 🎉 \ufffd' });
   });
 
+  it('refuses half a character, in a text or a name, unless the route takes what beacons bring', async () => {
+    const halves = [
+      '{"note":"a\\ud83d"}',
+      '{"note":"\\uDE00\\uD83D"}',
+      '{"\\ud83d":1,"note":"x"}',
+      '{"note":"x","more":["\\\\","\\udfff"]}',
+    ];
+    for (const text of halves) {
+      const { status, json } = await toys.post('/pin', text);
+      expect([text, status]).to.deep.equal([text, 400]);
+      expect(json.error).to.match(/half a character/);
+    }
+    expect((await toys.post('/beacon', halves[0]!)).status).to.equal(200);
+    const whole = '{"note":"\\ud83d\\uDE00 \\\\ud83d"}';
+    expect((await toys.post('/pin', whole)).json.body).to.deep.equal({ note: '😀 \\ud83d' });
+  });
+
   it('refuses another content type with 415 unless the route takes any', async () => {
     for (const type of [
       'text/plain',

@@ -27,6 +27,7 @@ export const JSON_LIKE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
 
 export const tooLarge = problem(413, 'The body is too large');
 const notJson = problem(400, 'The body is not valid JSON');
+const notText = problem(400, 'The body has half a character in it (a lone surrogate)');
 /** The rest is not waited for. */
 export const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
 export const inCrumbs = problem(400, 'The body comes in too many pieces');
@@ -37,6 +38,7 @@ export const incomplete = problem(400, 'The body is incomplete');
 /** Of what is unpacked at once. */
 const CHUNK_BYTES = 64 * 1024;
 export const GZIP = /^(x-)?gzip$/i;
+const HALF = /\p{Surrogate}/u;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** In bytes, unpacked. */
@@ -78,7 +80,9 @@ export function createBodyReader(
       take(held, bytes),
     );
     if (!Buffer.isBuffer(bytes)) return bytes;
-    return raw ? { bytes, json: undefined } : parse(bytes);
+    if (raw) return { bytes, json: undefined };
+    // What beacons carry was cut by pages of anybody's.
+    return parse(bytes, route.anyContentType);
   };
 }
 
@@ -175,12 +179,25 @@ async function unpack(
   return Buffer.concat(pieces);
 }
 
-/** JSON from its bytes. */
-export function parse(bytes: Buffer): ReadResult | Problem {
+/** JSON from its bytes; `halves`: with texts that are none. */
+export function parse(bytes: Buffer, halves = false): ReadResult | Problem {
   if (bytes.length === 0) return { bytes, json: {} };
   try {
-    return { bytes, json: JSON.parse(utf8.decode(bytes)) };
+    const text = utf8.decode(bytes);
+    const json: unknown = JSON.parse(text);
+    return !halves && hasHalves(text) ? notText : { bytes, json };
   } catch {
     return notJson;
   }
+}
+
+/** Whether a name or a text has half of a surrogate pair in it: kept as UTF-8, it would be what another half is, too. */
+function hasHalves(text: string): boolean {
+  if (!/\\ud[89a-f]/i.test(text)) return false;
+  let found = false;
+  JSON.parse(text, (name, value: unknown) => {
+    found ||= HALF.test(name) || (typeof value === 'string' && HALF.test(value));
+    return value;
+  });
+  return found;
 }

@@ -80,6 +80,13 @@ describe('channels', () => {
     expect(channelFor(state, CHANNEL, asUser(BOB))).to.include({ name: 'GENERAL', updatedAt: NOON + 1 });
   });
 
+  for (const name of ['ＧＥＮＥＲＡＬ', 'Gene\u200bral', ' general \u2800'])
+    it(`are not called as another is, written as ${name}`, () => {
+      from(createChannel())
+        .when(createChannel(name, { channelId: 'other' }))
+        .thenRejected('chat/channel-exists');
+    });
+
   for (const name of ['', '   ', '\u200b', 'x'.repeat(81)])
     it(`are not called ${JSON.stringify(name.slice(0, 9))} of ${name.length}`, () => {
       given().when(createChannel(name)).thenRejected('chat/bad-channel-name', { kind: 'invalid' });

@@ -88,6 +88,7 @@ describe('the roster', () => {
 
   it('renames to what is free, of 1 to 64 characters', () => {
     given(added('bob')).when(rename('bob', '  Bob \n B ')).then(renamed('bob', 'Bob B'));
+    given(added('bob')).when(rename('bob', 'B\ud83d b')).then(renamed('bob', 'B b'));
     given(added('bob')).when(rename('bob', 'bob')).thenNothing();
     given(added('bob')).when(rename('bob', 'BOB')).then(renamed('bob', 'BOB'));
     given(added('bob'))
@@ -106,6 +107,8 @@ describe('the roster', () => {
       'ann \u200b',
       '\u200b ann',
       'Ann\u2800',
+      'Ａｎｎ',
+      'ａnn\u3000',
       'deleted USER',
       'Deleted\u00ad user',
       'deleted \u200b user',
