@@ -1,6 +1,6 @@
 /** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
-import type { TimeMark } from '../../application/lasting.js';
+import type { Doubt, TimeMark } from '../../application/lasting.js';
 import { type EventLog, type Logger, Unavailable } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import { asked, readAll } from './asked.js';
@@ -17,6 +17,7 @@ import {
   WrongExpectedVersionError,
 } from './driver.js';
 import { createInTime } from './in-time.js';
+import { markOf } from './marks.js';
 import { type WatchedLog, watchWrites } from './writable.js';
 
 /** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
@@ -25,13 +26,17 @@ const TRIAL_STREAM = 'annals-trial';
 const TIME_STREAM = 'annals-time';
 /** The same of when that was believed last. */
 const BELIEVED_STREAM = 'annals-time-believed';
+/** And of a leap that is not believed yet. */
+const DOUBTED_STREAM = 'annals-time-doubted';
 const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
 export interface TimedLog extends WatchedLog {
   /** When the store took something written just now, by its own clock: Unix ms. Rejects with `Unavailable`. */
   time(): Promise<number>;
   /** When the time was believed last. */
-  readonly believed: TimeMark;
+  readonly believed: TimeMark<object>;
+  /** How long a leap since has been waited for to last. */
+  readonly doubted: TimeMark<Doubt>;
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
@@ -104,33 +109,19 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
   };
 
-  /** Of a stream's metadata the newest event is all that is kept; another node's is as new. */
-  const markOf = (stream: string): TimeMark => ({
-    set: () => retain(stream, { maxCount: 1 }),
-    async read() {
-      const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-      try {
-        const [told] = await readAll(() => client.readStream(`$$${stream}`, newest));
-        return told?.event?.created.getTime();
-      } catch (error) {
-        if (error instanceof StreamNotFoundError) return undefined;
-        throw error;
-      }
-    },
-  });
-
-  const clock = markOf(TIME_STREAM);
+  const clock = markOf(client, inTime, TIME_STREAM);
   const time = async () => {
-    await clock.set();
+    await clock.set({});
     const told = await clock.read();
     if (told === undefined) throw new Unavailable('the event store did not say what time it is');
-    return told;
+    return told.at;
   };
 
   return {
     ...watchWrites({ append, read, retain, tombstone }, tryOut),
     time,
-    believed: markOf(BELIEVED_STREAM),
+    believed: markOf(client, inTime, BELIEVED_STREAM),
+    doubted: markOf(client, inTime, DOUBTED_STREAM),
   };
 }
 

@@ -6,14 +6,15 @@ import { dayOf, trafficStream } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Reaction } from '../follow/reactions.js';
-import type { CertainClock, CommandContext, EventLog, Position, Settled } from '../ports.js';
+import type { LastingClock } from '../lasting.js';
+import type { CommandContext, EventLog, Position, Settled } from '../ports.js';
 import type { Directory } from './directory.js';
 import { retentionKind } from './kinds.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
 
 export interface CleanupPorts {
   readonly handle: Handle;
-  readonly clock: CertainClock;
+  readonly clock: LastingClock;
   readonly settled: Settled;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
@@ -38,12 +39,18 @@ export interface Cleaned {
 
 const HOUR_MS = 3_600_000;
 
-const uncertain: Rejection = {
-  rejected: 'analytics/clock-uncertain',
+const UNCERTAIN = 'analytics/clock-uncertain';
+
+/** `waitsMs` where it is because the time has leapt. */
+const uncertain = (waitsMs: number | undefined): Rejection => ({
+  rejected: UNCERTAIN,
   kind: 'unavailable',
-  detail: 'It is not certain what time it is, try again',
-  retryAfterMs: 60_000,
-};
+  detail:
+    waitsMs === undefined
+      ? 'The clocks of the server and of its event store are far apart: nothing goes until they agree'
+      : `The time has gone on by more than a day since it was believed last: if that is right, what is old goes in ${Math.ceil(waitsMs / 60_000)} minutes`,
+  retryAfterMs: waitsMs ?? 60_000,
+});
 
 export type Cleanup = ReturnType<typeof createCleanup>;
 
@@ -52,7 +59,7 @@ export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<Cleaned | Rejection> => {
     const now = await clock.certain();
-    if (now === undefined) return uncertain;
+    if (now === undefined) return uncertain(clock.waitsMs());
     const before = dayOf(now - retentionDays * DAY_MS);
     await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
     const rawBefore = now - rawRetentionHours * HOUR_MS;
@@ -76,7 +83,7 @@ export const createCleanup =
 /** The same by the clock; while it is not certain what time it is, it waits for the next round. */
 export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) => async (): Promise<void> => {
   const done = await cleanup(context());
-  if (isRejection(done) && done !== uncertain) throw new Error(done.rejected);
+  if (isRejection(done) && done.rejected !== UNCERTAIN) throw new Error(done.rejected);
 };
 
 export interface ExpirePorts {

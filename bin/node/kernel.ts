@@ -107,7 +107,7 @@ export async function createKernel(options: KernelOptions) {
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ ask: log.time, logger });
-  const lasting = createLasting({ clock, mark: log.believed, logger });
+  const lasting = createLasting({ clock, ...log, logger });
   const follow = createFollow(client, codec, logger);
   const reveal = createReveal(telling, unopened.told);
   const streams = createStreams(log, reveal);

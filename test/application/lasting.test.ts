@@ -1,28 +1,41 @@
 /** A clock that leaps ahead lets nothing go that is kept for days before that has lasted, on whatever node. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { ASK_EVERY_MS, createLasting, LASTS_MS, LEAP_MS } from '../../application/lasting.js';
+import {
+  ASK_EVERY_MS,
+  createLasting,
+  type Doubt,
+  LASTS_MS,
+  LEAP_MS,
+  type TimeMark,
+} from '../../application/lasting.js';
+import type { Clock } from '../../application/ports.js';
 import { startServers } from '../support/engines.js';
 import { heldTime } from '../support/held-time.js';
 import { startToys } from '../support/toys.js';
+
+/** A mark of a store whose clock is this machine's. */
+function markIn<Note extends object>(clock: Clock): TimeMark<Note> {
+  let told: (Note & { readonly at: number }) | undefined;
+  return {
+    read: async () => told,
+    async set(note) {
+      told = { ...note, at: clock.now() };
+    },
+  };
+}
 
 describe('a clock that leaps ahead together with that of the store', () => {
   const start = 1_800_000_000_000;
 
   function onOneMachine() {
     const [wall, passed] = [heldTime(start), heldTime(0)];
-    let believed: number | undefined;
+    const marks = { believed: markIn<object>(wall), doubted: markIn<Doubt>(wall) };
     const warned: string[] = [];
     const told = (_: object, message: string) => void warned.push(message);
     const logger = { debug() {}, info() {}, warn: told, error() {} };
-    const mark = {
-      read: async () => believed,
-      async set() {
-        believed = wall.now();
-      },
-    };
     const clock = { now: wall.now, agrees: () => true, certain: async () => wall.now() };
-    const begin = () => createLasting({ clock, mark, logger, monotonic: passed });
+    const begin = () => createLasting({ clock, ...marks, logger, monotonic: passed });
     return { wall, passed, warned, begin, pass: (ms: number) => [wall, passed].map((each) => each.pass(ms)) };
   }
 
@@ -61,6 +74,56 @@ describe('a clock that leaps ahead together with that of the store', () => {
     expect(time).to.equal(wall.now());
   });
 
+  it('is believed by a machine that runs for 25 minutes at a time, with days between', async () => {
+    const { begin, pass, wall } = onOneMachine();
+    await begin().certain();
+    const run = async () => {
+      wall.pass(3 * LEAP_MS);
+      const lasting = begin();
+      for (const ms of [0, ASK_EVERY_MS]) {
+        pass(ms);
+        expect(await lasting.certain()).to.equal(undefined);
+      }
+      pass(ASK_EVERY_MS);
+      return lasting.certain();
+    };
+    expect(await run()).to.equal(undefined);
+    wall.pass(3 * LEAP_MS);
+    const lasting = begin();
+    expect(await lasting.certain()).to.equal(undefined);
+    expect(lasting.waitsMs()).to.equal(LASTS_MS - 2 * ASK_EVERY_MS);
+    pass(ASK_EVERY_MS);
+    expect(await lasting.certain()).to.equal(wall.now());
+    expect(lasting.waitsMs()).to.equal(undefined);
+  });
+
+  it('is believed no sooner where several nodes wait for it', async () => {
+    const { begin, pass, wall } = onOneMachine();
+    const nodes = [begin(), begin(), begin()];
+    await nodes[0]!.certain();
+    wall.pass(3 * LEAP_MS);
+    for (let passed = 0; passed < LASTS_MS; passed += LASTS_MS / 60) {
+      for (const node of nodes) expect(await node.certain()).to.equal(undefined);
+      pass(LASTS_MS / 60);
+    }
+    expect(await nodes[0]!.certain()).to.equal(wall.now());
+  });
+
+  it('has to last anew when it was set right meanwhile, on whatever node', async () => {
+    const { begin, pass, wall } = onOneMachine();
+    await begin().certain();
+    wall.pass(40 * LEAP_MS);
+    const lasting = begin();
+    await lasting.certain();
+    pass(LASTS_MS - 1);
+    await lasting.certain();
+    wall.pass(-40 * LEAP_MS);
+    await begin().certain();
+    wall.pass(40 * LEAP_MS);
+    expect(await lasting.certain()).to.equal(undefined);
+    expect(lasting.waitsMs()).to.equal(LASTS_MS);
+  });
+
   it('is not believed either by a node that starts meanwhile, and starts again', async () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().certain();
@@ -76,8 +139,9 @@ describe('a clock that leaps ahead together with that of the store', () => {
     await lasting.certain();
     wall.pass(40 * LEAP_MS);
     await lasting.certain();
-    wall.pass(-40 * LEAP_MS);
-    expect(await lasting.certain()).to.equal(start);
+    // Whoever sets it right takes a moment for it.
+    wall.pass(1 - 40 * LEAP_MS);
+    expect(await lasting.certain()).to.equal(start + 1);
     pass(LASTS_MS);
     wall.pass(40 * LEAP_MS);
     expect(await lasting.certain()).to.equal(undefined);
@@ -90,8 +154,12 @@ describe('when the time was believed last', () => {
     const kernel = await startToys(servers, `test_${randomUUID().slice(0, 8)}`);
     try {
       const before = Date.now();
-      await kernel.log.believed.set();
-      expect(await kernel.log.believed.read()).to.be.within(before - 1000, Date.now() + 1000);
+      const { believed, doubted } = kernel.log;
+      await believed.set({});
+      expect((await believed.read())?.at).to.be.within(before - 1000, Date.now() + 1000);
+      expect(await doubted.read()).to.equal(undefined);
+      for (const waitedMs of [1, 2]) await doubted.set({ since: before, waitedMs });
+      expect(await doubted.read()).to.include({ since: before, waitedMs: 2 });
       expect(await kernel.lasting.certain()).to.be.closeTo(Date.now(), 10_000);
     } finally {
       await kernel.close();

@@ -16,18 +16,40 @@ const MADE = Date.UTC(2026, 9, 1, 12);
 const DAY_MS = 86_400_000;
 
 describe('days that have expired', () => {
-  it('wait, and nothing has failed, while it is not certain what time it is', async () => {
+  function uncertainly(waitsMs?: number) {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const none = { countBefore: async () => 0 };
     const cleanup = createCleanup({
       ...kernel,
-      clock: { now: () => MADE, certain: async () => undefined, agrees: () => true },
+      clock: {
+        now: () => MADE,
+        certain: async () => undefined,
+        agrees: () => true,
+        waitsMs: () => waitsMs,
+      },
       days: none,
       raw: none,
       retentionDays: 1,
       rawRetentionHours: 1,
     });
-    await cleanupRound(cleanup, () => kernel.systemContext('test'))();
+    return { cleanup, context: () => kernel.systemContext('test') };
+  }
+
+  it('wait, and nothing has failed, while it is not certain what time it is', async () => {
+    const { cleanup, context } = uncertainly();
+    await cleanupRound(cleanup, context)();
+  });
+
+  it('are told to wait, why and for how long, by who is asked to let them go', async () => {
+    for (const [waitsMs, retryAfterMs, words] of [
+      [undefined, 60_000, /clocks.*apart/],
+      [1_500_000, 1_500_000, /more than a day.*25 minutes/],
+    ] as const) {
+      const { cleanup, context } = uncertainly(waitsMs);
+      const told = await cleanup(context());
+      expect(told).to.include({ kind: 'unavailable', retryAfterMs });
+      expect(told).to.have.property('detail').that.matches(words);
+    }
   });
 
   it('are ended in the log, each from where the last ones ended, and no others', async () => {
