@@ -161,9 +161,11 @@ export function createFiles(ports: FilePorts) {
 
   async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    // Reading a message with its thread may take long: none is read of a place that the caller does not see.
+    // Reading a message with its thread may take long: none is read of a place that the caller does not see, and those of
+    // its uploader's come first, however often others have hung it on theirs since.
     const known = new Map<string, boolean>();
-    for (const holder of holders.toReversed()) {
+    const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
+    for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
       const { channelId } = holder;
       const seesPlace = known.get(channelId) ?? (await places.isSeen(by, channelId));
       known.set(channelId, seesPlace);

@@ -6,7 +6,10 @@ import type { Content } from './events/files.js';
 
 /** What hangs on nothing is kept for so long: its uploader may still be writing. */
 export const UNATTACHED_MS = 24 * 3_600_000;
-/** Messages that one file hangs on: who wants to know whether they may read it looks at each. */
+/**
+ * Messages that its uploader hangs a file on, and as many for all others together, who could leave them none: whoever wants
+ * to know whether they may read it looks at each.
+ */
 export const MOST_HOLDERS = 100;
 /** Of them so many ever by one person, those counted too that it hangs on no more: all that was is read with the file. */
 export const MOST_HUNG = 1000;
@@ -16,6 +19,8 @@ export interface Holder {
   readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
+  /** Who hung it there. */
+  readonly by: string;
   readonly attachedAt: number;
 }
 
@@ -102,7 +107,7 @@ export const fileNotFound: Rejection = {
 const held: Rejection = {
   rejected: 'chat/file-on-too-many-messages',
   kind: 'invalid',
-  detail: `A file hangs on at most ${MOST_HOLDERS} messages`,
+  detail: `A file hangs on ${MOST_HOLDERS} messages of its uploader's, and on ${MOST_HOLDERS} of all others, upload it once more`,
 };
 const hungEnough: Rejection = {
   rejected: 'chat/file-hung-too-often',
@@ -134,11 +139,13 @@ function upload(command: Command<'UploadFile'>, { status }: FileState): Outcome 
   return [{ type: 'FileUploaded', data: { ...uploaded, channelId, content, thumbnail, secret } }];
 }
 
-function attach(command: Command<'AttachFile'>, { status, holders, hung }: FileState): Outcome {
+function attach(command: Command<'AttachFile'>, state: FileState): Outcome {
+  const { status, uploadedBy, holders, hung } = state;
   if (status !== 'there') return fileNotFound;
   const { fileId, holderId, messageId, channelId, by, now } = command;
   if (holders.some((each) => each.holderId === holderId)) return [];
-  if (holders.length >= MOST_HOLDERS) return held;
+  const isOwn = by === uploadedBy;
+  if (holders.filter((each) => (each.by === uploadedBy) === isOwn).length >= MOST_HOLDERS) return held;
   if ((hung.get(by) ?? 0) >= MOST_HUNG) return hungEnough;
   return [{ type: 'FileAttached', data: { fileId, messageId, holderId, channelId, by, attachedAt: now } }];
 }
@@ -193,7 +200,7 @@ const evolve: Evolve<FileState, FileEvent> = {
   }),
   FileAttached: (state, { holderId, messageId, channelId, by, attachedAt }) => ({
     ...state,
-    holders: [...state.holders, { holderId, messageId, channelId, attachedAt }],
+    holders: [...state.holders, { holderId, messageId, channelId, by, attachedAt }],
     hung: state.hung.set(by, (state.hung.get(by) ?? 0) + 1),
     touchedAt: Math.max(state.touchedAt, attachedAt),
   }),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
 import { file, MOST_HOLDERS, MOST_HUNG, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { attach, detach, FILE, release, review, upload } from '../../support/chat-files.js';
-import { ADA, BOB, CHANNEL, NOON } from '../../support/chat-messages.js';
+import { ADA, BOB, CHANNEL, CYD, NOON } from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(file);
@@ -46,6 +46,22 @@ describe('a file', () => {
     after(upload(), ...many)
       .when(attach('m0'))
       .thenNothing();
+  });
+
+  it('hangs on messages of its uploader however many others have hung it on theirs, and the other way round', () => {
+    const by = (who: string) =>
+      Array.from({ length: MOST_HOLDERS }, (_, index) => attach(`${who}${index}`, { by: who }));
+    const others = after(upload(), ...by(BOB));
+    others.when(attach('own')).then(attached('own'));
+    for (const who of [BOB, CYD])
+      others.when(attach('one more', { by: who })).thenRejected('chat/file-on-too-many-messages');
+    const more = { ...attached('other'), data: { ...attached('other').data, by: BOB } };
+    after(upload(), ...by(ADA))
+      .when(attach('other', { by: BOB }))
+      .then(more);
+    after(upload(), ...by(BOB), ...by(ADA))
+      .when(attach('own'))
+      .thenRejected('chat/file-on-too-many-messages');
   });
 
   it('is hung by one person only so often, taken away again or not: all that was is read with it', () => {
