@@ -69,7 +69,13 @@ export interface Projection<Event extends DomainEvent> {
 }
 
 /** Every build of every projection has it: the remains of removed rows go after a day. */
-export const GONE_INDEX: IndexDescription = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 };
+export const GONE_INDEX: IndexDescription = {
+  key: { goneAt: 1 },
+  name: 'gone',
+  expireAfterSeconds: 86_400,
+  // Nearly every row would stand in it for nothing, which is a third of what it costs to make one.
+  sparse: true,
+};
 
 /** `rooms.state` at version 1 and run `k3x9` -> `rooms_state_v1_k3x9`. */
 export const collectionName = (model: ReadModel, run: string): string =>

@@ -15,6 +15,8 @@ import { assertStands } from '../../projections/standing.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
+const INDEX_OPTIONS_CONFLICT = 85;
+const INDEX_KEY_SPECS_CONFLICT = 86;
 /** Between the name of a build and those of its parts; no build's own name has it. */
 const PART = '.';
 
@@ -61,7 +63,8 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     async open(model, collection, lease) {
       const rows = db.collection<Row>(collection);
       // Where the rows are elsewhere too: by this one readers know that the build stands.
-      await rows.createIndexes(['open' in model ? [] : model.indexes, GONE_INDEX].flat());
+      if (!('open' in model) && model.indexes.length > 0) await rows.createIndexes([...model.indexes]);
+      await rows.createIndexes([GONE_INDEX]).catch(unlessThere);
       if ('open' in model) return model.open(buildOf(collection, lease));
       return (events) =>
         write(
@@ -95,6 +98,11 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       for (const part of await namesOf(collection + PART)) await dropCollection(part);
     },
   };
+}
+
+/** A build of before has that of all its rows, which does the same. */
+function unlessThere(error: { readonly code?: unknown }): void {
+  if (error.code !== INDEX_OPTIONS_CONFLICT && error.code !== INDEX_KEY_SPECS_CONFLICT) throw error;
 }
 
 /** What a store does in a fraction of a call's deadline, and what does not keep it long from everything else. */

@@ -98,11 +98,30 @@ describe('builds of read models', () => {
     expect((await all(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
     const indexes = await mongo.models.collection(name).listIndexes().toArray();
     expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
-    expect(Number(indexes.find((each) => each.name === 'gone')?.expireAfterSeconds)).to.equal(86_400);
+    const going = indexes.find((each) => each.name === 'gone');
+    expect(Number(going?.expireAfterSeconds)).to.equal(86_400);
+    // Rows that are there take no room in it.
+    expect(going?.sparse).to.equal(true);
     // One that nothing was known of is as gone.
     await apply([event('Lost', { toy: 'new' })]);
     await apply([{ ...put('new', 1), position: 5n }]);
     expect((await all(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
+  });
+
+  it('keep the index of what is gone that a build of before has', async () => {
+    const before = { key: { goneAt: 1 }, name: 'gone', expireAfterSeconds: 86_400 } as const;
+    await mongo.models.collection(name).createIndexes([before]);
+    const apply = await builds.open(toys, name, held);
+    await apply([put('bear', 3)]);
+    const indexes = await mongo.models.collection(name).listIndexes().toArray();
+    expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
+    expect(indexes.find((each) => each.name === 'gone')?.sparse).to.equal(undefined);
+    // What is wrong for another reason is told.
+    const wrong = {
+      ...toys,
+      indexes: [{ key: { size: 1, _id: 0 }, name: 'wrong' }],
+    } as unknown as typeof toys;
+    expect(await rejection(builds.open(wrong, name, held))).to.be.instanceOf(MongoServerError);
   });
 
   it('purge only what is older than the event that purges', async () => {
