@@ -10,6 +10,7 @@ import {
   type Position,
   Unavailable,
 } from '../application/ports.js';
+import { gathered } from './gathering.js';
 import { atOnceOf, type Builds, type ReadModel, selectionOf } from './projection.js';
 
 export interface Progress {
@@ -45,6 +46,9 @@ export const RETIRE_AFTER_MS = 20_000;
 const PATIENCE_MS = 60_000;
 const RETRY_MS = { first: 20, most: 2000 };
 
+export const wasStopped = ({ reason }: AbortSignal): Unavailable =>
+  new Unavailable('the build was stopped', { cause: reason });
+
 /** In this order: a build without a checkpoint is nobody's, should this be broken off. */
 export async function discard(
   { builds, checkpoints }: Pick<CatchUpPorts, 'builds' | 'checkpoints'>,
@@ -79,8 +83,11 @@ export async function catchUp(
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
-  const atOnce = atOnceOf([projection]);
-  for await (const batch of follow({ ...selectionOf(projection), from, signal, ...atOnce })) {
+  const reading = { ...selectionOf(projection), from, signal } as const;
+  const { atOnce } = atOnceOf([projection]);
+  // What is too large for the usual batch is not gathered in larger ones.
+  const batches = atOnce ? follow({ ...reading, atOnce }) : gathered(follow, reading, until);
+  for await (const batch of batches) {
     // No further: a build that this one is compared with may have come no further either.
     const some = batch.events.filter(({ position }) => position <= until);
     await patiently(() => apply(some), signal);
@@ -94,7 +101,7 @@ export async function catchUp(
     onProgress?.({ events, position });
     if (position >= until) return;
   }
-  throw new Unavailable('the build was stopped', { cause: signal.reason });
+  throw wasStopped(signal);
 }
 
 /**

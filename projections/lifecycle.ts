@@ -20,7 +20,15 @@ import {
   servedStream,
 } from '../domain/shared/served.js';
 import { serviceOf } from '../domain/shared/service.js';
-import { buildLease, catchUp, discard, type Progress, projectorLease, RETIRE_AFTER_MS } from './catch-up.js';
+import {
+  buildLease,
+  catchUp,
+  discard,
+  type Progress,
+  projectorLease,
+  RETIRE_AFTER_MS,
+  wasStopped,
+} from './catch-up.js';
 import { type CheckOptions, differences } from './checking.js';
 import type { Difference } from './compare.js';
 import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
@@ -174,6 +182,8 @@ export function createLifecycle(ports: LifecyclePorts) {
       };
       await to(await head(), share?.follow);
       share?.leave();
+      // Who was stopped meanwhile has something to go on with.
+      if (stop.aborted) throw wasStopped(stop);
       lease.assertHeld();
       await to(await switchTo(projection, collection));
       return collection;
