@@ -31,12 +31,15 @@ describe('a clock that leaps ahead together with that of the store', () => {
   function onOneMachine() {
     const [wall, passed] = [heldTime(start), heldTime(0)];
     const marks = { believed: markIn<object>(wall), doubted: markIn<Doubt>(wall) };
-    const warned: string[] = [];
-    const told = (_: object, message: string) => void warned.push(message);
+    const warned: object[] = [];
+    const told = (line: object) => void warned.push(line);
     const logger = { debug() {}, info() {}, warn: told, error() {} };
-    const clock = { now: wall.now, agrees: () => true, certain: async () => wall.now() };
+    const state = { isCertain: true };
+    const certain = async () => (state.isCertain ? wall.now() : undefined);
+    const clock = { now: wall.now, agrees: () => state.isCertain, certain };
     const begin = () => createLasting({ clock, ...marks, logger, monotonic: passed });
-    return { wall, passed, warned, begin, pass: (ms: number) => [wall, passed].map((each) => each.pass(ms)) };
+    const pass = (ms: number) => [wall, passed].map((each) => each.pass(ms));
+    return { wall, passed, warned, begin, pass, state };
   }
 
   it('is believed where it never was before, and while it goes on', async () => {
@@ -58,7 +61,21 @@ describe('a clock that leaps ahead together with that of the store', () => {
     expect(await lasting.certain()).to.equal(undefined);
     pass(1);
     expect(await lasting.certain()).to.equal(wall.now());
-    expect(warned).to.have.length(1);
+    expect(warned).to.deep.equal([{ leapMs: LEAP_MS + 1 }]);
+  });
+
+  it('is none where no time is certain, which is no leap however long it goes on', async () => {
+    const { begin, pass, wall, warned, state } = onOneMachine();
+    const lasting = begin();
+    await lasting.certain();
+    state.isCertain = false;
+    for (let asked = 0; asked < 3; asked++) {
+      expect(await lasting.certain()).to.equal(undefined);
+      pass(LASTS_MS);
+    }
+    expect([warned, lasting.waitsMs()]).to.deep.equal([[], undefined]);
+    state.isCertain = true;
+    expect(await lasting.certain()).to.equal(wall.now());
   });
 
   it('is believed within a day by a machine that runs for forty minutes', async () => {
