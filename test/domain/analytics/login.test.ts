@@ -61,6 +61,19 @@ describe('signing in', () => {
     expect(session && isToRenew(session, later)).to.equal(false);
   });
 
+  it('remembers the mails of the last quarter of an hour, and no older ones', () => {
+    const { state } = run(Array.from({ length: 100 }, (_, n) => asked(`${n}`, NOON + n * LINK_MS)));
+    expect(state.recent).to.deep.equal([NOON + 99 * LINK_MS]);
+  });
+
+  it('keeps the other sessions of an address, but those that are over', () => {
+    const { state } = run([asked('a'), opened('a'), asked('b'), opened('b')]);
+    expect(sessionOf(state, 'of-a', NOON)).not.to.equal(undefined);
+    const later = NOON + SESSION_MS;
+    const { state: then } = run([asked('c'), opened('c'), asked('d', later), opened('d', later)]);
+    expect(then.sessions.map(({ sessionId }) => sessionId)).to.deep.equal(['of-d']);
+  });
+
   it('ends a session, and no other', () => {
     const { events } = run([
       asked('a'),

@@ -154,5 +154,8 @@ describe('what is written of a site', () => {
       name,
       allowedEventProperties: ['x'.repeat(80), 'x'],
     });
+    const hundred = (ending = '') => Array.from({ length: 100 }, (_, index) => `n${index}${ending}`);
+    const most = { domains: hundred('.example'), allowedEventProperties: hundred() };
+    expect(siteFieldsOf(most)).to.deep.equal(most);
   });
 });

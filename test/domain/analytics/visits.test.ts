@@ -49,6 +49,7 @@ describe('the path of a visit', () => {
     ['//a///b/', '/a/b/'],
     ['https://shop.example:8080/a//b?x=1', '/a/b'],
     ['https://shop.example', '/'],
+    [' https://shop.example/a ', '/a'],
     ['https://shop.example?q', '/'],
     [' /a\u0000b\n ', '/a b'],
     ['/\ud800', '/\ufffd'],

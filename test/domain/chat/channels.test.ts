@@ -124,6 +124,10 @@ describe('channels', () => {
           secret: {},
         },
       });
+    const changed = { channelId: CHANNEL, by: ADA, updatedAt: NOON + 1, joined: [CYD], left: [BOB] };
+    from(createChannel('General', { members: [BOB] }))
+      .when(updateChannel({ members: [CYD] }))
+      .then({ type: 'ChannelUpdated', data: { ...changed, secret: {} } });
     const { state } = run([
       createChannel('General', { members: [BOB], topic: 'old' }),
       updateChannel({ members: [CYD], topic: '' }),

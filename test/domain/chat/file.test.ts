@@ -87,6 +87,9 @@ describe('a file', () => {
     after(upload(), attach('m'))
       .when(release({ messageId: 'm' }))
       .then(detached('m', NOON + 3), discarded('deleted', NOON + 3));
+    after(upload(), attach('m'), attach('n'), release({ messageId: 'm' }))
+      .when(release({ messageId: 'n' }))
+      .then(detached('n', NOON + 3), discarded('deleted', NOON + 3));
     after(upload(), attach('m'))
       .when(release({ messageId: 'other' }))
       .thenNothing();

@@ -61,6 +61,14 @@ describe('a webhook', () => {
       .thenRejected('chat/webhook-not-found', { kind: 'not-found' });
   });
 
+  it('is listed in the order in which they were made', () => {
+    const made = (webhookId: string, now: number) => createWebhook(webhookId, { webhookId, now });
+    const late = Array.from({ length: 12 }, (_, n) => made(`late ${n}`, NOON + 20 - n));
+    const { state } = run([createChannel(), ...late, made('b', NOON), made('a', NOON)]);
+    const names = webhooksOf(state.webhooks).map(({ id }) => id);
+    expect(names).to.deep.equal(['a', 'b', ...late.map((_, n) => `late ${11 - n}`)]);
+  });
+
   it('goes with its channel, and with no other', () => {
     const { state } = run([
       createChannel(),

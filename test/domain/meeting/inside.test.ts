@@ -112,6 +112,9 @@ describe('in a meeting room', () => {
     given(...both, muted)
       .when(doesTo('ada', 'UnmuteParticipant', 'bob'))
       .then(unmuted);
+    given(...both, muted, unmuted)
+      .when(doesTo('ada', 'MuteParticipant', 'bob'))
+      .then(muted);
     given(...both, muted)
       .when(update('bob', { isMuted: false }))
       .then(updated('bob', false, false, false));

@@ -64,6 +64,16 @@ describe('a meeting room', () => {
         );
     });
 
+    it('lets in the one who is admitted, and no other who waits', () => {
+      const waiting = [requested('bob'), requested('cleo'), granted('cleo', 'ada')];
+      given(...shut, ...waiting)
+        .when(does('cleo', 'RaiseHand'))
+        .then(happened('HandRaised', { participantId: 'cleo', raisedAt: NOON }));
+      given(...shut, ...waiting)
+        .when(doesTo('ada', 'AdmitUser', 'bob'))
+        .then(granted('bob', 'ada'));
+    });
+
     it('passes over who is admitted or rejected and does not wait', () => {
       const reject = { type: 'RejectUser', roomId, by: 'ada', reason: '', now: NOON } as const;
       for (const nobody of ['eve', 'ada']) {

@@ -48,6 +48,16 @@ describe('a persistent map', () => {
     expect(less.get('liquid')).to.equal(undefined);
   });
 
+  it('tells all that was set since one that was empty or small', () => {
+    let map = PersistentMap.empty<number>().set('first', 0);
+    const small = map;
+    const set = Array.from({ length: 1000 }, (_, n) => [`key ${n}`, n] as const);
+    for (const [key, n] of set) map = map.set(key, n);
+    expect([...map.since(small)]).to.include.deep.members(set);
+    expect([...map.since(PersistentMap.empty<number>())]).to.have.deep.members([...map]);
+    expect([...small.since(map)], 'and the other way').to.deep.equal([]);
+  });
+
   it('tells what was set since an earlier one, of many', () => {
     let map = PersistentMap.empty<number>();
     for (let n = 0; n < 20_000; n++) map = map.set(`key ${n}`, n);
