@@ -174,6 +174,25 @@ describe('a relay that begins in the middle of the log', () => {
     expect(node.relay.state()).to.deep.equal({ w: ['bob', 'cy'] });
   });
 
+  it('says whether it has written a whole snapshot, and writes nothing where all is as it was', async () => {
+    const { snapshots, state: kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    const { relay, keep } = await start();
+    const write = (what: WardEvent) => {
+      relay.publish(append(what));
+      state.window = { horizon: end(), from: end() };
+    };
+    write(entered('ann'));
+    expect(await keep()).to.equal(true);
+    expect(await keep()).to.equal(false);
+    expect(kept).to.include({ written: 1, extended: 0 });
+    write(said('1'));
+    expect([await keep(), await keep()]).to.deep.equal([false, false]);
+    expect(kept).to.include({ written: 1, extended: 1 });
+    write(left('ann'));
+    expect(await keep()).to.equal(true);
+  });
+
   it('keeps for the next start what was where the window begins then, not what is now', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const { start, end, state, append } = world(snapshots);

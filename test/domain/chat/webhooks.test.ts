@@ -63,10 +63,12 @@ describe('a webhook', () => {
 
   it('is listed in the order in which they were made', () => {
     const made = (webhookId: string, now: number) => createWebhook(webhookId, { webhookId, now });
-    const late = Array.from({ length: 12 }, (_, n) => made(`late ${n}`, NOON + 20 - n));
-    const { state } = run([createChannel(), ...late, made('b', NOON), made('a', NOON)]);
+    const ids = ['e', 'b', 'd', 'a', 'c'];
+    const late = ids.map((each, n) => made(`late ${each}`, NOON + 20 - n));
+    const { state } = run([createChannel(), ...late, ...ids.map((each) => made(each, NOON))]);
     const names = webhooksOf(state.webhooks).map(({ id }) => id);
-    expect(names).to.deep.equal(['a', 'b', ...late.map((_, n) => `late ${11 - n}`)]);
+    const reversed = ids.toReversed().map((each) => `late ${each}`);
+    expect(names).to.deep.equal(['a', 'b', 'c', 'd', 'e', ...reversed]);
   });
 
   it('goes with its channel, and with no other', () => {
