@@ -39,6 +39,8 @@ export interface EnginesOptions {
 const OURS = ['lock', 'node', 'stores', 'secret', 'eventstore', 'mongo'];
 const STOP_MS = 5000;
 const RESTART_MS = 100;
+/** So often it is told that an engine is not up yet, ms. */
+const LATE_MS = 10_000;
 
 /**
  * Rejects with `DirectoryInUse` when another process runs engines on the directory, and with `StoreDamaged` when a
@@ -105,7 +107,7 @@ async function startEngine(
 ): Promise<Engine> {
   const directory = resolve(dataDir, kind);
   let child = launch(kind, directory, port, secret).on('message', heard);
-  const { held, ...first } = await ready(child, kind, directory);
+  const { held, ...first } = await ready(child, kind, directory, logger);
   const url = maskCredentials(first.url);
   let stopping = false;
 
@@ -120,7 +122,7 @@ async function startEngine(
           // It would begin a new one where the data directory has been moved away.
           checkStore(dataDir, kind);
           child = launch(kind, directory, first.port, secret, held).on('message', heard);
-          await ready(child, kind, directory);
+          await ready(child, kind, directory, logger);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
         } catch (error) {
@@ -184,7 +186,13 @@ const tell = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
 type Up = Ready & { readonly held?: HeldPort };
 
 /** Resolves when the child has said that it is up; rejects with why it is not, `StoreDamaged` if by what is stored. */
-export async function ready(child: ChildProcess, kind: string, directory: string): Promise<Up> {
+export async function ready(
+  child: ChildProcess,
+  kind: string,
+  directory: string,
+  logger: Pick<Logger, 'warn'>,
+  lateMs = LATE_MS,
+): Promise<Up> {
   const died = once(child, 'exit').then(
     ([code, signal]): Failure => ({ failed: `it died at start (${signal ?? code})` }),
   );
@@ -195,7 +203,11 @@ export async function ready(child: ChildProcess, kind: string, directory: string
       else if ('failed' in message) resolve(message);
     }),
   );
+  // It may have much to look through, or be frozen: it is waited for, but not in silence.
+  const late = () => logger.warn({ engine: kind, directory, pid: child.pid }, 'engine is not up yet');
+  const telling = setInterval(late, lateMs);
   const outcome = await Promise.race([said, died]);
+  clearInterval(telling);
   if ('ready' in outcome) return outcome.ready;
   await died;
   const what = `the ${kind} engine did not start: ${outcome.failed}`;

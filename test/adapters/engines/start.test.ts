@@ -26,14 +26,29 @@ const up = { url: 'esdb://127.0.0.1:1', port: 1, isNew: false };
 describe('an engine that starts', () => {
   it('is heard to be up, whatever damage it tells of in the same moment', async () => {
     const child = new ChildProcess();
-    const started = ready(child, 'eventstore', '/data');
+    const started = ready(child, 'eventstore', '/data', quiet);
     saying(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
     expect(await started).to.deep.equal(up);
   });
 
+  it('is told of again and again while it is not up yet, and then no more', async () => {
+    const child = new ChildProcess();
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    let told = 0;
+    const warn = ({ engine }: { engine?: string }) => {
+      if (engine === 'mongo') told++;
+    };
+    const started = ready(child, 'mongo', '/data', { warn }, 1);
+    await eventually(() => told >= 3);
+    const running = timers();
+    saying(child, { ready: up });
+    await started;
+    expect(timers()).to.equal(running - 1);
+  });
+
   it('is heard to have failed, once its process has ended', async () => {
     const child = new ChildProcess();
-    const started = ready(child, 'eventstore', '/data').catch((error: Error) => error);
+    const started = ready(child, 'eventstore', '/data', quiet).catch((error: Error) => error);
     saying(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
     child.emit('exit', 1, null);
     expect(await started).to.have.property('name', 'StoreDamaged');
