@@ -35,9 +35,6 @@ export interface Page extends Reflected {
   readonly first?: Position | undefined;
 }
 
-/** Pins of a channel that are shown: the newest. */
-const MOST_PINS = 500;
-
 const unknownBefore: Rejection = {
   rejected: 'chat/unknown-before',
   kind: 'invalid',
@@ -47,7 +44,8 @@ const unknownBefore: Rejection = {
 export type Pages = ReturnType<typeof createPages>;
 
 export function createPages({ rows, settled, opened, acknowledged, places }: PagePorts) {
-  const owed = (projection: string, channelId: string, seen?: Position) =>
+  /** To be awaited before a page is read, and given with it: what rows of the channel must show. */
+  const owed = (projection: 'chat.messages' | 'chat.replies', channelId: string, seen?: Position) =>
     reflecting(settled, projection, { told: acknowledged.latest(channelId), seen });
 
   /** The position before which a page ends; undefined for a message that is not of the list. */
@@ -90,8 +88,7 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
   }
 
   /** What was said in a channel or a conversation. */
-  async function messages(channelId: string, range: Ranged, seen?: Position): Promise<Page | Rejection> {
-    const reflected = await owed('chat.messages', channelId, seen);
+  async function messages(channelId: string, range: Ranged, reflected: Reflected): Promise<Page | Rejection> {
     const found = await pageOf<MessageRow>('chat.messages', { channel: channelId }, range);
     if ('rejected' in found) return found;
     const first = found[0]?.posted.toBigInt();
@@ -101,16 +98,15 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
 
   /** The newest of them; the whole list where it is no longer. */
   async function newest(channelId: string, limit: number, seen?: Position): Promise<Page> {
-    const page = await messages(channelId, { limit }, seen);
+    const page = await messages(channelId, { limit }, await owed('chat.messages', channelId, seen));
     if ('rejected' in page) throw new Error(page.rejected);
     return page;
   }
 
   /** The newest pin first. */
-  async function pins(channelId: string, seen?: Position): Promise<Page> {
-    const reflected = await owed('chat.messages', channelId, seen);
+  async function pins(channelId: string, limit: number, reflected: Reflected): Promise<Page> {
     const filter = { pinnedIn: channelId, pinned: { $gt: 0n } };
-    const query = { filter, sort: { pinned: -1 as const }, limit: MOST_PINS };
+    const query = { filter, sort: { pinned: -1 as const }, limit };
     const found = await rows.find<MessageRow>('chat.messages', query);
     const since = reflected.position;
     return { found: await opened.messages(channelId, found), since, ...showing(reflected, found) };
@@ -121,9 +117,8 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
     channelId: string,
     threadId: string,
     range: Range,
-    seen?: Position,
+    reflected: Reflected,
   ): Promise<(Reflected & { readonly replies: readonly ReplyStanding[] }) | Rejection> {
-    const reflected = await owed('chat.replies', channelId, seen);
     const found = await pageOf<ReplyRow>('chat.replies', { thread: threadId }, range);
     if ('rejected' in found) return found;
     return { replies: await opened.replies(channelId, found), ...showing(reflected, found) };
@@ -140,5 +135,5 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
     return row && (await opened.replies(channelId, [row]))[0];
   }
 
-  return { messages, newest, pins, replies, reply };
+  return { owed, messages, newest, pins, replies, reply };
 }

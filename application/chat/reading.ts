@@ -1,12 +1,13 @@
 /** What readers are shown of what was said: pages with everybody's names, as JSON. */
 import type { RosterState } from '../../domain/chat/roster.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { jsonBytes } from '../json-bytes.js';
 import type { Position } from '../ports.js';
 import { later, type Reflected } from '../reflecting.js';
-import { isTurnOver, nextTurn } from '../turns.js';
 import type { ChatAdmission } from './admission.js';
 import { type HotPages, KEPT } from './hot.js';
 import type { OlderPages, OlderRange } from './older.js';
+import { createPageTurns } from './page-turns.js';
 import type { Page, Pages, Range } from './pages.js';
 import type { Acknowledged } from './told.js';
 import { type MessageView, messageView, type ReplyView, replyView } from './views.js';
@@ -19,14 +20,18 @@ export interface ReadingPorts {
   readonly acknowledged: Acknowledged;
 }
 
-/** The JSON of `{messages}`. */
+/** The JSON of `{messages}`, or of `{replies}`. */
 export interface Shown extends Reflected {
   readonly json: string | Uint8Array;
 }
 
+/** Pins of a channel that are shown: the newest. */
+const MOST_PINS = 500;
+
 export type Reading = ReturnType<typeof createReading>;
 
 export function createReading({ admission, pages, hot, older, acknowledged }: ReadingPorts) {
+  const inTurn = createPageTurns();
   const roster = async (seen?: Position): Promise<RosterState> => (await admission.roster(seen)).state;
 
   const viewed = (names: RosterState, { found }: Page): readonly MessageView[] =>
@@ -39,14 +44,28 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   async function messages(channelId: string, range: Range, seen = 0n): Promise<Shown | Rejection> {
     const { limit, before } = range;
     if (before !== undefined) return olderMessages(channelId, { limit, before }, seen);
-    if (limit > KEPT) return asRead(await pages.messages(channelId, range, seen), seen);
-    if (await isHeard(channelId, seen)) {
-      const json = hot.show(channelId, limit, await roster(seen));
-      if (json !== undefined) return { json, position: hot.heard() };
-    }
-    const newest = (heard: Position) => pages.newest(channelId, KEPT, later(seen, heard));
-    const page = await hot.fill(channelId, newest);
-    return asRead({ ...page, found: page.found.slice(-limit) }, seen);
+    const isHot = limit <= KEPT && (await isHeard(channelId, seen));
+    const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
+    if (shown) return shown;
+    const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
+    // A page that is not all that was heard is not kept.
+    if (limit > KEPT || reflected.consistency)
+      return inTurn(limit, channelId, async () =>
+        asRead(await pages.messages(channelId, range, reflected), seen),
+      );
+    return inTurn(limit, channelId, async () => {
+      // Who was waited for may have read it.
+      const filled = isHot ? await hotMessages(channelId, limit, seen) : undefined;
+      if (filled) return filled;
+      const newest = (heard: Position) => pages.newest(channelId, KEPT, later(seen, heard));
+      const page = await hot.fill(channelId, newest);
+      return asRead({ ...page, found: page.found.slice(-limit) }, seen);
+    });
+  }
+
+  async function hotMessages(channelId: string, limit: number, seen: Position): Promise<Shown | undefined> {
+    const json = hot.show(channelId, limit, await roster(seen));
+    return json === undefined ? undefined : { json, position: hot.heard() };
   }
 
   async function olderMessages(
@@ -58,27 +77,36 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
       const json = older.show(channelId, range, await roster(seen));
       if (json !== undefined) return { json, position: hot.heard() };
     }
-    const end = older.placeOf(channelId, range.before);
-    const page = await pages.messages(channelId, { ...range, end }, seen);
-    if ('rejected' in page) return page;
-    const names = await roster(seen);
-    const views = viewed(names, page);
-    const json = await jsonOf(views);
-    older.keep(channelId, range, page, { json, views, names });
-    return { json, ...reflectedBy(page) };
+    const reflected = await pages.owed('chat.messages', channelId, seen);
+    return inTurn(range.limit, channelId, async () => {
+      const end = older.placeOf(channelId, range.before);
+      const page = await pages.messages(channelId, { ...range, end }, reflected);
+      if ('rejected' in page) return page;
+      const names = await roster(seen);
+      const views = viewed(names, page);
+      const json = await jsonBytes('messages', views);
+      older.keep(channelId, range, page, { json, views, names });
+      return { json, ...reflectedBy(page) };
+    });
   }
 
   async function asRead(page: Page | Rejection, seen: Position): Promise<Shown | Rejection> {
     if ('rejected' in page) return page;
-    return { json: await jsonOf(viewed(await roster(seen), page)), ...reflectedBy(page) };
+    return {
+      json: await jsonBytes('messages', viewed(await roster(seen), page)),
+      ...reflectedBy(page),
+    };
   }
 
-  async function pins(
-    channelId: string,
-    seen?: Position,
-  ): Promise<Reflected & { readonly body: { readonly messages: readonly MessageView[] } }> {
-    const page = await pages.pins(channelId, seen);
-    return { body: { messages: viewed(await roster(seen), page) }, ...reflectedBy(page) };
+  async function pins(channelId: string, seen = 0n): Promise<Shown | Rejection> {
+    const reflected = await pages.owed('chat.messages', channelId, seen);
+    /** Undefined where there are more. */
+    const upTo = (limit: number) =>
+      inTurn(limit, channelId, async () => {
+        const page = await pages.pins(channelId, limit, reflected);
+        return limit < MOST_PINS && page.found.length === limit ? undefined : asRead(page, seen);
+      });
+    return (await upTo(KEPT)) ?? (await upTo(MOST_PINS))!;
   }
 
   async function replies(
@@ -86,12 +114,16 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     threadId: string,
     range: Range,
     seen?: Position,
-  ): Promise<(Reflected & { readonly body: { readonly replies: readonly ReplyView[] } }) | Rejection> {
-    const page = await pages.replies(channelId, threadId, range, seen);
-    if ('rejected' in page) return page;
-    const { replies: found, ...reflected } = page;
-    const names = await roster(seen);
-    return { body: { replies: found.map((each) => replyView(names, each)) }, ...reflected };
+  ): Promise<Shown | Rejection> {
+    const reflected = await pages.owed('chat.replies', channelId, seen);
+    return inTurn(range.limit, channelId, async () => {
+      const page = await pages.replies(channelId, threadId, range, reflected);
+      if ('rejected' in page) return page;
+      const { replies: found, ...shown } = page;
+      const names = await roster(seen);
+      const views = found.map((each): ReplyView => replyView(names, each));
+      return { json: await jsonBytes('replies', views), ...shown };
+    });
   }
 
   return { messages, pins, replies };
@@ -101,13 +133,3 @@ const reflectedBy = ({ position, consistency }: Page): Reflected => ({
   position,
   ...(consistency && { consistency }),
 });
-
-/** In turns: messages may be long, and many. */
-async function jsonOf(messages: readonly MessageView[]): Promise<Uint8Array> {
-  const pieces: Buffer[] = [];
-  for (const each of messages) {
-    if (isTurnOver()) await nextTurn();
-    pieces.push(Buffer.from(`${pieces.length === 0 ? '{"messages":[' : ','}${JSON.stringify(each)}`));
-  }
-  return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '{"messages":[]}' : ']}')]);
-}

@@ -4,12 +4,15 @@ import { isDirect, participantsOf } from '../../domain/chat/places.js';
 import type { RosterState } from '../../domain/chat/roster.js';
 import { foldText, MOST_WORDS, wordsOf } from '../../domain/chat/search.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { jsonBytes } from '../json-bytes.js';
 import type { Position, Settled } from '../ports.js';
-import { type Reflected, reflecting } from '../reflecting.js';
+import { reflecting } from '../reflecting.js';
 import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { channelsKind } from './kinds.js';
+import { createPageTurns } from './page-turns.js';
 import { parentOf } from './places.js';
+import type { Shown } from './reading.js';
 import { type AuthorView, speakerView } from './views.js';
 
 /** A part of a word, folded; and those whose names have it, who wrote all that they wrote with it. */
@@ -78,11 +81,12 @@ const tooManyWords: Rejection = {
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch({ index, settled, admission }: SearchPorts) {
+  const inTurn = createPageTurns();
   return async function search(
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: Wish,
     seen?: Position,
-  ): Promise<(Reflected & { readonly body: { readonly messages: readonly FoundView[] } }) | Rejection> {
+  ): Promise<Shown | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blank;
     if (words.length > MOST_WORDS) return tooManyWords;
@@ -97,9 +101,11 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
         : channelFor(channels, place, caller) !== undefined);
     const wanted: WantedWord[] = [];
     for (const text of words) wanted.push({ text, authors: await authorsNamed(roster, text) });
-    const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
-    const messages = found.map((each) => foundView(roster, each));
-    return { body: { messages }, ...reflected };
+    return inTurn(limit, caller.userId, async () => {
+      const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
+      const messages = found.map((each) => foundView(roster, each));
+      return { json: await jsonBytes('messages', messages), ...reflected };
+    });
   };
 }
 

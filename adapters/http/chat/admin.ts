@@ -4,6 +4,7 @@ import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { encoded, inPieces } from '../kernel/answer.js';
+import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
@@ -62,7 +63,9 @@ export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Rou
     admit: doors.admin,
     async handle({ query, ifPosition }) {
       const found = await audit.list(query, ifPosition);
-      return isRejection(found) ? found : { status: 200, ...found };
+      if (isRejection(found)) return found;
+      const { body, ...reflected } = found;
+      return listed('entries', body.entries, reflected);
     },
   }),
   route({

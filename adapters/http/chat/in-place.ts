@@ -2,7 +2,7 @@
 import type { Caller } from '../../../application/chat/admission.js';
 import type { Messages } from '../../../application/chat/messages.js';
 import type { Range } from '../../../application/chat/pages.js';
-import type { Reading } from '../../../application/chat/reading.js';
+import type { Reading, Shown } from '../../../application/chat/reading.js';
 import type { Wording } from '../../../application/chat/said.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { type Answer, JSON_TYPE } from '../kernel/answer.js';
@@ -21,9 +21,12 @@ export async function pageOf(
   { query, ifPosition }: Pick<Request<unknown, Range>, 'query' | 'ifPosition'>,
 ): Promise<Answer> {
   if ('rejected' in place) return place;
-  const found = await reading.messages(place.id, query, ifPosition);
-  if ('rejected' in found) return found;
-  const { json: text, ...reflected } = found;
+  return asJson(await reading.messages(place.id, query, ifPosition));
+}
+
+export function asJson(shown: Shown | Rejection): Answer {
+  if ('rejected' in shown) return shown;
+  const { json: text, ...reflected } = shown;
   return { status: 200, text, headers, ...reflected };
 }
 

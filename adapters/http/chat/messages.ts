@@ -8,11 +8,10 @@ import type { Reading } from '../../../application/chat/reading.js';
 import { MOST_CHANGES } from '../../../domain/chat/changes.js';
 import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { listed } from '../kernel/listed.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
-import { pageOf, postIn } from './in-place.js';
+import { asJson, pageOf, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -84,9 +83,7 @@ export function messageRoutes({
     admit: doors.user,
     async handle({ params: { channelId }, ifPosition }, caller) {
       const place = await places.channel(caller, channelId, ifPosition);
-      if ('rejected' in place) return place;
-      const { body, ...reflected } = await reading.pins(channelId, ifPosition);
-      return listed('messages', body.messages, reflected);
+      return 'rejected' in place ? place : asJson(await reading.pins(channelId, ifPosition));
     },
   });
 

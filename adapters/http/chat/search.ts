@@ -1,11 +1,12 @@
 /** The route of searching what was said. */
 import type { Search } from '../../../application/chat/search.js';
 import { MOST_WORDS } from '../../../domain/chat/search.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+
 import { object } from '../../../domain/shared/schema.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import type { Doors } from './admit.js';
+import { asJson } from './in-place.js';
 import { flag, text, time } from './schemas.js';
 
 export interface SearchDeps {
@@ -54,9 +55,6 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
       400: { description: '`q` is blank, or has too many words' },
     },
     admit: doors.user,
-    async handle({ query, ifPosition }, caller) {
-      const done = await search(caller, query, ifPosition);
-      return isRejection(done) ? done : { status: 200, ...done };
-    },
+    handle: async ({ query, ifPosition }, caller) => asJson(await search(caller, query, ifPosition)),
   }),
 ];

@@ -1,9 +1,9 @@
 /** The routes of threads: replies to messages of channels. */
 import type { Reading } from '../../../application/chat/reading.js';
 import type { Replies } from '../../../application/chat/replies.js';
-import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
+import { asJson } from './in-place.js';
 import * as schemas from './message-schemas.js';
 
 export interface ThreadDeps {
@@ -33,10 +33,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     async handle({ params: { messageId }, query, ifPosition }, caller) {
       const parent = await replies.parent(caller, messageId, ifPosition);
       if ('rejected' in parent) return parent;
-      const found = await reading.replies(parent.channelId, messageId, query, ifPosition);
-      if ('rejected' in found) return found;
-      const { body, ...reflected } = found;
-      return listed('replies', body.replies, reflected);
+      return asJson(await reading.replies(parent.channelId, messageId, query, ifPosition));
     },
   });
 

@@ -40,9 +40,11 @@ export async function startChatNode(
   const projector = projects ? project(kernel, talkProjections, signal) : undefined;
   const admission = createChatAdmission({ streams, tokens: {} as never, clock, heard: () => 0n });
   let finds = 0;
+  let [finding, most] = [0, 0];
   const find: typeof kernel.rows.find = (...asked) => {
     finds++;
-    return kernel.rows.find(...asked);
+    most = Math.max(most, ++finding);
+    return kernel.rows.find<never>(...asked).finally(() => finding--);
   };
   const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
   const talk = createTalk({
@@ -63,6 +65,12 @@ export async function startChatNode(
     admission,
     /** How often rows were asked for. */
     finds: () => finds,
+    /** How many of these were under way at once, at most, while something was done. */
+    async mostFinds(work: () => Promise<unknown>) {
+      most = 0;
+      await work();
+      return most;
+    },
     /** What the live feed tells, from the beginning, until it is stopped. */
     async feed() {
       for await (const { events } of kernel.follow({ prefixes: ['chat.'], from: 'start', signal })) {

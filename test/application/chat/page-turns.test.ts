@@ -1,0 +1,73 @@
+/** Many who ask for pages at once: a few are made at a time, and long ones one by one. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Shown } from '../../../application/chat/reading.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { type Servers, startServers } from '../../support/engines.js';
+import { context } from '../../support/toys.js';
+import { accepted, type ChatNode, startChatNode } from './node.js';
+
+describe('pages that many ask for at once', function () {
+  this.timeout(60_000);
+  const MANY = 60;
+  let servers: Servers;
+  let node: ChatNode;
+  const places: string[] = [];
+  const said: string[] = [];
+  let parent = '';
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    const ada = await node.join('ada');
+    for (const name of ['one', 'two'])
+      places.push(accepted(await node.channels.create(ada, { name }, context())).body.channel.id);
+    for (const content of ['first', 'second', 'third']) {
+      const { message } = accepted(await node.messages.post(ada, places[0]!, { content }, context())).body;
+      said.push(message.id);
+      parent = message.id;
+      accepted(await node.messages.pin('PinMessage', ada, message.id, context()));
+    }
+    accepted(await node.replies.post(ada, parent, { content: 'reply' }, context()));
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  const shown = (page: Shown | Rejection): readonly { readonly id: string }[] =>
+    Object.values(JSON.parse(Buffer.from(accepted(page).json).toString()))[0] as never;
+
+  const kinds: readonly [string, number, (limit: number) => Promise<Shown | Rejection>, number][] = [
+    ['long ones of the newest messages', 500, (limit) => node.reading.messages(places[0]!, { limit }), 3],
+    [
+      'long ones of older messages',
+      500,
+      (limit) => node.reading.messages(places[0]!, { limit, before: said[1]! }),
+      1,
+    ],
+    ['long ones of replies', 500, (limit) => node.reading.replies(places[0]!, parent, { limit }), 1],
+    ['short ones', 50, (limit) => node.reading.messages(places[0]!, { limit, before: said[2]! }), 2],
+    ['pins', 100, () => node.reading.pins(places[0]!), 3],
+  ];
+
+  for (const [name, limit, read, found] of kinds)
+    it(`are made ${limit > 100 ? 'one by one' : 'a few at a time'}: ${name}`, async () => {
+      const most = await node.mostFinds(async () => {
+        const pages = await Promise.all(Array.from({ length: MANY }, () => read(limit)));
+        for (const page of pages) expect(shown(page)).to.have.length(found);
+      });
+      expect(most).to.equal(limit > 100 ? 1 : 8);
+    });
+
+  it('are made by turns for the places that they are of', async () => {
+    const order: string[] = [];
+    const ask = async (place: string) => {
+      shown(await node.reading.messages(place, { limit: 500 }));
+      order.push(place);
+    };
+    const [one, two] = places as [string, string];
+    await Promise.all([...Array.from({ length: MANY }, () => ask(one)), ask(two)]);
+    expect(order.indexOf(two)).to.be.lessThan(4);
+  });
+});
