@@ -194,7 +194,8 @@ function update(
   const channel = changeable(state, channelId, by);
   if ('rejected' in channel) return channel;
   const { name = channel.name, topic = channel.topic, isPrivate = channel.isPrivate } = command;
-  const found = named(state, name, channelId);
+  // What it is called already it stays, though that may count as another's by now.
+  const found = name === channel.name ? { name } : named(state, name, channelId);
   if ('rejected' in found) return found;
   if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
   const wanted = new Set([channel.createdBy, ...(command.members ?? channel.members)]);

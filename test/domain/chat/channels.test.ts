@@ -87,6 +87,22 @@ describe('channels', () => {
         .thenRejected('chat/channel-exists');
     });
 
+  it('leave a name that counts as two of theirs to who had it first, whatever becomes of the other', () => {
+    // From when these were two.
+    const old = [createChannel('General'), createChannel('Gene\u200bral', { channelId: 'other' })].flatMap(
+      (command) => run([command]).events,
+    );
+    for (const command of [
+      updateChannel({ channelId: 'other', name: 'Lobby' }),
+      deleteChannel(asUser(ADA), 'other'),
+    ])
+      given(...run([command], old).events)
+        .when(createChannel('general', { channelId: 'third' }))
+        .thenRejected('chat/channel-exists');
+    const { state } = run([updateChannel({ channelId: 'other', topic: 'new' })], old);
+    expect(channelFor(state, 'other', asUser(ADA))).to.include({ name: 'Gene\u200bral', topic: 'new' });
+  });
+
   for (const name of ['', '   ', '\u200b', 'x'.repeat(81)])
     it(`are not called ${JSON.stringify(name.slice(0, 9))} of ${name.length}`, () => {
       given().when(createChannel(name)).thenRejected('chat/bad-channel-name', { kind: 'invalid' });
