@@ -140,7 +140,6 @@ export function createSessions(ports: SessionPorts) {
     const stream = sessionStream(userId);
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
-    if (outcome.events.some(({ type }) => type === 'SessionEnded')) return sessionEnded;
     const refreshed = openedBy(outcome)?.data;
     const generation =
       refreshed?.generation ?? sessionWith(await outcome.state(), sessionId, now)?.generation;
