@@ -29,6 +29,7 @@ describe('a live message', () => {
     const rooms = new Map<string, RoomState>();
     const census = createCensus([], 0n);
     const came: string[] = [];
+    const repeated: string[] = [];
     let room = Promise.resolve();
     const live: LiveRelay = createAcross({
       mesh,
@@ -36,7 +37,8 @@ describe('a live message', () => {
       heard: census.heard,
       hears: census.hears,
       here: {
-        tell(id, { json }) {
+        tell(id, { json, repeats }) {
+          if (repeats !== undefined) repeated.push(repeats);
           came.push(`${id} is told ${json}`);
           return true;
         },
@@ -51,6 +53,7 @@ describe('a live message', () => {
       run,
       live,
       came,
+      repeated,
       /** What the log says of a room, up to a position. */
       knows(position: bigint, events: readonly RoomEvent[], roomId = 'ABC234') {
         rooms.set(roomId, after(initialState, events));
@@ -88,6 +91,22 @@ describe('a live message', () => {
     await north.live.pass(between('ann', 'abe', 'north'), { json: '5' });
     north.live.tell(between('ann', 'abe', 'north'), { json: '6' });
     expect(north.came).to.deep.equal(['abe is passed 5', 'abe is told 6']);
+  });
+
+  it('says at the other node, too, what of the log it repeats', async () => {
+    const { north, south } = await two();
+    north.live.tell(between('ann', 'bob', 'south'), { json: '1', repeats: 'that bob is muted' });
+    await north.live.pass(between('ann', 'bob', 'south'), { json: '2' });
+    expect(south.repeated).to.deep.equal(['that bob is muted']);
+  });
+
+  it('comes from no node that says it is nowhere in the log', async () => {
+    const { south } = await two();
+    const { mesh } = await nodes.node('east');
+    const head = { how: 'tell', roomId: 'ABC234', from: 'ann', to: 'bob' };
+    for (const heard of ['', 'x', '-1', '1.5', '1'.repeat(21)])
+      expect(await mesh.ask('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(false);
+    expect(south.came).to.deep.equal([]);
   });
 
   it('holds up who passes it until there is room at the other node', async () => {

@@ -1,4 +1,5 @@
 /** Making meeting rooms: what costs much is done for nobody who gets no room by it. */
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createCensus } from '../../../application/meeting/census.js';
 import { createMeetingRooms } from '../../../application/meeting/rooms.js';
@@ -8,8 +9,10 @@ import { joined, left, opened } from '../../support/meeting.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
-function house(latent: number, maxLatentRooms = 2, mine = 0) {
-  const kernel = memoryKernel(memoryWorld(), [catalog]);
+/** Where so many rooms stand empty, `mine` of them made from here. */
+function house(latent: number, maxLatentRooms = 2, mine = 0, installation = randomBytes(32)) {
+  const kernel = memoryKernel({ ...memoryWorld(), installation }, [catalog]);
+  const census = createCensus([], 0n);
   const hashed: string[] = [];
   const spent: number[] = [];
   const rooms = createMeetingRooms({
@@ -21,10 +24,9 @@ function house(latent: number, maxLatentRooms = 2, mine = 0) {
       },
     },
     census: {
+      ...census,
       latent: () => latent,
       latentOf: (caller) => (caller === 'here' ? mine : 0),
-      expect: () => {},
-      failed: () => {},
     },
     clock: Date,
     maxLatentRooms,
@@ -40,7 +42,14 @@ function house(latent: number, maxLatentRooms = 2, mine = 0) {
   };
   const make = (roomId: string | undefined, password: string | undefined, command: string, from = 'here') =>
     rooms.make({ roomId, password }, from, { ...context(command), quota });
-  return { make, hashed, left: () => spent.reduce((all, each) => all + each, 0) };
+  return {
+    rooms,
+    census,
+    installation,
+    make,
+    hashed,
+    left: () => spent.reduce((all, each) => all + each, 0),
+  };
 }
 
 describe('the password of a meeting room that can not be made', () => {
@@ -58,6 +67,46 @@ describe('the password of a meeting room that can not be made', () => {
     expect(await make(undefined, 'mine', 'one')).to.include({ rejected: 'meeting/house-full' });
     expect(hashed).to.deep.equal([]);
     expect(left()).to.equal(0);
+  });
+});
+
+describe('a meeting room that is made again', () => {
+  it('with the same key is the same, and its password is not hashed again', async () => {
+    for (const roomId of ['ABC234', undefined]) {
+      const { rooms, hashed } = house(0);
+      const make = () => rooms.make({ roomId, password: 'mine' }, 'here', context('one', 'of the body'));
+      const [first, again] = [await make(), await make()];
+      expect(first).to.have.property('body');
+      expect(again).to.deep.equal(first);
+      expect(hashed).to.deep.equal(['mine']);
+    }
+  });
+
+  it('is called otherwise where the name that was made for it is taken, and not where it was asked for', async () => {
+    const { rooms, installation } = house(0);
+    const made = async (of: typeof rooms, roomId: string | undefined, command: string) => {
+      const outcome = await of.make({ roomId }, 'here', context(command));
+      return 'body' in outcome ? outcome.body.roomId : outcome.rejected;
+    };
+    const name = await made(rooms, undefined, 'one');
+    const { rooms: others } = house(0, 2, 0, installation);
+    expect(await made(others, name, 'two')).to.equal(name);
+    expect(await made(others, name, 'three')).to.equal('meeting/room-exists');
+    expect(await made(others, undefined, 'one'))
+      .to.match(/^[A-Z0-9]{6}$/)
+      .and.not.to.equal(name);
+  });
+
+  it('takes no place while it is made where another has its name, or it was made before', async () => {
+    const { rooms, census } = house(0);
+    const make = (command: string) =>
+      rooms.make({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
+    await make('one');
+    expect(census.latent()).to.equal(1);
+    census.see('ABC234', after(initialState, [opened({ caller: 'here' })]));
+    await make('two');
+    await make('one');
+    expect(census.latent()).to.equal(1);
   });
 });
 
@@ -89,6 +138,11 @@ describe('the places of a meeting house', () => {
     census.see('DEF234', made('here'));
     census.failed('FGH234');
     expect(counts()).to.deep.equal([2, 2, 0]);
+    // Of a room of that name that is no more.
+    census.expect('GHJ234', 'there');
+    census.see('GHJ234', undefined);
+    expect(counts()).to.deep.equal([3, 2, 1]);
+    census.failed('GHJ234');
     census.see('ABC234', made('here', joined('ada', true)));
     census.see('DEF234', undefined);
     expect(counts()).to.deep.equal([0, 0, 0]);

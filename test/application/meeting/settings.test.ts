@@ -23,6 +23,10 @@ describe('the settings of the meetings', () => {
     for (const fine of [{}, { ...url, ...secret }, { ...url, ...guest }])
       expect(keys(fine), JSON.stringify(fine)).to.deep.equal([]);
     expect(turnOf(valuesOf({}))).to.equal(undefined);
+    const urls = 'turn:turn.example';
+    expect(turnOf(valuesOf({ ...url, ...secret }))).to.deep.equal({ urls, secret: 'shared' });
+    const named = { urls, username: 'guest', credential: 'word' };
+    expect(turnOf(valuesOf({ ...url, ...guest }))).to.deep.equal(named);
   });
 
   it('need all of it, and not both ways', () => {

@@ -11,6 +11,7 @@ describe('what one person of a meeting tells another', () => {
 
   function relaying() {
     const went: string[] = [];
+    const relayed: object[] = [];
     let ms = 0;
     let room = Promise.resolve();
     const signals = createSignals({
@@ -22,11 +23,12 @@ describe('what one person of a meeting tells another', () => {
         },
       },
       room: () => state,
-      relayed: () => {},
+      relayed: (each) => void relayed.push(each),
       monotonic: { now: () => ms },
     });
     return {
       went,
+      relayed,
       /** Nobody has room for more until it is let go. */
       hold(): () => void {
         let letGo = () => {};
@@ -87,6 +89,17 @@ describe('what one person of a meeting tells another', () => {
     await new Promise(setImmediate);
     expect(await isHeldUp(say('ada', 'bob', {}))).to.equal(false);
     expect(went.at(-1)).to.equal('bob is told');
+    hold();
+    expect(await isHeldUp(say('ada', 'bob', large)), 'as if nothing had waited').to.equal(false);
+  });
+
+  it('is counted for its room where it went to somebody, and not where nobody is there', () => {
+    const { say, relayed, went } = relaying();
+    say('ada', 'bob', {});
+    say('ada', 'eve', {});
+    expect(say('eve', 'bob', {})).to.include({ rejected: 'meeting/not-joined' });
+    expect(went).to.deep.equal(['bob is told']);
+    expect(relayed).to.deep.equal([{ roomId, meetingId: state.meetingId }]);
   });
 
   it('is refused where written out it is too large, or nested too deep', () => {
