@@ -104,6 +104,13 @@ describe('an append of our own', () => {
     expect(ours).to.deep.equal(theirs);
   });
 
+  it('needs no end where nothing was ever asked, or nobody found', async () => {
+    await AppendingClient.open(store.server.url).dispose();
+    const nowhere = AppendingClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
+    expect(await rejection(nowhere.appendToStream(freshStream(), numbered(1)))).to.be.instanceOf(Error);
+    await nowhere.dispose();
+  });
+
   it('says where the last of its events stands', async () => {
     const stream = freshStream();
     const { position } = await own.appendToStream(stream, [numbered(1), numbered(2)]);
