@@ -1,5 +1,6 @@
 /** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
 
+import { setImmediate } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
@@ -105,6 +106,8 @@ async function* connect(
       if (idle) {
         if (failed) throw failed;
         await woken;
+        // What has come in together is told one by one: it goes on together.
+        await setImmediate();
       }
     }
   } finally {

@@ -9,6 +9,9 @@ import { type Servers, startServers } from '../support/engines.js';
 import { project } from '../support/projector.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 
+/** Several of them do not come in together. */
+const LARGE = 'bear'.repeat(10_000);
+
 describe('builds of a projection', function () {
   this.timeout(120_000);
   let servers: Servers;
@@ -40,12 +43,12 @@ describe('builds of a projection', function () {
     running.push(projector);
     return projector;
   };
-  const put = async (count: number) => {
+  const put = async (count: number, toy = 'bear') => {
     const boxes = Array.from({ length: count }, () => randomUUID());
     await Promise.all(
       boxes.map(async (id) => {
         await kernel.vault.create(`toys.box-${id}`);
-        await kernel.handle(box, `toys.box-${id}`, { box: id, toy: 'bear' }, context());
+        await kernel.handle(box, `toys.box-${id}`, { box: id, toy }, context());
       }),
     );
     return boxes;
@@ -57,7 +60,7 @@ describe('builds of a projection', function () {
   };
 
   it('are kept while they are not finished, and dropped once they were served before', async () => {
-    await put(20);
+    await put(20, LARGE);
     const first = kernel.served.collection(contents.name) ?? '';
     const cut = new AbortController();
     const stopped = kernel.lifecycle.rebuild(contents, { signal: cut.signal, onProgress: () => cut.abort() });

@@ -202,7 +202,8 @@ describe('a projection', () => {
   });
 
   it('goes on with a build that was stopped', async () => {
-    for (let index = 0; index < 30; index++) await put(`box-${index}-${database}`, 'bear');
+    // Large, so that they do not all come in together.
+    for (let index = 0; index < 30; index++) await put(`box-${index}-${database}`, 'bear'.repeat(10_000));
     const cut = new AbortController();
     const stopped = kernel.lifecycle.rebuild(contents, { signal: cut.signal, onProgress: () => cut.abort() });
     expect(await stopped.catch(() => 'stopped')).to.equal('stopped');

@@ -83,6 +83,16 @@ describe('following the log', () => {
     expect(told(await batches.next())).to.deep.equal([[5], 5, false]);
   });
 
+  it('gives together what comes in together, though the driver tells it one by one', async () => {
+    const batches = follow();
+    const { next, subscription } = await begin(batches);
+    for (const position of [1, 2, 3]) {
+      subscription.give(position);
+      await new Promise<void>((resolve) => process.nextTick(() => process.nextTick(resolve)));
+    }
+    expect(told(await next)).to.deep.equal([[1, 2, 3], 3, false]);
+  });
+
   for (const count of [3, 4]) {
     it(`says that it has caught up once all ${count} events before that are given, and once`, async () => {
       const batches = follow({ atOnce: 2 });
