@@ -44,13 +44,16 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
   };
 }
 
-/** Give it a vault that tells what can't be opened: here it is known of which event that was. */
-export function createReveal(vault: CachingVault, told: Told): Reveal {
+/**
+ * Give it a vault that tells what can't be opened: here it is known of which event that was. `once`: for who goes through
+ * the log but once, so that nothing of it need be remembered.
+ */
+export function createReveal(vault: CachingVault, told: Told, once = false): Reveal {
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
     const sealing = catalog.events[event.type]?.sealed;
     if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
     const secret = await vault
-      .open(sealing.subject(event.data), event.data.secret, sealing.once)
+      .open(sealing.subject(event.data), event.data.secret, once || sealing.once)
       .catch((error) => unopenable(error, told, event));
     return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
   };

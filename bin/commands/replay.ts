@@ -57,7 +57,8 @@ export const replay: CommandSpec = {
           : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
       // Whoever follows waits for a store that does not answer, for ever.
       if (!options.follow) await kernel.head();
-      const found = replayLog(kernel, filter, { live: Boolean(options.follow), signal: interrupted.signal });
+      const ports = { ...kernel, reveal: kernel.revealOnce };
+      const found = replayLog(ports, filter, { live: Boolean(options.follow), signal: interrupted.signal });
       for await (const page of found) {
         for (const piece of pieces(page, shown)) await print(piece, interrupted.signal);
         if (interrupted.signal.aborted) break;

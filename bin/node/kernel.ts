@@ -177,6 +177,8 @@ export async function createKernel(options: KernelOptions) {
     keys,
     vault,
     reveal,
+    /** For who goes through the log but once. */
+    revealOnce: createReveal(telling, unopened.told, true),
     /** How many things this process has met that can never be opened. */
     unopened: unopened.count,
     /** Tells of one more. */

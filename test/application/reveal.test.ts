@@ -35,6 +35,12 @@ describe('what is sealed', () => {
     expect(found.asked).to.deep.equal([['toys.box-1', 'xyz', undefined]]);
   });
 
+  it('is opened but once for who goes through the log but once', async () => {
+    const { vault, asked, tell } = fixture(async () => ({ note: 'hello' }));
+    await createReveal(vault, tell, true)(toys, put({ secret: 'xyz' }));
+    expect(asked).to.deep.equal([['toys.box-1', 'xyz', true]]);
+  });
+
   it('is shown as erased when its key is destroyed, which is nothing to tell', async () => {
     const found = await reveal(put({ secret: 'xyz' }), async () => undefined);
     expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, told: [] });
