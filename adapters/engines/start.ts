@@ -109,6 +109,7 @@ async function startEngine(
   let child = launch(kind, directory, port, secret).on('message', heard);
   const { held, ...first } = await ready(child, kind, directory, logger);
   const url = maskCredentials(first.url);
+  const store = checkStore(dataDir, kind);
   let stopping = false;
 
   const watch = () =>
@@ -119,8 +120,8 @@ async function startEngine(
       logger.error({ engine: kind, code, signal }, `engine died, starting it again${told}`);
       for (;;) {
         try {
-          // It would begin a new one where the data directory has been moved away.
-          checkStore(dataDir, kind);
+          // It would begin a new one where the data directory has been moved away, or open what was put in its place.
+          checkStore(dataDir, kind, store);
           child = launch(kind, directory, first.port, secret, held).on('message', heard);
           await ready(child, kind, directory, logger);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');

@@ -1,5 +1,5 @@
 /** What can be told of the files of the two stores before anybody relies on them: that they are there, and whole. */
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { writePrivately } from '../system/private-files.js';
@@ -27,15 +27,52 @@ export function checkStores(dataDir: string): void {
   checkStore(dataDir, 'mongo');
 }
 
-/** The same of one that is known to have been made. */
-export function checkStore(dataDir: string, kind: EngineKind): void {
+/**
+ * The same of one that is known to have been made. Gives its file as it is; throws too where that is not the one that it
+ * was `before`, since whoever relied on that one would not know of it.
+ */
+export function checkStore(dataDir: string, kind: EngineKind, before?: Stats): Stats {
   const path = join(dataDir, FILES[kind]);
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.size) {
+    if (before && !isSame(found, before)) throw new StoreDamaged(`${path} was replaced: ${START_AGAIN}`);
+    return found;
+  }
+  const size = found?.size;
   throw new StoreDamaged(
     `${path} is ${size === 0 ? 'empty' : 'missing'}, but a store was there: restore the data directory from ` +
       'a backup, or begin anew on another one',
   );
+}
+
+const START_AGAIN = 'stop this process, and start it again on what is there now';
+
+const isSame = (one: Stats, other: Stats) => one.ino === other.ino && one.dev === other.dev;
+
+export interface KeptFile {
+  /**
+   * Throws `StoreDamaged` where what is written now would be lost: the file was deleted, or another one stands in its
+   * place, as after a backup was restored. One that was only moved away keeps what is written, and may come back.
+   */
+  check(): void;
+  close(): void;
+}
+
+/** Keeps an eye on the file of a store that is open. */
+export function keepEyeOn(file: string): KeptFile {
+  const open = openSync(file, 'r');
+  const ours = statSync(file);
+  return {
+    check() {
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (found ? isSame(found, ours) : fstatSync(open).nlink > 0) return;
+      const what = found ? 'replaced' : 'deleted';
+      throw new StoreDamaged(
+        `${file} was ${what} while it was in use, and nothing more is taken: ${START_AGAIN}`,
+      );
+    },
+    close: () => closeSync(open),
+  };
 }
 
 /**

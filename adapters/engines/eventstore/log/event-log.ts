@@ -71,6 +71,7 @@ export function openEventLog(
   let queue: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
+  let isLost = false;
 
   async function drain(): Promise<void> {
     // What came with the same bytes joins the first batch.
@@ -85,7 +86,24 @@ export function openEventLog(
     return batch;
   }
 
+  /** Whether what is written now stays; that it does not is said once, on standard error. */
+  function isKept(): boolean {
+    try {
+      store.file.check();
+      isLost = false;
+    } catch (error) {
+      if (!isLost) process.stderr.write(`event store: ${error instanceof Error ? error.message : error}\n`);
+      isLost = true;
+    }
+    return !isLost;
+  }
+
+  function refuse(batch: readonly Waiting[]) {
+    for (const waiting of batch) waiting.fail(new Refused({ kind: 'unavailable' }));
+  }
+
   async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+    if (!isKept()) return refuse(batch);
     let answers: (() => void)[] = [];
     try {
       await store.environment.batch(() => {
@@ -95,7 +113,7 @@ export function openEventLog(
       await store.environment.flushed;
     } catch (thrown) {
       closed = true;
-      for (const waiting of [...batch, ...queue]) waiting.fail(new Refused({ kind: 'unavailable' }));
+      refuse([...batch, ...queue]);
       queue = [];
       return onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
@@ -177,6 +195,7 @@ export function openEventLog(
       await writing;
       closed = true;
       await store.environment.close();
+      store.file.close();
     },
   };
 }

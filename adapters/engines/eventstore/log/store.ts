@@ -1,12 +1,13 @@
 /** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkKind, checkLength } from '../../store-file.js';
+import { checkKind, checkLength, type KeptFile, keepEyeOn } from '../../store-file.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
 
 export interface Store {
   readonly environment: RootDatabase;
+  readonly file: KeptFile;
   /** Position -> record. */
   readonly log: Table;
   /** Stream number and revision -> position. */
@@ -66,7 +67,7 @@ export function openStore(directory: string): Store {
     filler: openTable(environment, NAMES.filler),
   };
   checkLength(environment, file, Object.values(tables));
-  return { environment, ...tables };
+  return { environment, file: keepEyeOn(file), ...tables };
 }
 
 const openTable = (environment: RootDatabase, name: string) =>

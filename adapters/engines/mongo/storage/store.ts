@@ -1,7 +1,8 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkKind, checkLength, RESTORE, StoreDamaged } from '../../store-file.js';
+import { checkKind, checkLength, type KeptFile, keepEyeOn, RESTORE, StoreDamaged } from '../../store-file.js';
 import { wholeRange } from '../../whole-range.js';
+import { CommandError } from '../errors.js';
 import { isKey } from './layout.js';
 
 /** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
@@ -41,6 +42,7 @@ const TURN_MS = 6;
 export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
   readonly #file: string;
+  readonly #kept: KeptFile;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;
   readonly #afterFlush: () => void;
@@ -49,6 +51,7 @@ export class Store {
   #broken: Error | undefined;
   #transactions = 0;
   #isRunning = false;
+  #isLost = false;
 
   constructor(
     directory: string,
@@ -66,6 +69,7 @@ export class Store {
     this.#file = `${directory}/data.mdb`;
     checkKind(this.#env, this.#file, isKey);
     checkLength(this.#env, this.#file, [this.#env]);
+    this.#kept = keepEyeOn(this.#file);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
@@ -135,6 +139,11 @@ export class Store {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0 && !this.#broken) {
+      const lost = this.#lost();
+      if (lost) {
+        for (const job of this.#queue.splice(0)) job.failed(lost);
+        continue;
+      }
       const outcomes: Outcome[] = [];
       try {
         await this.#env.transaction(() => {
@@ -163,6 +172,20 @@ export class Store {
       }
     }
     this.#draining = undefined;
+  }
+
+  /** Why what is written now would not stay, if so; said once, on standard error, too. */
+  #lost(): CommandError | undefined {
+    try {
+      this.#kept.check();
+      this.#isLost = false;
+      return undefined;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!this.#isLost) process.stderr.write(`MongoDB: ${message}\n`);
+      this.#isLost = true;
+      return new CommandError(301, message);
+    }
   }
 
   /** Runs waiting jobs for one turn; a job with an `apply` only alone. */
@@ -207,6 +230,7 @@ export class Store {
     while (this.#draining && !this.#broken) await this.#draining;
     this.#broken ??= new Error('the store is closed');
     await this.#env.close();
+    this.#kept.close();
   }
 }
 
