@@ -50,6 +50,9 @@ describe('the OpenAPI document', () => {
       'q',
     ]);
     expect(post.requestBody.content['application/json'].schema.required).to.deep.equal(['name']);
+    // What stands in a path may be nothing that there is, or no text.
+    expect(document.paths['/toys/{toyId}/parts/{partId}'].delete.responses).to.have.property('404');
+    expect(document.paths['/health'].get.responses).not.to.have.property('404');
     expect(Object.keys(post.responses)).to.have.members([
       '201',
       '400',

@@ -116,6 +116,8 @@ function responses(route: Route, { guard }: ServicePolicy) {
     '400',
     ...([route.security ?? []].flat().length > 0 ? ['401'] : []),
     ...(guard ? ['403'] : []),
+    // What stands in a path may be no text.
+    ...(route.path.includes(':') ? ['404'] : []),
     ...(takesBody ? ['408', '413', '415'] : []),
     ...(takesBody && route.method !== 'GET' ? ['422'] : []),
     ...(route.socket ? ['426'] : []),
@@ -179,6 +181,7 @@ const RESPONSES = {
   400: errorResponse(400, 'Something in the request is missing or wrong'),
   401: errorResponse(401, 'The credentials are missing or wrong'),
   403: errorResponse(403, 'Not allowed for these credentials, this Host or this Origin'),
+  404: errorResponse(404, 'There is nothing of this path'),
   408: errorResponse(408, 'The body came too slowly, or stalled'),
   413: errorResponse(413, 'The body is too large'),
   415: errorResponse(415, 'The body is of another content type or encoding'),
