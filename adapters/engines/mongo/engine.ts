@@ -63,6 +63,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     clientName: clientNameOf(options.secret),
     address: '',
     connections: 0,
+    active: { readers: 0, writers: 0 },
   };
   const sockets = new Set<Socket>();
   const strangers = createStrangers<Socket>();

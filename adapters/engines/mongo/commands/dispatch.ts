@@ -60,6 +60,19 @@ const SEQUENCED = new Set(['insert', 'update', 'delete', 'createIndexes']);
 /** These may be retried, and so may carry a number. */
 const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify']);
 
+/** These change what is stored. */
+const WRITING = new Set<Handler>([
+  create,
+  createIndexes,
+  drop,
+  dropDatabase,
+  dropIndexes,
+  findAndModify,
+  insert,
+  remove,
+  update,
+]);
+
 /** What a client may ask before it has authenticated: none of it touches the store. */
 const OPEN = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
 
@@ -84,12 +97,24 @@ export async function answer(engine: Engine, message: Message, connection: Conne
         50768,
         'txnNumber may only be provided for multi-document transactions and retryable write commands.',
       );
-    return { body: await handler(engine, request), ok: true };
+    return { body: await underWay(engine, handler, request), ok: true };
   } catch (error) {
     if (!isBroken(error)) return failure(error);
     // Nothing more can be read in what was being read in.
     engine.catalog.store.refresh();
     return failure(damaged(placeOf(message, connection)));
+  }
+}
+
+/** Counted while it is at the store, whether or not anybody waits for it. */
+async function underWay(engine: Engine, handler: Handler, request: Request): Promise<Buffer> {
+  if (OPEN.has(handler) || handler === serverStatus) return handler(engine, request);
+  const kind = WRITING.has(handler) ? 'writers' : 'readers';
+  engine.active[kind]++;
+  try {
+    return await handler(engine, request);
+  } finally {
+    engine.active[kind]--;
   }
 }
 

@@ -20,4 +20,6 @@ export interface Engine {
   /** `127.0.0.1:<port>`, once listening. */
   address: string;
   connections: number;
+  /** Commands that are at the store. */
+  readonly active: { readers: number; writers: number };
 }

@@ -52,6 +52,7 @@ export const connectionStatus: Handler = async (_engine, request) => {
 export const serverStatus: Handler = async (engine, request) => {
   const uptime = Date.now() - engine.startedAt;
   const { rss, heapUsed } = process.memoryUsage();
+  const { readers, writers } = engine.active;
   argumentsOf(request, [...request.fields.keys()]);
   return encode({
     host: hostname(),
@@ -62,6 +63,7 @@ export const serverStatus: Handler = async (engine, request) => {
     uptimeMillis: Long.fromNumber(uptime),
     localTime: new Date(),
     connections: { current: engine.connections, available: 10_000 },
+    globalLock: { activeClients: { total: readers + writers, readers, writers } },
     mem: { bits: 64, resident: rss >> 20, virtual: heapUsed >> 20 },
     metrics: { cursor: { open: { total: Long.fromNumber(engine.cursors.size) } } },
     repl: { setName: SET_NAME, ismaster: true, primary: engine.address, me: engine.address },
