@@ -35,6 +35,27 @@ describe('what a node has acknowledged', () => {
     expect(settled.latest(['games.box-1'])).to.equal(0n);
   });
 
+  it('is gone through only when all projections of its service have come further', () => {
+    const settled = createSettled(PROJECTIONS, never);
+    let looked = 0;
+    /** A position that knows how often it was compared. */
+    const counted = (at: bigint) =>
+      ({
+        valueOf() {
+          looked++;
+          return at;
+        },
+      }) as unknown as bigint;
+    for (let box = 1; box <= 1000; box++) settled.appended(`toys.box-${box}`, counted(10n));
+    looked = 0;
+    for (let at = 1n; at <= 500n; at++) settled.reached('toys.contents', at);
+    expect(looked, 'while the shelf stands still').to.equal(0);
+    settled.reached('toys.shelf', 9n);
+    expect(looked).to.equal(1000);
+    settled.reached('toys.shelf', 10n);
+    expect(settled.latest(['toys.box-1', 'toys.box-1000'])).to.equal(0n);
+  });
+
   it('is asked of the store only while no projector of the node tells it', async () => {
     const asked: string[] = [];
     const settled = createSettled(PROJECTIONS, async (projection) => {
