@@ -1,0 +1,43 @@
+/** The heap of a process that makes much which lives for a while: how large it gets, and how often all of it is gone through. */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { owned } from '../support/children.js';
+
+const MB = 1024 * 1024;
+const HEAP = new URL('../../adapters/system/heap.js', import.meta.url);
+
+/** 300 MB of what is in use for a while, beside 50 MB that stay. */
+const BUSY = `
+  import { constants, PerformanceObserver } from 'node:perf_hooks';
+  import { setImmediate } from 'node:timers/promises';
+  import { getHeapStatistics } from 'node:v8';
+  import { keepHeapSmall } from '${HEAP}';
+  const some = (count) => Array.from({ length: count }, (_, n) => ({ n, text: 'of ' + n }));
+  const kept = some(500_000);
+  keepHeapSmall();
+  await setImmediate();
+  const { used_heap_size: before } = getHeapStatistics();
+  let [most, collections] = [0, 0];
+  new PerformanceObserver((list) => {
+    for (const { detail } of list.getEntries())
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++;
+  }).observe({ entryTypes: ['gc'] });
+  const inUse = [];
+  for (let turn = 0; turn < 3000; turn++) {
+    inUse[turn % 64] = some(1000);
+    most = Math.max(most, getHeapStatistics().used_heap_size);
+    await setImmediate();
+  }
+  console.log(JSON.stringify({ grown: most - before, collections, kept: kept.length }));
+`;
+
+describe('the heap of a busy process', () => {
+  it('is kept near what lives in it, and not gone through for every few MB', async () => {
+    const flags = ['--max-semi-space-size=1', '--input-type=module', '--eval', BUSY];
+    const child = owned(spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const { grown, collections } = JSON.parse(await text(child.stdout!));
+    expect(grown).to.be.below(80 * MB);
+    expect(collections).to.be.within(1, 10);
+  });
+});
