@@ -55,15 +55,15 @@ function proposed({ id, type, contentType, data, metadata }: EventData): Message
     .message(PROPOSED.id, uuid(id))
     .message(PROPOSED.metadata, entry('type', type))
     .message(PROPOSED.metadata, entry('content-type', contentType));
-  if (metadata) message.bytes(PROPOSED.custom, bytesOf(metadata));
-  return message.bytes(PROPOSED.data, bytesOf(data));
+  if (metadata) put(message, PROPOSED.custom, metadata);
+  return put(message, PROPOSED.data, data);
 }
 
 const entry = (key: string, value: string) => new Message().text(ENTRY.key, key).text(ENTRY.value, value);
 
 /** Bytes stay as they are; all else is JSON. */
-const bytesOf = (value: unknown) =>
-  value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
+const put = (message: Message, field: number, value: unknown) =>
+  value instanceof Uint8Array ? message.bytes(field, value) : message.text(field, JSON.stringify(value));
 
 /** What was appended. */
 export interface Appended {

@@ -107,44 +107,66 @@ export class Fields {
 
 /** A message that is written: its fields one after the other, none with a number above 15. */
 export class Message {
-  readonly #parts: Uint8Array[] = [];
+  /** Numbers are varints; texts are put into bytes only where they come to stand. */
+  readonly #parts: (Uint8Array | string | number)[] = [];
   #length = 0;
 
   bytes(field: number, value: Uint8Array): this {
-    return this.#add(tagged(field, LENGTH_DELIMITED, value.length), value);
+    return this.#head(field, LENGTH_DELIMITED, value.length).#add(value, value.length);
   }
 
   text(field: number, value: string): this {
-    return this.bytes(field, Buffer.from(value));
+    const length = Buffer.byteLength(value);
+    return this.#head(field, LENGTH_DELIMITED, length).#add(value, length);
   }
 
   message(field: number, value: Message = new Message()): this {
-    return this.#add(tagged(field, LENGTH_DELIMITED, value.#length), ...value.#parts);
+    this.#head(field, LENGTH_DELIMITED, value.#length);
+    for (const part of value.#parts) this.#parts.push(part);
+    this.#length += value.#length;
+    return this;
   }
 
   /** From 0 to 2^53. */
   integer(field: number, value: number): this {
-    return this.#add(tagged(field, VARINT, value));
+    return this.#head(field, VARINT, value);
   }
 
   encoded(): Buffer {
-    return Buffer.concat(this.#parts, this.#length);
+    const buffer = Buffer.allocUnsafe(this.#length);
+    let at = 0;
+    for (const part of this.#parts)
+      if (typeof part === 'number') at = putVarint(buffer, part, at);
+      else if (typeof part === 'string') at += buffer.write(part, at);
+      else {
+        buffer.set(part, at);
+        at += part.length;
+      }
+    return buffer;
   }
 
-  #add(...parts: readonly Uint8Array[]): this {
-    for (const part of parts) {
-      this.#parts.push(part);
-      this.#length += part.length;
-    }
+  /** The head of a field: its number and kind, and a number. */
+  #head(field: number, wire: number, value: number): this {
+    return this.#add((field << 3) | wire, 1).#add(value, bytesOfVarint(value));
+  }
+
+  #add(part: Uint8Array | string | number, length: number): this {
+    this.#parts.push(part);
+    this.#length += length;
     return this;
   }
 }
 
-/** The head of a field: its number and kind, and a number. */
-function tagged(field: number, wire: number, value: number): Uint8Array {
-  const head = [(field << 3) | wire];
+function bytesOfVarint(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
+  return bytes;
+}
+
+function putVarint(buffer: Buffer, value: number, from: number): number {
+  let at = from;
   let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) head.push((rest % 0x80) | 0x80);
-  head.push(rest);
-  return Uint8Array.from(head);
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) buffer[at++] = (rest % 0x80) | 0x80;
+  buffer[at++] = rest;
+  return at;
 }
