@@ -15,15 +15,15 @@ import { messageView, type Standing } from './views.js';
 
 /** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
 export const KEPT = 100;
-const HOT_BYTES = 16 * 1024 * 1024;
+const HOT_BYTES = 32 * 1024 * 1024;
 /** How long a reader waits for the feed before the rows are asked. */
 const PATIENCE_MS = 500;
-const ENTRY_BYTES = 600;
+const ENTRY_BYTES = 350;
 
 interface Entry extends Found {
-  /** As it was shown last, with the names that people had then. */
-  json?: string;
   readonly bytes: number;
+  /** As it was shown last, with the names that people had then; held by itself and within its page. */
+  shown?: { readonly json: string; readonly bytes: number };
 }
 
 interface Hot {
@@ -61,7 +61,7 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
     maxEntrySize: limitBytes / 2,
     sizeCalculation: ({ entries }, channelId) => {
       let bytes = heldBytes(channelId) + ENTRY_BYTES;
-      for (const each of entries.values()) bytes += each.bytes;
+      for (const each of entries.values()) bytes += each.bytes + (each.shown?.bytes ?? 0);
       return bytes;
     },
   });
@@ -90,6 +90,7 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
       // One that an event can't be brought into is not shown again.
       pages.delete(channelId);
       apply(hot, event);
+      hot.shown = undefined;
       keep(channelId, hot);
     }
   }
@@ -101,7 +102,7 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
 
   /** Counted anew. One that is too large is let go. */
   function keep(channelId: string, hot: Hot) {
-    hot.shown = undefined;
+    pages.delete(channelId);
     pages.set(channelId, hot);
   }
 
@@ -128,16 +129,18 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
       const hot = pages.get(channelId);
       if (!hot || (hot.entries.size < limit && !hot.isWhole)) return undefined;
       if (hot.names !== names) {
-        for (const each of hot.entries.values()) delete each.json;
+        for (const each of hot.entries.values()) delete each.shown;
         [hot.names, hot.shown] = [names, undefined];
       }
       if (hot.shown?.limit !== limit) {
         const newest = [...hot.entries.values()].slice(-limit);
         const texts = newest.map((each) => {
-          each.json ??= JSON.stringify(messageView(names, each.message));
-          return each.json;
+          each.shown ??= shownOf(each, names);
+          return each.shown.json;
         });
         hot.shown = { limit, json: `{"messages":[${texts.join()}]}` };
+        keep(channelId, hot);
+        return hot.shown.json;
       }
       return hot.shown.json;
     },
@@ -165,8 +168,12 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
   };
 }
 
-/** What is shown of a message is held as it is, as it was shown, and within its page. */
-const entryFor = (found: Found): Entry => ({ ...found, bytes: ENTRY_BYTES + 3 * heldBytes(found.message) });
+const entryFor = (found: Found): Entry => ({ ...found, bytes: ENTRY_BYTES + heldBytes(found.message) });
+
+function shownOf({ message }: Entry, names: RosterState): NonNullable<Entry['shown']> {
+  const json = JSON.stringify(messageView(names, message));
+  return { json, bytes: 2 * heldBytes(json) };
+}
 
 function apply(hot: Hot, event: Told): void {
   const { messageId: id } = event.data;

@@ -192,12 +192,44 @@ describe('the newest messages of a channel', function () {
     expect(hot.heard()).to.equal(2n);
   });
 
+  it('count a message as it is held, and as it was shown once it is', async () => {
+    const hot = createHotPages();
+    const found = Array.from({ length: 90 }, (_, n) => ({
+      message: plain(`m${n}`, 'x'.repeat(1000)),
+      at: 1n,
+    }));
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    const filled = hot.cache.bytes();
+    expect(filled).to.be.within(90 * 1000, 90 * 2500);
+    hot.show('c', 10, roster.initialState);
+    const shown = hot.cache.bytes();
+    // By itself and within its page.
+    expect(shown - filled).to.be.within(10 * 2000, 10 * 4000);
+    hot.show('c', 10, roster.initialState);
+    expect(hot.cache.bytes()).to.equal(shown);
+    // Names that have changed are shown anew; what was shown with those of before is held no longer.
+    hot.show('c', 5, { ...roster.initialState });
+    expect(hot.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
+  });
+
+  it('show what is too large to be kept once it is shown, and then let it go', async () => {
+    const hot = createHotPages(60_000);
+    const found = Array.from({ length: 15 }, (_, n) => ({
+      message: plain(`m${n}`, 'x'.repeat(1000)),
+      at: 1n,
+    }));
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    expect(JSON.parse(hot.show('c', 15, roster.initialState) ?? '').messages).to.have.length(15);
+    expect([hot.cache.bytes(), hot.show('c', 15, roster.initialState)]).to.deep.equal([0, undefined]);
+  });
+
   it('stay within their bound', async () => {
     const small = createHotPages(60_000);
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
       await small.fill(`c${n}`, async () => ({ found, position: 1n }));
+      small.show(`c${n}`, 50, roster.initialState);
     }
     expect(small.cache.bytes()).to.be.within(20_000, 60_000);
     const most = {
