@@ -14,8 +14,8 @@ export interface Most {
 const MOST: Most = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
 
 /**
- * As `follow`, in larger batches up to `until`; what comes later is handed on as it comes. While one is worked on, what
- * comes after it is read already.
+ * As `follow`, in larger batches up to `until`; what comes later is handed on as it comes. While one is worked on, the
+ * next is gathered: stores that write need not wait for one that reads.
  */
 export async function* gathered(
   follow: Follow,
@@ -25,20 +25,24 @@ export async function* gathered(
 ): AsyncGenerator<Batch> {
   const over = new AbortController();
   const batches = follow({ ...options, signal: AbortSignal.any([options.signal, over.signal]) });
-  let gathering = new Gathering();
+  const gather = async (): Promise<Batch | undefined> => {
+    for (const gathering = new Gathering(); ; ) {
+      const { value: batch, done } = await batches.next();
+      if (done) return undefined;
+      gathering.add(batch);
+      const { events, position, caughtUp } = gathering;
+      const isThere = caughtUp || (position ?? -1n) >= until;
+      if (isThere || gathering.isMuch(most))
+        return { events, ...(position !== undefined && { position }), caughtUp };
+    }
+  };
   try {
-    for (let next = batches.next(); ; ) {
-      const { value: batch, done } = await next;
-      if (done) return;
-      next = batches.next();
+    let next = gather();
+    for (let batch = await next; batch && !options.signal.aborted; batch = await next) {
+      next = gather();
       // Told to whoever asks for it.
       next.catch(() => {});
-      gathering.add(batch);
-      const isThere = batch.caughtUp || (gathering.position ?? -1n) >= until;
-      if (!isThere && !gathering.isMuch(most)) continue;
-      const { events, position } = gathering;
-      gathering = new Gathering();
-      yield { events, ...(position !== undefined && { position }), caughtUp: batch.caughtUp };
+      yield batch;
     }
   } finally {
     // Otherwise what is read ahead would be waited for until something happens.
@@ -50,15 +54,17 @@ export async function* gathered(
 class Gathering {
   readonly events: RecordedEvent[] = [];
   position: Position | undefined;
+  caughtUp = false;
   #bytes = 0;
   readonly #begun = performance.now();
 
-  add({ events, position = this.position }: Batch) {
+  add({ events, position = this.position, caughtUp }: Batch) {
     for (const event of events) {
       this.events.push(event);
       this.#bytes += heldBytes(event.data);
     }
     this.position = position;
+    this.caughtUp = caughtUp;
   }
 
   isMuch({ events, bytes, ms }: Most): boolean {

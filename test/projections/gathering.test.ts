@@ -85,10 +85,11 @@ describe('batches that are gathered', () => {
     const batches = gather(5n, {}, failing);
     expect(positionsIn((await batches.next()).value)).to.deep.equal([10n]);
     expect(await rejection(batches.next())).to.have.property('message', 'gone');
-    world.put(10n);
-    const ended = all(gather(1000n));
-    await ended;
+    // Nothing more is begun by who was stopped, though it is here already.
+    world.put(10n, 20n);
+    const stopped = gather(1000n, { events: 1 });
+    expect(positionsIn((await stopped.next()).value)).to.deep.equal([10n]);
     world.stop.abort();
-    expect(await all(gather(1000n))).to.deep.equal([]);
+    expect(await all(stopped)).to.deep.equal([]);
   });
 });
