@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Transform } from 'node:stream';
-import type { AppendResult, AppendToStreamOptions, EventData, ResolvedEvent } from '@eventstore/db-client';
+import type { AppendResult, AppendToStreamOptions, EventData } from '@eventstore/db-client';
 
 // Required: of CommonJS that is imported Node first looks through all for names, and this is half a megabyte.
 import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
@@ -25,7 +25,6 @@ type Subscribe = InstanceType<typeof EventStoreDBClient>['subscribeToAll'];
 type Read = InstanceType<typeof EventStoreDBClient>['readStream'];
 type Reading = ReturnType<Connection['read']>;
 type ReadingConnection = Pick<Connection, 'read'>;
-type ReadEvent = InstanceType<typeof messages.ReadResp.ReadEvent>;
 
 const { path: READ, requestSerialize } = services.StreamsService.read;
 
@@ -41,9 +40,6 @@ const { path: APPEND } = services.StreamsService.batchAppend;
 /** A call whose requests are made by `appendRequest`. */
 const openAppends = (connection: Connection, ...how: Required<Parameters<Connection['batchAppend']>>) =>
   connection.makeBidiStreamRequest(APPEND, (request: Buffer) => request, readAppended, ...how);
-
-const resolved = (event: ResolvedEvent | ReadEvent) =>
-  'hasEvent' in event ? driver.convertGrpcEvent(event) : event;
 
 /** All appends of a connection go over one call, and its answers come in any order. */
 const calls = new WeakMap<Connection, Call | Promise<Call>>();
@@ -87,21 +83,12 @@ export class AppendingClient extends EventStoreDBClient {
 
   /** As the driver's, over the same call; events are read in fewer steps. */
   override subscribeToAll(...[options, readable]: Parameters<Subscribe>): ReturnType<Subscribe> {
-    const subscription = super.subscribeToAll.call(this.reading(), options, readable);
-    const converted = { convertGrpcEvent: (event: ResolvedEvent | ReadEvent) => resolved(event) };
-    return Object.assign(subscription, converted);
+    return passing(super.subscribeToAll.call(this.reading(), options, readable));
   }
 
   /** As the driver's; events are read in fewer steps. */
   override readStream(...[stream, options, readable]: Parameters<Read>): ReturnType<Read> {
-    const events = super.readStream.call(this.reading(), stream, options, readable) as ReturnType<Read> &
-      Transform;
-    const { _transform: converted } = events;
-    events._transform = (answer, encoding, done) =>
-      answer instanceof HeardEvent
-        ? done(null, answer.event)
-        : converted.call(events, answer, encoding, done);
-    return events;
+    return passing(super.readStream.call(this.reading(), stream, options, readable));
   }
 
   /** Rejects as the driver's does. What is appended goes in one message, and is answered as a whole. */
@@ -122,6 +109,15 @@ export class AppendingClient extends EventStoreDBClient {
       call.write(request);
     });
   }
+}
+
+/** Events that are read already pass at once: the driver looks at each for all else that it might be, in a promise. */
+function passing<Events extends object>(events: Events): Events {
+  const stream = events as unknown as Transform;
+  const { _transform: converted } = stream;
+  stream._transform = (answer, encoding, done) =>
+    answer instanceof HeardEvent ? done(null, answer.event) : converted.call(stream, answer, encoding, done);
+  return events;
 }
 
 /** A call whose answers are told to who waits for them; who waits for none when it ends is told so, too. */

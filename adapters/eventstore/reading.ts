@@ -14,14 +14,6 @@ type Answer = InstanceType<typeof messages.ReadResp>;
 /** In the place of the driver's message: an event that is read already. */
 export class HeardEvent {
   constructor(readonly event: ResolvedEvent) {}
-
-  hasEvent(): true {
-    return true;
-  }
-
-  getEvent(): ResolvedEvent {
-    return this.event;
-  }
 }
 
 /** For a call of `Streams/Read`. What is no plain event is the driver's to read. */
