@@ -51,6 +51,7 @@ describe('a live message', () => {
     });
     return {
       run,
+      mesh,
       live,
       came,
       repeated,
@@ -100,13 +101,28 @@ describe('a live message', () => {
     expect(south.repeated).to.deep.equal(['that bob is muted']);
   });
 
+  const head = { how: 'pass', roomId: 'ABC234', from: 'ann', to: 'bob' };
+
   it('comes from no node that says it is nowhere in the log', async () => {
-    const { south } = await two();
-    const { mesh } = await nodes.node('east');
-    const head = { how: 'tell', roomId: 'ABC234', from: 'ann', to: 'bob' };
+    const { north, south } = await two();
     for (const heard of ['', 'x', '-1', '1.5', '1'.repeat(21)])
-      expect(await mesh.ask('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(false);
+      expect(await north.mesh.ask('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(
+        false,
+      );
     expect(south.came).to.deep.equal([]);
+  });
+
+  it('is lost where too much waits already for its node to hear of the log, and nothing else is', async () => {
+    const { north, south } = await two([opened()]);
+    const body = 'x'.repeat(1024 * 1024);
+    for (const heard of [17n, 19n]) {
+      const said = { head: { ...head, heard: String(heard) }, body };
+      const asked = Array.from({ length: 9 }, (_, n) => north.mesh.ask('south', `${n}`, said));
+      expect(await Promise.race(asked), 'at once').to.equal(false);
+      south.knows(heard, together);
+      const came = await Promise.all(asked);
+      expect(came.filter((each) => each)).to.have.length(8);
+    }
   });
 
   it('holds up who passes it until there is room at the other node', async () => {

@@ -144,6 +144,9 @@ describe('channels', () => {
     from(createChannel('General', { members: [BOB] }))
       .when(updateChannel({ members: [CYD] }))
       .then({ type: 'ChannelUpdated', data: { ...changed, secret: {} } });
+    from(createChannel('General', { members: [BOB] }))
+      .when(updateChannel({ members: [BOB, CYD], topic: 'new' }))
+      .then({ type: 'ChannelUpdated', data: { ...changed, left: [], secret: { topic: 'new' } } });
     const { state } = run([
       createChannel('General', { members: [BOB], topic: 'old' }),
       updateChannel({ members: [CYD], topic: '' }),
