@@ -118,7 +118,7 @@ describe('a live message', () => {
     for (const heard of [17n, 19n]) {
       const said = { head: { ...head, heard: String(heard) }, body };
       const asked = Array.from({ length: 9 }, (_, n) => north.mesh.ask('south', `${n}`, said));
-      expect(await Promise.race(asked), 'at once').to.equal(false);
+      expect(await asked[8], 'at once').to.equal(false);
       south.knows(heard, together);
       const came = await Promise.all(asked);
       expect(came.filter((each) => each)).to.have.length(8);
