@@ -33,6 +33,7 @@ describe('the letters of the chat', () => {
   });
 
   it('let no link out of its quotes', () => {
-    expect(letterOf('magic-link', 'https://x/"><script>', 15, plain).html).not.to.contain('<script>');
+    const { html } = letterOf('magic-link', 'https://x/"><script>&', 15, plain);
+    expect(html).to.contain('href="https://x/&quot;&gt;&lt;script&gt;&amp;"').and.not.to.contain('<script>');
   });
 });
