@@ -9,6 +9,7 @@ import type { RecordedEvent } from '../../../application/ports.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { records } from '../../../projections/logs/records.js';
+import { BLOCK_INDEXES } from '../../../projections/logs/rows.js';
 import { filter, NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
 import { held, type IndexGround, requests, startIndexGround } from '../../support/record-index.js';
@@ -93,6 +94,28 @@ describe('the index of log records', function () {
     expect(await ground.kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
     const once = await ground.build(events);
     expect(await ground.rowsOf(once)).to.deep.equal(await ground.rowsOf(name));
+  });
+
+  it('gives its blocks in order, those that gather among those that are full, and finds them by indexes', async () => {
+    // Of the newest first, so that no order comes about by itself.
+    const own = (hour: number) =>
+      Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + hour * 3_600_000 + n, n }));
+    const all = [5, 3, 1, 4, 2].flatMap((hour) => [
+      { producerId: 'api', receivedAt: NOON, records: own(hour) },
+      { producerId: `web-${hour}`, receivedAt: NOON, records: own(hour + 0.5).slice(0, 50) },
+    ]);
+    const name = await ground.build(await ground.ingested(all, 10));
+    for (const order of ['asc', 'desc'] as const) {
+      const bounds: number[] = [];
+      for await (const { from, to } of ground.indexOf(name).blocks(EVERYTHING, order, unhurried))
+        bounds.push(order === 'asc' ? from : to);
+      expect(bounds).to.have.length(10);
+      const inOrder = bounds.toSorted((a, b) => (order === 'asc' ? a - b : b - a));
+      expect(bounds, order).to.deep.equal(inOrder);
+    }
+    const indexes = await ground.kernel.mongo.models.collection(`${name}.d20261121`).indexes();
+    const wanted = BLOCK_INDEXES.map((each) => each.name);
+    expect(indexes.map((each) => each.name)).to.include.members(wanted);
   });
 
   it('shows of a block that fills up meanwhile what was in it when it was asked for, and all of that', async () => {
