@@ -137,6 +137,16 @@ describe('an append of our own', () => {
       }
   });
 
+  it('is not done any more once its deadline has passed, and whenever it comes to its turn without one', async () => {
+    const late = await both(async (client, stream) =>
+      wordsOf(await rejection(client.appendToStream(stream, numbered(1), { deadline: -60_000 }))),
+    );
+    expect(late.ours).to.equal(late.theirs).and.to.include('DeadlineExceededError');
+    const stream = freshStream();
+    await own.appendToStream(stream, numbered(2), { deadline: Number.POSITIVE_INFINITY });
+    expect(await numbersOf(own.readStream(stream))).to.deep.equal([2]);
+  });
+
   it('is refused by a stream that is deleted, and where it is too large, in the words of the driver', async () => {
     const deleted = await both(async (client, stream) => {
       await client.appendToStream(stream, numbered(1));

@@ -114,6 +114,24 @@ describe('the expiry of log records', function () {
     expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
   });
 
+  it('lets scattered audit records go by their own time', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({ timestamp: NOON - n * DAY_MS, n }));
+    const received = { producerId: 'api', receivedAt: NOON + 60 * DAY_MS };
+    const records = [days, days.map((each) => ({ ...each, audit: true }))];
+    const events = await ground.ingested(records.map((some) => ({ ...received, records: some })));
+    const midnight = NOON - (NOON % DAY_MS);
+    for (const [kept, auditKept] of [
+      [50, 70],
+      [70, 50],
+    ] as const) {
+      const [before, auditBefore] = [midnight - kept * DAY_MS, midnight - auditKept * DAY_MS];
+      const name = await ground.build(events, [ground.recorded({ before, auditBefore }, 'RecordsExpired')]);
+      const left = async (audit: boolean) =>
+        (await foundIn(ground.indexOf(name), { fields: [], words: [], audit }, 'desc')).length;
+      expect([await left(false), await left(true)]).to.deep.equal([kept + 1, auditKept + 1]);
+    }
+  });
+
   it('marks the streams of a day piece by piece, each once: a store would not be done with all in one call', async () => {
     const keeping = { producerId: 'api', day: '20261121', audit: false };
     const rows = ground.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
