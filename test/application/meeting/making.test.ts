@@ -11,7 +11,8 @@ import { context } from '../../support/toys.js';
 
 /** Where so many rooms stand empty, `mine` of them made from here. */
 function house(latent: number, maxLatentRooms = 2, mine = 0, installation = randomBytes(32)) {
-  const kernel = memoryKernel({ ...memoryWorld(), installation }, [catalog]);
+  const world = { ...memoryWorld(), installation };
+  const kernel = memoryKernel(world, [catalog]);
   const census = createCensus([], 0n);
   const hashed: string[] = [];
   const spent: number[] = [];
@@ -45,6 +46,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
   return {
     rooms,
     census,
+    world,
     installation,
     make,
     hashed,
@@ -107,6 +109,15 @@ describe('a meeting room that is made again', () => {
     await make('two');
     await make('one');
     expect(census.latent()).to.equal(1);
+  });
+
+  it('gives its place back where it could not be made', async () => {
+    const { rooms, census, world } = house(0);
+    const failed = new Error('no key can be made');
+    world.keys.create = () => Promise.reject(failed);
+    const making = rooms.make({ roomId: 'ABC234' }, 'here', context('one'));
+    expect(await making.catch((error: unknown) => error)).to.equal(failed);
+    expect(census.latent()).to.equal(0);
   });
 });
 
