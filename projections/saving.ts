@@ -12,17 +12,20 @@ interface Saving {
   /** False when another one has moved them on since. */
   readonly advance: (positions: { readonly [collection: string]: Position }) => Promise<boolean>;
   readonly refused: () => void;
-  /** It is tried again. */
+  /** It is tried again, ever less often. */
   readonly failed: (error: unknown) => void;
 }
 
 const SAVE_MS = 50;
+/** Twice as long after each failure in a row, up to this. */
+const MOST_MS = 5000;
 
 /** Saves until it is ended, which saves once more. */
 export function keepSaved(targets: readonly Moving[], { advance, refused, failed }: Saving) {
   let saved = new Map<string, Position>();
   let saving: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let wait = SAVE_MS;
   let ended = false;
   const unsaved = () =>
     targets.filter(({ collection, position }) => position > (saved.get(collection) ?? 0n));
@@ -33,7 +36,9 @@ export function keepSaved(targets: readonly Moving[], { advance, refused, failed
     try {
       if (await advance(Object.fromEntries(moved))) saved = new Map(now);
       else refused();
+      wait = SAVE_MS;
     } catch (error) {
+      wait = Math.min(wait * 2, MOST_MS);
       failed(error);
     }
   }
@@ -45,7 +50,7 @@ export function keepSaved(targets: readonly Moving[], { advance, refused, failed
         timer = undefined;
         if (unsaved().length > 0) saveSoon();
       });
-    }, SAVE_MS);
+    }, wait);
   }
 
   for (const each of targets) each.moved = saveSoon;

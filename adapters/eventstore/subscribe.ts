@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
-import { readAll } from './asked.js';
+import { readAll, translated } from './asked.js';
 import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, START, streamNameFilter } from './driver.js';
 
@@ -35,7 +35,12 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, logger: L
         }
       } catch (error) {
         logger.warn(
-          { err: error, ...selection, position: String(position), retryMs: wait },
+          {
+            err: isAnswer(error) ? translated(error) : error,
+            ...selection,
+            position: String(position),
+            retryMs: wait,
+          },
           'subscription dropped',
         );
       }
@@ -44,6 +49,10 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, logger: L
     }
   };
 }
+
+/** Of gRPC: what the server said, or that it can't be reached. */
+const isAnswer = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number';
 
 async function* connect(
   client: EventStoreDBClient,

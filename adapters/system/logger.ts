@@ -1,6 +1,6 @@
 /** The log of the process: pino, one line of JSON about one thing, or the same for people on a terminal. */
 import { type DestinationStream, pino } from 'pino';
-import type { Logger } from '../../application/ports.js';
+import { type Logger, Unavailable } from '../../application/ports.js';
 import { MASK, maskCredentials } from './mask.js';
 import { prettyLine } from './pretty-line.js';
 
@@ -34,7 +34,7 @@ export function createLogger({ level, format, fields = {}, to }: LoggerOptions):
       base: fields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: serializeError },
+      serializers: { err: (error: unknown) => serializeError(error) },
       redact: {
         paths: SECRETS.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
         censor: MASK,
@@ -64,17 +64,23 @@ function whileRead(to: Output, tell: (lines: number) => void): DestinationStream
   };
 }
 
-/** Only what says what went wrong and where: drivers hang whole commands and documents on their errors. */
-function serializeError(error: unknown): object {
+/**
+ * Only what says what went wrong and where: drivers hang whole commands and documents on their errors. A store that is
+ * away is nothing unexpected: where in the program it was asked helps nobody, and everything asks it.
+ */
+function serializeError(error: unknown, isWithin = false): object {
   if (!(error instanceof Error)) return { message: 'a value was thrown that is no error' };
   const { name, message, stack, cause } = error;
+  const isExpected = isWithin || error instanceof Unavailable;
   const code = 'code' in error ? error.code : undefined;
   return {
     type: name,
     message: maskCredentials(message),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    ...(stack ? { stack: maskCredentials(stack) } : {}),
-    ...(cause instanceof Error ? { cause: serializeError(cause) } : {}),
-    ...(error instanceof AggregateError ? { errors: error.errors.map(serializeError) } : {}),
+    ...(stack && !isExpected ? { stack: maskCredentials(stack) } : {}),
+    ...(cause instanceof Error ? { cause: serializeError(cause, isExpected) } : {}),
+    ...(error instanceof AggregateError
+      ? { errors: error.errors.map((each) => serializeError(each, isExpected)) }
+      : {}),
   };
 }

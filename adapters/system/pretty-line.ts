@@ -16,9 +16,11 @@ export function prettyLine(json: string): string {
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
   const head = `${picocolors.dim(clock(time))} ${colour(String(level).padEnd(5))} ${safe(msg ?? '')}`;
   const line = rest.length > 0 ? `${head} ${picocolors.dim(rest.join(' '))}` : head;
-  return err ? `${line}\n${colour(indent(err.stack ?? err.message))}\n` : `${line}\n`;
+  return err ? `${line}\n${colour(indent(err.stack ?? saidBy(err)))}\n` : `${line}\n`;
 }
 
+const saidBy = ({ message, cause }: { message: string; cause?: { message: string } }) =>
+  cause ? `${message}: ${cause.message}` : message;
 const shown = (value: unknown) => safe(typeof value === 'string' ? value : JSON.stringify(value));
 const indent = (text: unknown) =>
   String(text)

@@ -29,7 +29,11 @@ export interface Leading {
   readonly leases: Leases;
   readonly lease: string;
   readonly lead: Lead;
-  /** Before it is tried again: after another one was found leading, after a failure, and after `lead` came to its end. */
+  /**
+   * Before it is tried again: after another one was found leading, after a failure, and after `lead` came to its end.
+   * Twice as long after each further failure in a row, up to 5 s: a store that refuses at once is not asked, and told
+   * of, all the time.
+   */
   readonly standbyMs: number;
   /** While it says no, the work is left to others. */
   readonly mayLead?: (() => boolean) | undefined;
@@ -38,7 +42,15 @@ export interface Leading {
   /** Told why leading ended, but not that the signal ended it. */
   readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
+  readonly time?: LeadingTime;
 }
+
+interface LeadingTime {
+  now(): number;
+  readonly pause: typeof pause;
+}
+
+const MOST_MS = 5000;
 
 /** Leads whenever nobody else does; settles when the signal has stopped it and the lease is given back. */
 export async function keepLeading({
@@ -50,14 +62,24 @@ export async function keepLeading({
   onStandby,
   onFailure,
   signal,
+  time = { now: () => performance.now(), pause },
 }: Leading): Promise<void> {
+  const most = Math.max(standbyMs, MOST_MS);
+  let wait = standbyMs;
   while (!signal.aborted) {
+    const begun = time.now();
+    let next = standbyMs;
     try {
       const held = mayLead() ? await whileHeld(leases, lease, signal, lead) : undefined;
       if (!held) onStandby?.();
+      wait = standbyMs;
     } catch (error) {
       if (!signal.aborted) onFailure(error);
+      // What went well until now has not failed in a row.
+      if (time.now() - begun > most) wait = standbyMs;
+      next = wait;
+      wait = Math.min(wait * 2, most);
     }
-    await pause(standbyMs, signal);
+    await time.pause(next, signal);
   }
 }

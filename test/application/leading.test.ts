@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/follow/leading.js';
 import { eventually } from '../support/condition.js';
+import { heldTime } from '../support/held-time.js';
 import { leasesInMemory } from '../support/ports.js';
 
 describe('leading', () => {
@@ -99,6 +100,46 @@ describe('leading', () => {
       expect(world.state.asked).to.be.at.most(asked + 1);
       may = true;
       await eventually(() => expect(led).to.equal(1));
+    });
+
+    it('is tried ever less often while it fails, up to every 5 s, and anew after it went well', async () => {
+      const time = heldTime();
+      const pauses: number[] = [];
+      let led = 0;
+      const work: Lead = async (_, stop) => {
+        led++;
+        if (led === 7) time.pass(5001);
+        if (led === 10) return;
+        if (led === 12) await until(stop);
+        throw new Error('refused');
+      };
+      const pause = async (ms: number) => {
+        pauses.push(ms);
+      };
+      lead(work, { standbyMs: 500, time: { ...time, pause } });
+      await eventually(() => led === 12);
+      expect(pauses.slice(0, 6)).to.deep.equal([500, 1000, 2000, 4000, 5000, 5000]);
+      // The seventh had led for a while; the tenth came to its end.
+      expect(pauses.slice(6)).to.deep.equal([500, 1000, 2000, 500, 500]);
+    });
+
+    it('waits no longer than it did while another one leads, though it failed before', async () => {
+      const pauses: number[] = [];
+      const acquire: Leading['leases']['acquire'] = async () => {
+        if (pauses.length < 3) throw new Error('MongoDB is away');
+        return undefined;
+      };
+      const pause = async (ms: number) => {
+        pauses.push(ms);
+        if (pauses.length === 5) end.abort();
+      };
+      lead(async () => {}, {
+        leases: { ...world.leases, acquire },
+        time: { now: () => 0, pause },
+        standbyMs: 500,
+      });
+      await running;
+      expect(pauses).to.deep.equal([500, 1000, 2000, 500, 500]);
     });
 
     it('says nothing of the end that it was told to come to', async () => {

@@ -1,7 +1,9 @@
 /** How far builds have come is saved when it has moved, and of those alone that have. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { keepSaved } from '../../projections/saving.js';
 import { eventually } from '../support/condition.js';
+import { holdTimers } from '../support/held-timers.js';
 
 describe('how far builds have come', () => {
   it('is saved of those alone that have moved, and of all of them again where it was not', async () => {
@@ -28,5 +30,37 @@ describe('how far builds have come', () => {
       { a: 3n, b: 3n },
     ]);
     expect(saved.slice(2).filter((each) => Object.keys(each).length > 0)).to.deep.equal([{ a: 4n }]);
+  });
+
+  it('is tried again ever less often, up to every 5 s, and soon again once it was', async () => {
+    const waits: number[] = [];
+    const asked = { collection: 'a', position: 3n, moved: () => {} };
+    const release = holdTimers({
+      after(ms, work) {
+        waits.push(ms);
+        setImmediate(work);
+        return () => {};
+      },
+    });
+    try {
+      let refused = 0;
+      const saving = keepSaved([asked], {
+        async advance() {
+          if (waits.length > 9) return true;
+          throw new Error('away');
+        },
+        refused: () => {},
+        failed: () => void refused++,
+      });
+      while (waits.length < 10) await nextTurn();
+      await nextTurn();
+      expect(refused).to.equal(9);
+      asked.position = 4n;
+      asked.moved();
+      await saving.end();
+    } finally {
+      release();
+    }
+    expect(waits).to.deep.equal([50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 50]);
   });
 });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { createClientAddress, isLoopback, networkOf } from '../../adapters/system/client-address.js';
 import { createLogger, type LoggerOptions } from '../../adapters/system/logger.js';
 import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
+import { Unavailable } from '../../application/ports.js';
 import { keepLines } from '../http/toy.js';
 import { heldTime } from '../support/held-time.js';
 
@@ -81,6 +82,31 @@ describe('the log', () => {
     expect(err).to.include({ type: 'Error', message: 'write failed', code: 11000 });
     expect(err.stack).to.include('process.test');
     expect(written[0]).not.to.include('s3cret');
+  });
+
+  it('writes of a store that is away what was said, and not where it was asked', () => {
+    const { logger, written } = logTo();
+    const several = new AggregateError(
+      [new Error('refused'), new Error('mongodb://ann:s3cret@host')],
+      'several',
+    );
+    const away = new Unavailable('MongoDB does not answer', {
+      cause: new Error('not now', { cause: several }),
+    });
+    logger.error({ err: away }, 'failed');
+    logger.error({ err: new Error('a bug', { cause: away }) }, 'failed');
+    const [{ err }, { err: bug }] = written.map((line) => JSON.parse(line));
+    expect(JSON.stringify(err)).not.to.match(/"stack"|s3cret/);
+    expect([err.message, err.cause.message, err.cause.cause.errors[0].message]).to.deep.equal([
+      'MongoDB does not answer',
+      'not now',
+      'refused',
+    ]);
+    expect(bug.stack).to.include('process.test');
+    expect(bug.cause).to.deep.equal(err);
+    const pretty = logTo({ format: 'pretty' });
+    pretty.logger.warn({ err: away }, 'failed');
+    expect(stripVTControlCharacters(pretty.written[0]!)).to.include('    MongoDB does not answer: not now\n');
   });
 
   it('writes what each of several errors says that were thrown as one', () => {

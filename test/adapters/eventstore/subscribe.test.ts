@@ -156,6 +156,12 @@ describe('following the log', () => {
       'dropped',
       (subscription: Subscription) => void subscription.emit('error', new Error('dropped')),
     ],
+    [
+      'is refused by the server',
+      'the event store is away',
+      (subscription: Subscription) =>
+        void subscription.emit('error', Object.assign(new Error('14 UNAVAILABLE'), { code: 14 })),
+    ],
     ['is ended by the server', CLOSED, (subscription: Subscription) => void subscription.end()],
     ['is closed', CLOSED, (subscription: Subscription) => void subscription.destroy()],
   ] as const) {
