@@ -36,8 +36,8 @@ export interface RingOptions {
 }
 
 export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item> {
-  let kept: Item[] = [];
-  /** Index of the oldest: those before it are gone, and cut off now and then. */
+  let kept: (Item | undefined)[] = [];
+  /** Index of the oldest: in the places before it there is nothing any more, and they are cut off now and then. */
   let first = 0;
   let bytes = 0;
   let horizon = most.from;
@@ -66,7 +66,7 @@ export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item>
       bytes += item.bytes;
       while (kept.length - first > most.items || (bytes > most.bytes && kept.length - first > 1)) {
         const gone = kept[first]!;
-        kept[first++] = item;
+        kept[first++] = undefined;
         bytes -= gone.bytes;
         horizon = gone.position;
       }
@@ -74,12 +74,12 @@ export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item>
     },
 
     after: (position) => kept[indexAfter(position)],
-    since: (position) => kept.slice(indexAfter(position)),
+    since: (position) => kept.slice(indexAfter(position)) as Item[],
 
     revise(change) {
-      kept = kept.slice(first).flatMap((item) => change(item) ?? []);
-      first = 0;
-      bytes = kept.reduce((sum, item) => sum + item.bytes, 0);
+      const changed = (kept.slice(first) as Item[]).flatMap((item) => change(item) ?? []);
+      [kept, first] = [changed, 0];
+      bytes = changed.reduce((sum, item) => sum + item.bytes, 0);
     },
 
     clear(upTo) {
