@@ -88,6 +88,26 @@ if (!process.env.EVENTSTORE_URL) {
       expect(reopened.nextExpectedRevision).equal(4n);
     });
 
+    it('leaves streams readable whose metadata shows more again, over a restart too', async () => {
+      const hiding = [{ maxCount: 3 }, { truncateBefore: 7 }, { maxAge: 1 }];
+      const streams = hiding.map((metadata) => ({ metadata, stream: freshStream() }));
+      for (const { stream, metadata } of streams) {
+        await store.client.appendToStream(stream, numberedFrom(0, 10));
+        await store.client.setStreamMetadata(stream, metadata);
+        await eventually(async () => (await numbersOf(store.client.readStream(stream))).length <= 3);
+      }
+      await scavenge(store.server.url);
+      for (const { stream } of streams) {
+        await store.client.setStreamMetadata(stream, {});
+        await store.client.appendToStream(stream, numbered(10), { expectedRevision: 9n });
+      }
+      const read = () => Promise.all(streams.map(({ stream }) => numbersOf(store.client.readStream(stream))));
+      const left = [[7, 8, 9, 10], [7, 8, 9, 10], [10]];
+      expect(await read()).deep.equal(left);
+      await store.server.embedded!.restart('SIGKILL');
+      expect(await read()).deep.equal(left);
+    });
+
     it('remembers the last revision of a stream that it has emptied, over a restart too', async () => {
       const [aged, cut] = [freshStream(), freshStream()];
       // The first by age, the second by what may be read; both said before there was anything.

@@ -139,7 +139,7 @@ function describe(
   const described = log.streams.written(name) ?? log.streams.create(name);
   const reopens = described.truncateBefore === SOFT_DELETED;
   const json = last.contentType.equals(JSON_TYPE) ? last.data : NOTHING;
-  log.streams.put({ ...described, ...parseRetention(json) });
+  log.streams.put(under(json, described));
   if (reopens) writeMetadata(log, name, reopened(json, described.lastRevision + 1), now);
 }
 
@@ -150,8 +150,16 @@ export function writeMetadata(log: EventLog, name: string, data: Buffer, now: nu
   const metastream = streams.written(metastreamOf(name)) ?? streams.create(metastreamOf(name));
   const written = log.write(metastream, systemEvent('$metadata', data), now);
   streams.put(written.stream);
-  streams.put({ ...described, ...parseRetention(data) });
+  streams.put(under(data, described));
   return written.position;
+}
+
+/** The stream with other metadata. Of what that shows again a scavenge may have taken some away. */
+function under(metadata: Buffer, stream: StreamState): StreamState {
+  const next = { ...stream, ...parseRetention(metadata) };
+  const showsMore =
+    floorOf(next) < floorOf(stream) || (stream.maxAge !== undefined && next.maxAge === undefined);
+  return { ...next, wasHidden: stream.wasHidden || showsMore };
 }
 
 /** An event of the server's own, JSON unless empty. */

@@ -27,9 +27,9 @@ export const floorOf = (stream: StreamState): number =>
 export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
   const first = Math.max(from, floorOf(stream));
   const read = readWritten(log, stream, first, limit, oldestOf(stream));
-  // Where the metadata hides nothing, a scavenge has taken nothing away.
+  // Where the metadata never hid anything, a scavenge has taken nothing away.
   const [record] = read.records;
-  if (stream.truncateBefore === 0 && first <= stream.lastRevision)
+  if (stream.truncateBefore === 0 && !stream.wasHidden && first <= stream.lastRevision)
     requireNext(stream, first, record ? revisionOf(record) : -1);
   return read;
 }

@@ -18,6 +18,8 @@ export interface StreamState extends Retention {
   /** -1 for a stream that has metadata only. */
   readonly lastRevision: number;
   readonly tombstoned: boolean;
+  /** Whether its metadata has ever hidden what it no longer hides: the beginning may be gone by a scavenge. */
+  readonly wasHidden: boolean;
 }
 
 export interface Streams {
@@ -110,6 +112,7 @@ export function openStreams(store: Store): Streams {
         category: numberOfCategory(name),
         lastRevision: -1,
         tombstoned: false,
+        wasHidden: false,
         ...initialRetention(name),
       };
     },
@@ -170,6 +173,8 @@ function readNumber(key: Buffer, value: Buffer): number {
 }
 
 const STATE_BYTES = 41;
+const TOMBSTONED = 1;
+const WAS_HIDDEN = 2;
 
 function encodeState(state: StreamState): Buffer {
   const bytes = Buffer.allocUnsafe(STATE_BYTES);
@@ -179,7 +184,7 @@ function encodeState(state: StreamState): Buffer {
   bytes.writeDoubleLE(state.truncateBefore, 16);
   bytes.writeDoubleLE(state.maxCount ?? NO_LIMIT, 24);
   bytes.writeDoubleLE(state.maxAge ?? NO_LIMIT, 32);
-  bytes.writeUInt8(state.tombstoned ? 1 : 0, 40);
+  bytes.writeUInt8(state.tombstoned ? TOMBSTONED : state.wasHidden ? WAS_HIDDEN : 0, 40);
   return bytes;
 }
 
@@ -192,6 +197,7 @@ function decodeState(name: string, bytes: Buffer): StreamState {
     truncateBefore: bytes.readDoubleLE(16),
     maxCount: bytes.readDoubleLE(24) || undefined,
     maxAge: bytes.readDoubleLE(32) || undefined,
-    tombstoned: bytes.readUInt8(40) === 1,
+    tombstoned: bytes.readUInt8(40) === TOMBSTONED,
+    wasHidden: bytes.readUInt8(40) === WAS_HIDDEN,
   };
 }
