@@ -1,0 +1,51 @@
+/** Whose connection is gone leaves the room, also where the log does not answer at first. */
+import { expect } from 'chai';
+import type { Handle } from '../../../application/command/handle.js';
+import { createInside } from '../../../application/meeting/inside.js';
+import { roomKind } from '../../../application/meeting/kinds.js';
+import { Unavailable } from '../../../application/ports.js';
+import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
+import { roomStream } from '../../../domain/meeting/state.js';
+import { heldTime } from '../../support/held-time.js';
+import { joinRoom, meetingId, openRoom, roomId } from '../../support/meeting.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { context } from '../../support/toys.js';
+
+describe('somebody whose connection is gone', () => {
+  /** A room with ada and bob in it, and how bob leaves when the first attempt ends like this. */
+  async function roomWhere(first: Error) {
+    const clock = heldTime();
+    const kernel = memoryKernel(memoryWorld(), [catalog], clock);
+    await kernel.vault.create(meetingSubject({ meetingId }));
+    const stream = roomStream(roomId);
+    for (const command of [openRoom(), joinRoom('ada'), joinRoom('bob')])
+      await kernel.handle(roomKind, stream, command, context());
+    let attempts = 0;
+    const handle: Handle = async (...args) => {
+      if (attempts++ === 0) throw first;
+      return kernel.handle(...args);
+    };
+    const told: string[] = [];
+    const tell = (level: string) => () => void told.push(level);
+    const logger = { debug() {}, info() {}, warn: tell('warn'), error: tell('error') };
+    const inside = createInside({ handle, clock, logger, signal: new AbortController().signal });
+    return {
+      told,
+      depart: () =>
+        inside.depart({ roomId, participantId: 'bob', seat: { id: 'seat-of-bob' } }, () => context()),
+      people: async () => (await kernel.streams.load(roomKind, stream)).state.people.map(({ id }) => id),
+    };
+  }
+
+  it('leaves once the log answers again, which is warned of', async () => {
+    const { depart, people, told } = await roomWhere(new Unavailable('for a moment'));
+    await depart();
+    expect([await people(), told]).to.deep.equal([['ada'], ['warn']]);
+  });
+
+  it('is told of as an error where trying again would be of no use, and is not tried for ever', async () => {
+    const { depart, people, told } = await roomWhere(new Error('a fault of the program'));
+    await depart();
+    expect([await people(), told]).to.deep.equal([['ada', 'bob'], ['error']]);
+  });
+});
