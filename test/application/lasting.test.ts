@@ -78,6 +78,18 @@ describe('a clock that leaps ahead together with that of the store', () => {
     expect(await lasting.certain()).to.equal(wall.now());
   });
 
+  it('is not believed before that has lasted, though somebody asked while no time was certain', async () => {
+    const { begin, wall, state } = onOneMachine();
+    const lasting = begin();
+    await lasting.certain();
+    wall.pass(LEAP_MS + 1);
+    state.isCertain = false;
+    expect(await lasting.certain()).to.equal(undefined);
+    state.isCertain = true;
+    expect(await lasting.certain()).to.equal(undefined);
+    expect(lasting.waitsMs()).to.equal(LASTS_MS);
+  });
+
   it('is believed within a day by a machine that runs for forty minutes', async () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().certain();

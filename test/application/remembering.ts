@@ -7,7 +7,7 @@ import { Unavailable } from '../../application/ports.js';
 import { commandsOf } from '../support/commands.js';
 import { eventually } from '../support/condition.js';
 import { box, context } from '../support/toys.js';
-import { boxOf, countingReads, freshNode, LIMIT, newestOf } from './boxes.js';
+import { boxOf, countingReads, fill, freshNode, LIMIT, newestOf } from './boxes.js';
 import type { Road, StartRoads } from './road.js';
 
 const held = ({ caches }: Pick<Streams, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
@@ -85,6 +85,27 @@ export function rememberingStreams(start: StartRoads) {
     expect((await first).revision).to.equal(99);
     await fresh().handle(box, stream, erase, erasing);
     expect((await streams.load(box, stream)).revision).to.equal(100);
+  });
+
+  it('are read on once the live feed shows what another node appended, and not for what is known', async () => {
+    const { log, reads } = counting();
+    const { streams } = freshNode({ log, reveal: kernel.reveal });
+    const stream = await fullBox(3);
+    const older = await streams.load(box, stream);
+    const first = await lastOf(stream);
+    streams.observe(first);
+    expect(streams.known(box, stream)).to.equal(older);
+    await fill(kernel, stream, 2, 2);
+    streams.observe(await lastOf(stream));
+    // Heard of later, as of a slower feed.
+    streams.observe(first);
+    expect(streams.known(box, stream)).to.equal(undefined);
+    const newer = await streams.load(box, stream);
+    expect(newer.revision).to.equal(4);
+    const before = reads();
+    streams.remember(stream, older);
+    expect(await streams.load(box, stream)).to.equal(newer);
+    expect(reads()).to.equal(before);
   });
 
   it('are not remembered when they were erased while they were read', async () => {

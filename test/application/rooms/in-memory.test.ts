@@ -54,7 +54,9 @@ describe('in memory, a room', () => {
     expect(done(await nodes.other.commands.create(ada, HOUR, how))).to.deep.equal(first);
     expect(spent).to.equal(1);
     expect(await create()).to.not.include({ roomId: first.body.roomId });
-    nodes.now += HOUR;
+    nodes.now = NOON + HOUR - 1;
+    expect(done(await nodes.one.commands.create(ada, HOUR, how))).to.deep.equal(first);
+    nodes.now = NOON + HOUR;
     expect(await nodes.one.commands.create(ada, HOUR, how)).to.include({ rejected: notFound });
   });
 
