@@ -2,6 +2,7 @@
 import { type AuditEvent, auditStream } from '../../domain/chat/audit.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
+import { jsonList } from '../json-list.js';
 import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
 import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import { auditKind } from './kinds.js';
@@ -39,6 +40,15 @@ export interface Wanted {
   readonly action?: string;
 }
 
+/** Once told, they may be read once. */
+export interface Entries extends Reflected {
+  /** JSON: `{entries: [AuditEntry]}`, newest first. However many there are, a few of them are in hand. */
+  pieces(): AsyncGenerator<string>;
+}
+
+/** Rows in hand at once: one may be of half a megabyte, of all who came into a channel, and readers may be slow. */
+export const AUDIT_PAGE = 20;
+
 const unknownBefore: Rejection = {
   rejected: 'chat/unknown-before',
   kind: 'invalid',
@@ -56,20 +66,33 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   }
 
   /** Newest first. */
-  async function list(
-    { limit, before, action }: Wanted,
-    seen?: Position,
-  ): Promise<(Reflected & { readonly body: { readonly entries: readonly AuditEntry[] } }) | Rejection> {
+  async function list({ limit, before, action }: Wanted, seen?: Position): Promise<Entries | Rejection> {
     const reflected = await reflecting(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
     const end = before === undefined ? undefined : await positionOf(before);
     if (before !== undefined && end === undefined) return unknownBefore;
-    const filter = {
-      ...(action !== undefined && { action }),
-      at: end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end },
+    const filter = action === undefined ? {} : { action };
+    const first = await pageOf(filter, limit, end);
+    return { ...showing(reflected, first), pieces: () => pieces(pages(filter, limit, first)) };
+  }
+
+  /** Those of before a position, or the newest. */
+  const pageOf = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
+    const at = end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end };
+    const query = {
+      filter: { ...filter, at },
+      sort: { at: -1 as const },
+      limit: Math.min(limit, AUDIT_PAGE),
     };
-    const found = await rows.find<AuditRow>('chat.audit', { filter, sort: { at: -1 }, limit });
-    const entries = await Promise.all(found.map((each) => entryOf(vault, each)));
-    return { body: { entries }, ...showing(reflected, found) };
+    return rows.find<AuditRow>('chat.audit', query);
+  };
+
+  async function* pages(filter: object, limit: number, first: readonly AuditRow[]) {
+    let left = limit;
+    for (let page = first; page.length > 0; page = await pageOf(filter, left, page.at(-1)!.at.toBigInt())) {
+      yield await Promise.all(page.map((each) => entryOf(vault, each)));
+      left -= page.length;
+      if (left === 0 || page.length < AUDIT_PAGE) return;
+    }
   }
 
   async function positionOf(id: string): Promise<Position | undefined> {
@@ -78,6 +101,11 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   }
 
   return { note, list };
+}
+
+async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
+  yield* jsonList('{"entries":', pages);
+  yield '}';
 }
 
 /** Texts that nobody can read any more are left out. */

@@ -7,7 +7,7 @@ import { webhooksOf } from '../../domain/chat/webhooks.js';
 import type { Streams } from '../command/streams.js';
 import { jsonList } from '../json-list.js';
 import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
-import { type Audit, type AuditRow, entryOf } from './audit.js';
+import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit.js';
 import { channelsKind, rosterKind, serverKind } from './kinds.js';
 import type { MessageRow, Opened, ReplyRow } from './opened.js';
 import { userView } from './user-view.js';
@@ -117,7 +117,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   }
 
   async function* auditLog() {
-    for await (const page of inOrder<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt()))
+    for await (const page of inOrder<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt(), AUDIT_PAGE))
       yield await Promise.all(page.map((each) => entryOf(vault, each)));
   }
 
@@ -127,13 +127,14 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
     filter: object,
     by: string,
     at: (row: Row) => bigint | string,
+    limit = PAGE,
   ): AsyncGenerator<readonly Row[]> {
     for (let after: bigint | string | undefined; ; ) {
       const from: object = after === undefined ? { $gt: by === '_id' ? '' : 0n } : { $gt: after };
-      const query = { filter: { ...filter, [by]: from }, sort: { [by]: 1 as const }, limit: PAGE };
+      const query = { filter: { ...filter, [by]: from }, sort: { [by]: 1 as const }, limit };
       const page = await rows.find<Row>(projection, query);
       if (page.length > 0) yield page;
-      if (page.length < PAGE) return;
+      if (page.length < limit) return;
       after = at(page.at(-1)!);
     }
   }

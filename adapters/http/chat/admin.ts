@@ -1,19 +1,21 @@
 /** The routes of administration: the audit log, and all that there is. */
+import type { Budget } from '../../../application/budget.js';
 import type { Audit } from '../../../application/chat/audit.js';
 import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { encoded, inPieces } from '../kernel/answer.js';
-import { listed } from '../kernel/listed.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
+import { sendPieces } from './downloads.js';
 import { text, time } from './schemas.js';
 
 export interface AdminDeps {
   readonly doors: Doors;
   readonly audit: Audit;
   readonly exported: Export;
+  readonly downloads: Budget;
 }
 
 const auditEntry = object({
@@ -40,11 +42,12 @@ const exportedAll = object({
 
 const tags = ['administration'];
 
-export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Route[] => [
+export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/admin/audit-log',
     summary: 'What admins did, and what was done to what is others’, the newest first',
+    description: 'Streamed: an entry may name all who came into a channel.',
     tags,
     security: 'access',
     query: {
@@ -61,11 +64,9 @@ export const adminRoutes = ({ doors, audit, exported }: AdminDeps): readonly Rou
       403: { description: 'The caller is no admin' },
     },
     admit: doors.admin,
-    async handle({ query, ifPosition }) {
-      const found = await audit.list(query, ifPosition);
-      if (isRejection(found)) return found;
-      const { body, ...reflected } = found;
-      return listed('entries', body.entries, reflected);
+    async handle(request, { userId }) {
+      const found = await audit.list(request.query, request.ifPosition);
+      return isRejection(found) ? found : sendPieces(request, found, downloads, userId);
     },
   }),
   route({

@@ -2,7 +2,7 @@
 import type { Budget } from '../../../application/budget.js';
 import type { Download } from '../../../application/chat/files.js';
 import { NotStored } from '../../../application/files/store.js';
-import type { Position } from '../../../application/ports.js';
+import type { Reflected } from '../../../application/reflecting.js';
 import { fileNotFound } from '../../../domain/chat/file.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { type Answer, encoded, inPieces, type Reply } from '../kernel/answer.js';
@@ -60,24 +60,23 @@ export async function send(
 const PIECES_COST = 8;
 
 /** JSON that is made as it is read, of what stands in the log at a position. */
-export interface Pieces {
-  readonly position: Position;
+export interface Pieces extends Reflected {
   pieces(): AsyncIterable<string>;
 }
 
 /** Sends it; `budget` counts what is under way. */
 export async function sendPieces(
   { method, signal }: Pick<Request, 'method' | 'signal'>,
-  { position, pieces }: Pieces,
+  { pieces, ...reflected }: Pieces,
   budget: Budget,
   whose: string,
 ): Promise<Reply | Problem> {
-  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), position };
+  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), ...reflected };
   const held = budget.hold(whose);
   const lack = held.take(PIECES_COST);
   if (lack) return overBudget(lack);
   const content = await begun(encoded(pieces()), held.release, signal);
-  return { ...inPieces(() => content), position };
+  return { ...inPieces(() => content), ...reflected };
 }
 
 /**

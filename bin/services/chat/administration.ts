@@ -24,7 +24,7 @@ export interface AdministrationContext {
   readonly doors: Doors;
   readonly audit: Audit;
   readonly logger: Logger;
-  readonly talk: Pick<Talk, 'messages' | 'opened'>;
+  readonly talk: Pick<Talk, 'messages' | 'opened' | 'downloads'>;
 }
 
 export function createAdministration({
@@ -44,7 +44,7 @@ export function createAdministration({
       ...serverRoutes({ doors, server: createServer(ports) }),
       ...webhookRoutes({ doors, webhooks: createWebhooks(ports) }),
       ...presenceRoutes({ doors, presence }),
-      ...adminRoutes({ doors, audit, exported: createExport(ports) }),
+      ...adminRoutes({ doors, audit, exported: createExport(ports), downloads: talk.downloads }),
     ],
   };
 }

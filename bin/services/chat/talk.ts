@@ -86,6 +86,7 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     reactions: [forgetMessages(ports), eraseChannels(ports), ...tending.reactions],
     periodic: tending.periodic,
     budgets: Object.values(budgets),
+    downloads: budgets.downloads,
     routes: [
       ...channelRoutes({ doors, channels, quotas }),
       ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads }),

@@ -124,6 +124,22 @@ describe('the audit log of the chat', function () {
     expect((await ask(chat.bases[1]!, 'GET', '/admin/audit-log', there)).body.entries).to.deep.equal(all);
   });
 
+  it('is streamed when it is long, each entry once and no more than are asked for', async () => {
+    for (let n = 0; n < 50; n++)
+      await admin('PUT', `/users/${bob.id}/role`, { role: n % 2 ? 'user' : 'admin' });
+    const all = await entries('?limit=1000');
+    expect(all.length).to.be.greaterThan(50);
+    const paged: Entry[] = [];
+    for (let before = ''; paged.length < all.length; before = `&before=${paged.at(-1)!.id}`)
+      paged.push(...(await entries(`?limit=1${before}`)));
+    expect(all).to.deep.equal(paged);
+    for (const limit of [19, 20, 21, 40, 47])
+      expect(await entries(`?limit=${limit}`)).to.deep.equal(all.slice(0, limit));
+    const roles = all.filter(({ action }) => action === 'user.change-role');
+    const older = `?action=user.change-role&limit=45&before=${roles[0]!.id}`;
+    expect(await entries(older)).to.deep.equal(roles.slice(1, 46));
+  });
+
   it('refuses what is no page, and everybody who is no admin', async () => {
     for (const wrong of ['?limit=0', '?limit=x', '?limit=-1', '?limit=1.5', '?before=unknown'])
       expect((await query(wrong)).status, wrong).to.equal(400);
