@@ -13,9 +13,8 @@ const LONG_AT_ONCE = 1;
 const MOST_LONG_WAITING = 200;
 
 /**
- * Runs what makes a page of up to `limit` messages when it is its turn: by turns for each of those it
- * is made for, such as a channel. Rejects with `Unavailable`
- * when too many wait. What is to be waited for, such as rows that are behind, has been waited for before.
+ * Runs what makes a page of up to `limit` messages when it is its turn: by turns for each of those who ask. Rejects with
+ * `Unavailable` when too many wait. What is to be waited for, such as rows that are behind, has been waited for before.
  */
 export type PageTurns = <Made>(limit: number, whose: string, make: () => Promise<Made>) => Promise<Made>;
 

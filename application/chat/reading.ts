@@ -4,7 +4,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { Position } from '../ports.js';
 import { later, type Reflected } from '../reflecting.js';
-import type { ChatAdmission } from './admission.js';
+import type { Caller, ChatAdmission } from './admission.js';
 import { type HotPages, KEPT } from './hot.js';
 import type { OlderPages, OlderRange } from './older.js';
 import { createPageTurns } from './page-turns.js';
@@ -25,6 +25,9 @@ export interface Shown extends Reflected {
   readonly json: string | Uint8Array;
 }
 
+/** Who is shown it: of all who ask each has their turn. */
+type Asking = Pick<Caller, 'userId'>;
+
 /** Pins of a channel that are shown: the newest. */
 const MOST_PINS = 500;
 
@@ -41,19 +44,24 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   const isHeard = async (channelId: string, seen: Position) =>
     seen <= hot.heard() && (await hot.hears(acknowledged.latest(channelId)));
 
-  async function messages(channelId: string, range: Range, seen = 0n): Promise<Shown | Rejection> {
+  async function messages(
+    by: Asking,
+    channelId: string,
+    range: Range,
+    seen = 0n,
+  ): Promise<Shown | Rejection> {
     const { limit, before } = range;
-    if (before !== undefined) return olderMessages(channelId, { limit, before }, seen);
+    if (before !== undefined) return olderMessages(by, channelId, { limit, before }, seen);
     const isHot = limit <= KEPT && (await isHeard(channelId, seen));
     const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
     if (shown) return shown;
     const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
     // A page that is not all that was heard is not kept.
     if (limit > KEPT || reflected.consistency)
-      return inTurn(limit, channelId, async () =>
+      return inTurn(limit, by.userId, async () =>
         asRead(await pages.messages(channelId, range, reflected), seen),
       );
-    return inTurn(limit, channelId, async () => {
+    return inTurn(limit, by.userId, async () => {
       // Who was waited for may have read it.
       const filled = isHot ? await hotMessages(channelId, limit, seen) : undefined;
       if (filled) return filled;
@@ -69,6 +77,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   }
 
   async function olderMessages(
+    by: Asking,
     channelId: string,
     range: OlderRange,
     seen: Position,
@@ -78,7 +87,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
       if (json !== undefined) return { json, position: hot.heard() };
     }
     const reflected = await pages.owed('chat.messages', channelId, seen);
-    return inTurn(range.limit, channelId, async () => {
+    return inTurn(range.limit, by.userId, async () => {
       const end = older.placeOf(channelId, range.before);
       const page = await pages.messages(channelId, { ...range, end }, reflected);
       if ('rejected' in page) return page;
@@ -98,11 +107,11 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     };
   }
 
-  async function pins(channelId: string, seen = 0n): Promise<Shown | Rejection> {
+  async function pins(by: Asking, channelId: string, seen = 0n): Promise<Shown | Rejection> {
     const reflected = await pages.owed('chat.messages', channelId, seen);
     /** Undefined where there are more. */
     const upTo = (limit: number) =>
-      inTurn(limit, channelId, async () => {
+      inTurn(limit, by.userId, async () => {
         const page = await pages.pins(channelId, limit, reflected);
         return limit < MOST_PINS && page.found.length === limit ? undefined : asRead(page, seen);
       });
@@ -110,13 +119,14 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   }
 
   async function replies(
+    by: Asking,
     channelId: string,
     threadId: string,
     range: Range,
     seen?: Position,
   ): Promise<Shown | Rejection> {
     const reflected = await pages.owed('chat.replies', channelId, seen);
-    return inTurn(range.limit, channelId, async () => {
+    return inTurn(range.limit, by.userId, async () => {
       const page = await pages.replies(channelId, threadId, range, reflected);
       if ('rejected' in page) return page;
       const { replies: found, ...shown } = page;

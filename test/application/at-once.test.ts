@@ -57,4 +57,22 @@ describe('costly work', () => {
     for (const { end } of pieces) end();
     await Promise.all(all);
   });
+
+  it('is refused to whoever waits for most of it where too much waits, and not to others', async () => {
+    const first = piece();
+    const inTurn = createAtOnce('it', 1, 3);
+    const done: string[] = [];
+    const ask = (whose: string) =>
+      inTurn(async () => void done.push(whose), whose).catch((error: unknown) => {
+        expect(error).to.be.instanceOf(Unavailable);
+        done.push(`not ${whose}`);
+      });
+    const begun = inTurn(first.work, 'greedy');
+    const all = ['greedy', 'greedy', 'greedy', 'greedy', 'ann', 'ben', 'greedy', 'ann'].map(ask);
+    await settled();
+    expect(done).to.have.members(['not greedy', 'not greedy', 'not greedy', 'not greedy', 'not ann']);
+    first.end();
+    await Promise.all([begun, ...all]);
+    expect(done.slice(5)).to.deep.equal(['greedy', 'ann', 'ben']);
+  });
 });

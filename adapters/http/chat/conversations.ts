@@ -84,7 +84,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     admit: doors.user,
     async handle(request, caller) {
       const place = await places.conversation(caller, request.params.conversationId, request.ifPosition);
-      return pageOf(reading, place, request);
+      return pageOf(reading, place, request, caller);
     },
   });
 

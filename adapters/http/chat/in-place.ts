@@ -19,9 +19,10 @@ export async function pageOf(
   reading: Reading,
   place: Place | Rejection,
   { query, ifPosition }: Pick<Request<unknown, Range>, 'query' | 'ifPosition'>,
+  caller: Caller,
 ): Promise<Answer> {
   if ('rejected' in place) return place;
-  return asJson(await reading.messages(place.id, query, ifPosition));
+  return asJson(await reading.messages(caller, place.id, query, ifPosition));
 }
 
 export function asJson(shown: Shown | Rejection): Answer {

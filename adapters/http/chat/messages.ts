@@ -51,7 +51,7 @@ export function messageRoutes({
     admit: doors.user,
     async handle(request, caller) {
       const place = await places.channel(caller, request.params.channelId, request.ifPosition);
-      return pageOf(reading, place, request);
+      return pageOf(reading, place, request, caller);
     },
   });
 
@@ -83,7 +83,7 @@ export function messageRoutes({
     admit: doors.user,
     async handle({ params: { channelId }, ifPosition }, caller) {
       const place = await places.channel(caller, channelId, ifPosition);
-      return 'rejected' in place ? place : asJson(await reading.pins(channelId, ifPosition));
+      return 'rejected' in place ? place : asJson(await reading.pins(caller, channelId, ifPosition));
     },
   });
 

@@ -33,7 +33,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     async handle({ params: { messageId }, query, ifPosition }, caller) {
       const parent = await replies.parent(caller, messageId, ifPosition);
       if ('rejected' in parent) return parent;
-      return asJson(await reading.replies(parent.channelId, messageId, query, ifPosition));
+      return asJson(await reading.replies(caller, parent.channelId, messageId, query, ifPosition));
     },
   });
 

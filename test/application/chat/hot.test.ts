@@ -10,7 +10,7 @@ import { messageView } from '../../../application/chat/views.js';
 import { roster } from '../../../domain/chat/roster.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
-import { accepted, type ChatNode, startChatNode } from './node.js';
+import { accepted, type ChatNode, somebody, startChatNode } from './node.js';
 
 const plain = (id: string, content = '') => ({
   id,
@@ -49,7 +49,7 @@ describe('the newest messages of a channel', function () {
   const post = async (at: string, content: string, who = people[0]!) =>
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
   const shown = async (at: string, limit = 50) =>
-    JSON.parse(String(accepted(await node.reading.messages(at, { limit })).json)).messages;
+    JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit })).json)).messages;
   const contents = async (at: string, limit = 50) =>
     (await shown(at, limit)).map(({ content }: { content: string }) => content);
 
@@ -130,7 +130,7 @@ describe('the newest messages of a channel', function () {
     await post(at, 'hello');
     await shown(at);
     const { position } = accepted(await node.channels.remove(people[0]!, at, context()));
-    const messages = accepted(await node.reading.messages(at, { limit: 50 }, position));
+    const messages = accepted(await node.reading.messages(somebody, at, { limit: 50 }, position));
     expect(String(messages.json)).not.to.include('hello');
   });
 
@@ -141,7 +141,7 @@ describe('the newest messages of a channel', function () {
       const { body } = accepted(await deaf.channels.create(ada, { name: randomUUID() }, context()));
       const { id } = body.channel;
       const read = async () =>
-        JSON.parse(String(accepted(await deaf.reading.messages(id, { limit: 50 })).json)).messages;
+        JSON.parse(String(accepted(await deaf.reading.messages(somebody, id, { limit: 50 })).json)).messages;
       expect(await read()).to.deep.equal([]);
       accepted(await deaf.messages.post(ada, id, { content: 'hello' }, context()));
       expect(await read()).to.have.length(1);

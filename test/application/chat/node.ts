@@ -14,6 +14,9 @@ import { quiet, type Servers } from '../../support/engines.js';
 import { project } from '../../support/projector.js';
 import { context } from '../../support/toys.js';
 
+/** Who reads, where it does not matter who. */
+export const somebody = { userId: 'somebody' };
+
 export type ChatNode = Awaited<ReturnType<typeof startChatNode>>;
 
 /** `between` stands between what the node does and the log. Reactions run where it is asked for; rows may stay behind. */

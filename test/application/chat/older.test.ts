@@ -9,7 +9,7 @@ import { ROSTER, roster } from '../../../domain/chat/roster.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { project } from '../../support/projector.js';
 import { context } from '../../support/toys.js';
-import { accepted, type ChatNode, startChatNode } from './node.js';
+import { accepted, type ChatNode, somebody, startChatNode } from './node.js';
 
 describe('pages of older messages', function () {
   this.timeout(60_000);
@@ -40,7 +40,7 @@ describe('pages of older messages', function () {
   });
 
   const shown = async (before: string, limit = 2) =>
-    JSON.parse(String(accepted(await node.reading.messages(at, { limit, before })).json)).messages;
+    JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit, before })).json)).messages;
   const contents = async (before: string, limit = 2): Promise<string[]> =>
     (await shown(before, limit)).map(({ content }: { content: string }) => content);
 
@@ -73,8 +73,8 @@ describe('pages of older messages', function () {
     expect(await contents(ids[1]!)).to.deep.equal(['one']);
     accepted(await node.messages.remove(ada, ids[1]!, context()));
     const refused = { rejected: 'chat/unknown-before' };
-    expect(await node.reading.messages(at, { limit: 2, before: ids[1]! })).to.include(refused);
-    expect(await node.reading.messages(at, { limit: 3, before: ids[1]! })).to.include(refused);
+    expect(await node.reading.messages(somebody, at, { limit: 2, before: ids[1]! })).to.include(refused);
+    expect(await node.reading.messages(somebody, at, { limit: 3, before: ids[1]! })).to.include(refused);
   });
 
   it('are read on from where one began with a single look at the rows', async () => {
@@ -118,14 +118,14 @@ describe('pages of older messages', function () {
       const post = async (content: string) =>
         accepted(await writing.messages.post(eve, place, { content }, context())).body.message.id;
       const first = await post('first');
-      expect(accepted(await writing.reading.messages(place, { limit: 5 }))).not.to.have.property(
+      expect(accepted(await writing.reading.messages(somebody, place, { limit: 5 }))).not.to.have.property(
         'consistency',
       );
       stops[0].abort();
       await projectors[0]?.stopped;
       const second = await post('second');
       const asked = reading.finds();
-      const page = reading.reading.messages(place, { limit: 5, before: second });
+      const page = reading.reading.messages(somebody, place, { limit: 5, before: second });
       while (reading.finds() === asked) await new Promise(setImmediate);
       projectors.push(project(writing.kernel, talkProjections, stops[1].signal));
       const { messages } = JSON.parse(String(accepted(await page).json));

@@ -6,7 +6,7 @@ import type { EventLog } from '../../../application/ports.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
-import { accepted, type ChatNode, startChatNode } from './node.js';
+import { accepted, type ChatNode, somebody, startChatNode } from './node.js';
 
 describe('a long thread, on a node that knows nothing of it', function () {
   this.timeout(120_000);
@@ -67,7 +67,7 @@ describe('a long thread, on a node that knows nothing of it', function () {
 
     const page = await asked(async ({ replies, reading }) => {
       const { channelId } = accepted(await replies.parent(ada, message.id));
-      const { json } = accepted(await reading.replies(channelId, message.id, { limit: 3 }));
+      const { json } = accepted(await reading.replies(somebody, channelId, message.id, { limit: 3 }));
       return JSON.parse(Buffer.from(json).toString()).replies as readonly { readonly id: string }[];
     });
     expect(page.answer.map(({ id }) => id)).to.deep.equal(replies.slice(-3));
