@@ -53,7 +53,9 @@ export function isTrustedBy(trusted: readonly string[]): (address: string) => bo
 /** Loopback, in either version of the protocol. */
 export function isLoopback(address: string): boolean {
   const bare = plain(address);
-  return isIP(bare) !== 0 && ipaddr.parse(bare).range() === 'loopback';
+  const version = isIP(bare);
+  if (version === 4) return bare.startsWith('127.');
+  return version !== 0 && ipaddr.IPv6.parse(bare).range() === 'loopback';
 }
 
 /**
@@ -84,6 +86,8 @@ function trustedList(trusted: readonly string[]): BlockList {
 
 /** Without brackets and port; an IPv4 address on a socket of both versions as itself. */
 function plain(address: string): string {
+  // Most are, and every request has its own looked at.
+  if (isIP(address) === 4) return address;
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;
   const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare;
   if (isIP(withoutPort) !== 6) return withoutPort;

@@ -57,7 +57,7 @@ export function writeAnswer(
   else if (isProblem(answer)) writeProblem(ctx, answer, policy);
   else if ('stream' in answer) {
     if (ctx.method === 'HEAD') {
-      ctx.set({ ...SSE_HEADERS, ...answer.headers });
+      setHeaders(ctx, { ...SSE_HEADERS, ...answer.headers });
       ctx.status = 200;
       return;
     }
@@ -71,15 +71,25 @@ export function writeAnswer(
   } else writeReply(ctx, answer);
 }
 
+/**
+ * As koa's `set`, which makes several lists for it each time. Nothing where the headers have gone out.
+ */
+export function setHeaders({ res }: Context, headers: NonNullable<Reply['headers']>): void {
+  if (res.headersSent) return;
+  for (const name in headers) res.setHeader(name, headers[name]!);
+}
+
 export function writeProblem(ctx: Context, problem: Problem, policy: ServicePolicy): void {
   const { headers, retryAfterMs } = problem;
-  if (headers) ctx.set(headers);
+  if (headers) setHeaders(ctx, headers);
   if (retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(retryAfterMs));
   ctx.status = problem.problem;
   ctx.body = errorBodyOf(problem, policy);
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /** JSON that is made as it is read: however long it is, little of it is in memory. */
 export const inPieces = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
@@ -100,20 +110,23 @@ export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): obj
 
 function writeReply(ctx: Context, reply: Reply): void {
   const { status, body, text, bytes, headers, position, consistency } = reply;
-  if (position !== undefined) ctx.set('Position', String(position));
-  if (consistency) ctx.set('Consistency', consistency);
+  if (position !== undefined) setHeaders(ctx, { Position: String(position) });
+  if (consistency) setHeaders(ctx, { Consistency: consistency });
   ctx.status = status;
   if (bytes) writeBytes(ctx, bytes);
   else if (text !== undefined) {
-    ctx.type = 'text/plain; charset=utf-8';
+    setHeaders(ctx, PLAIN);
     ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  } else if (body !== undefined) {
+    // Before the body: koa would find out a type for it.
+    setHeaders(ctx, JSON_HEADERS);
+    ctx.body = JSON.stringify(body);
   } else {
-    ctx.body = body === undefined ? null : JSON.stringify(body);
-    if (body !== undefined) ctx.type = JSON_TYPE;
+    ctx.body = null;
     // For koa, what has no body has no content (204).
-    else ctx.status = status;
+    ctx.status = status;
   }
-  for (const name in headers) ctx.set(name, headers[name] as string | string[]);
+  if (headers) setHeaders(ctx, headers);
 }
 
 /** Who takes nothing of what is written for so long is cut. */

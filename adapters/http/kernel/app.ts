@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { Unavailable } from '../../../application/ports.js';
 import type { Sink } from '../../relay/sink.js';
-import { writeAnswer, writeProblem } from './answer.js';
+import { setHeaders, writeAnswer, writeProblem } from './answer.js';
 import { overBudget } from './budgets.js';
 import type { ConnectionLimit } from './connection-limit.js';
 import { createEndpoint } from './endpoint.js';
@@ -68,10 +68,10 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
     const refused = unreadable ?? foreign ?? crowded;
     // Nothing may read a target that can't be read.
     if (refused) ctx.req.url = '/';
-    ctx.set('X-Request-Id', requestId);
-    if (policy.headers) ctx.set(policy.headers);
+    ctx.res.setHeader('X-Request-Id', requestId);
+    if (policy.headers) setHeaders(ctx, policy.headers);
     // Whose pages may not call may not read either that they may not.
-    if (!foreign) ctx.set(policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
+    if (!foreign) setHeaders(ctx, policy.cors({ origin: ctx.req.headers.origin, path: ctx.path, preflight }));
     try {
       if (refused) writeProblem(ctx, refused, policy);
       else if (preflight) ctx.status = 204;

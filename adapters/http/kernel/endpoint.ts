@@ -63,7 +63,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     };
     try {
       working = route.admit?.(request);
-      const caller = working && (await inTime(working, 0));
+      // Most are let in at once, with nothing to wait for.
+      const caller = working instanceof Promise ? await inTime(working, 0) : working;
       const admittedMs = performance.now() - started;
       // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
       const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;

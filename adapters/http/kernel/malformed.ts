@@ -11,8 +11,17 @@ export function malformed(ctx: Context): Problem | undefined {
   const { httpVersion, headers, rawHeaders } = ctx.req;
   // HTTP/1.0 has no Host; later versions need one, and two would be read differently by different readers.
   if (headers.host === undefined) return httpVersion === '1.0' ? undefined : NO_HOST;
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
-  return hosts.length > 1 ? SEVERAL_HOSTS : undefined;
+  return timesNamed('host', rawHeaders) > 1 ? SEVERAL_HOSTS : undefined;
+}
+
+/** Names and values by turns; no list is made, as it is done for every request. */
+function timesNamed(name: string, rawHeaders: readonly string[]): number {
+  let times = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index]!;
+    if (each.length === name.length && each.toLowerCase() === name) times++;
+  }
+  return times;
 }
 
 /**
@@ -20,6 +29,7 @@ export function malformed(ctx: Context): Problem | undefined {
  * then (RFC 9112, 3.2.2).
  */
 export function hostOf({ url = '', headers }: Context['req']): string | undefined {
+  if (url.startsWith('/')) return headers.host;
   return /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? headers.host;
 }
 

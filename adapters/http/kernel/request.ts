@@ -38,82 +38,120 @@ export interface PendingRequest extends Request<unknown, Query> {
   giveUp(): void;
 }
 
+const NO_BYTES = Buffer.alloc(0);
+const NONE_RECEIVED: ReceivedMembers = new Map();
+
 export function createRequest(
   ctx: Context,
   params: Request['params'],
   requestId: string,
-  { service, derivation, logger, clientAddress }: RequestDeps,
+  deps: RequestDeps,
   { quota, socket }: { readonly quota?: RouteQuota; readonly socket?: object },
 ): PendingRequest | Problem {
-  const { req, method, path } = ctx;
-  const headers = singleHeaders(req.headers);
+  const headers = singleHeaders(ctx.req.headers);
   // What is said over a WebSocket are commands of their own, each.
   const idempotencyKey = socket ? undefined : idempotencyKeyOf(headers['idempotency-key']);
   if (isProblem(idempotencyKey)) return idempotencyKey;
   const ifPosition = ifPositionOf(headers['if-position']);
   if (isProblem(ifPosition)) return ifPosition;
-  const query = parseQuery(ctx.querystring);
-  // Taken now: the route's schema may not name it, and would drop it.
-  const { lastEventId } = query;
-  let leaving: AbortController | undefined;
-  let address: string | undefined;
-
-  const request: PendingRequest = {
-    method,
-    path,
-    params,
-    query,
-    headers,
-    requestId,
-    body: undefined,
-    bytes: NO_BYTES,
-    received: NONE_RECEIVED,
-    ...defined({ idempotencyKey, ifPosition }),
-    get address() {
-      address ??= clientAddress(request.peer, headers['x-forwarded-for']);
-      return address;
-    },
-    get peer() {
-      return req.socket.remoteAddress ?? '';
-    },
-    get bearer() {
-      return bearerOf(headers.authorization);
-    },
-    get basic() {
-      return basicOf(headers.authorization);
-    },
-    get cursor() {
-      return cursorOf(headers['last-event-id'] ?? (lastEventId === undefined ? '' : String(lastEventId)));
-    },
-    get logger() {
-      return withRequestId(logger, requestId);
-    },
-    get signal() {
-      leaving ??= abortedWhenGone(ctx);
-      return leaving.signal;
-    },
-    giveUp: () => leaving?.abort(),
-    context(actor, caller): CommandContext {
-      const traceparent = traceparentOf(headers.traceparent);
-      const common = {
-        actor,
-        correlationId: requestId,
-        ...(traceparent ? { traceparent } : {}),
-        ...(quota ? { quota: quotaOf(quota, request.address, caller) } : {}),
-      };
-      if (idempotencyKey === undefined) return { commandId: randomUUID(), ...common };
-      return {
-        commandId: derivation.id('command', service, method, path, caller, idempotencyKey),
-        fingerprint: derivation.secret('fingerprint', fingerprinted(request.bytes)).toString('base64url'),
-        ...common,
-      };
-    },
-  };
-  return request;
+  return new Pending(ctx, { params, requestId, headers, idempotencyKey, ifPosition, quota }, deps);
 }
 
-const NO_BYTES = Buffer.alloc(0);
-const NONE_RECEIVED: ReceivedMembers = new Map();
+interface Found extends Pick<Request, 'params' | 'requestId' | 'headers' | 'idempotencyKey' | 'ifPosition'> {
+  readonly quota: RouteQuota | undefined;
+}
+
+/** A class, as one is made for every request: an object with as many getters of its own takes several times as long. */
+class Pending implements PendingRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly params: Request['params'];
+  readonly headers: Request['headers'];
+  readonly requestId: string;
+  readonly idempotencyKey: string | undefined;
+  readonly ifPosition: Position | undefined;
+  query: Query;
+  body: unknown = undefined;
+  bytes = NO_BYTES;
+  received = NONE_RECEIVED;
+  readonly #ctx: Context;
+  readonly #deps: RequestDeps;
+  readonly #quota: RouteQuota | undefined;
+  /** Taken when it came: the route's schema may not name it, and would drop it. */
+  readonly #lastEventId: unknown;
+  #leaving: AbortController | undefined;
+  #address: string | undefined;
+
+  constructor(ctx: Context, found: Found, deps: RequestDeps) {
+    this.method = ctx.method;
+    this.path = ctx.path;
+    this.params = found.params;
+    this.headers = found.headers;
+    this.requestId = found.requestId;
+    this.idempotencyKey = found.idempotencyKey;
+    this.ifPosition = found.ifPosition;
+    this.query = parseQuery(ctx.querystring);
+    this.#lastEventId = this.query.lastEventId;
+    this.#ctx = ctx;
+    this.#deps = deps;
+    this.#quota = found.quota;
+  }
+
+  get address() {
+    this.#address ??= this.#deps.clientAddress(this.peer, this.headers['x-forwarded-for']);
+    return this.#address;
+  }
+
+  get peer() {
+    return this.#ctx.req.socket.remoteAddress ?? '';
+  }
+
+  get bearer() {
+    return bearerOf(this.headers.authorization);
+  }
+
+  get basic() {
+    return basicOf(this.headers.authorization);
+  }
+
+  get cursor() {
+    const lastEventId = this.#lastEventId;
+    return cursorOf(this.headers['last-event-id'] ?? (lastEventId === undefined ? '' : String(lastEventId)));
+  }
+
+  get logger() {
+    return withRequestId(this.#deps.logger, this.requestId);
+  }
+
+  get signal() {
+    this.#leaving ??= abortedWhenGone(this.#ctx);
+    return this.#leaving.signal;
+  }
+
+  giveUp() {
+    this.#leaving?.abort();
+  }
+
+  /** Handlers take it out of the request. */
+  readonly context = (actor: string, caller: string): CommandContext => {
+    const { service, derivation } = this.#deps;
+    const { headers, idempotencyKey, method, path } = this;
+    const quota = this.#quota;
+    const traceparent = traceparentOf(headers.traceparent);
+    const common = {
+      actor,
+      correlationId: this.requestId,
+      ...(traceparent ? { traceparent } : {}),
+      ...(quota ? { quota: quotaOf(quota, this.address, caller) } : {}),
+    };
+    if (idempotencyKey === undefined) return { commandId: randomUUID(), ...common };
+    return {
+      commandId: derivation.id('command', service, method, path, caller, idempotencyKey),
+      fingerprint: derivation.secret('fingerprint', fingerprinted(this.bytes)).toString('base64url'),
+      ...common,
+    };
+  };
+}
 
 /** No body and an empty object are the same request. */
 const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
@@ -121,14 +159,6 @@ const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toSt
 /** Only `Set-Cookie` comes as a list, and that is none of a request's. */
 export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
   headers as Request['headers'];
-
-function defined(values: { idempotencyKey: string | undefined; ifPosition: Position | undefined }) {
-  const { idempotencyKey, ifPosition } = values;
-  return {
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(ifPosition === undefined ? {} : { ifPosition }),
-  };
-}
 
 const withRequestId = (logger: Logger, requestId: string): Logger => ({
   debug: (fields, message) => logger.debug({ requestId, ...fields }, message),

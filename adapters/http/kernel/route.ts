@@ -150,9 +150,9 @@ export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
   /** The token of `Authorization: Bearer`. */
   readonly bearer?: string;
   readonly basic?: { readonly username: string; readonly password: string };
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** What the caller has seen elsewhere and wants reflected in the answer. */
-  readonly ifPosition?: Position;
+  readonly ifPosition?: Position | undefined;
   /** Where a stream is to go on: `Last-Event-ID`, or the query's `lastEventId`. Negative for one we never gave. */
   readonly cursor?: Position;
   /** Carries the request's id. */
