@@ -5,6 +5,8 @@ import type { Position, Settled } from './ports.js';
 /** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
 export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
+/** The node's own projector has told of something, and is believed to go on, for so many of these: half a second. */
+const POLLS_TRUSTED = 20;
 /** Streams of a service whose last append is known by itself; of more only the latest of all is known, and waited for. */
 const MOST_PENDING = 10_000;
 
@@ -40,8 +42,8 @@ export function createSettled(
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
   const wanted = new Map<string, () => void>();
   const polling = new Set<string>();
-  /** Those of which this node's own projector has told since they were asked about: nobody else need be asked. */
-  const toldHere = new Set<string>();
+  /** Of those of which this node's own projector has told lately, how often nobody else need be asked. */
+  const trusted = new Map<string, number>();
 
   const has = (projection: string, position: Position) => (seen.get(projection) ?? 0n) >= position;
 
@@ -82,7 +84,8 @@ export function createSettled(
         polling.delete(projection);
         return;
       }
-      if (toldHere.delete(projection)) return;
+      const left = trusted.get(projection) ?? 0;
+      if (left > 0) return void trusted.set(projection, left - 1);
       stored(projection)
         .then((at) => at !== undefined && reached(projection, at))
         .catch(() => {});
@@ -92,7 +95,7 @@ export function createSettled(
 
   return {
     reached(projection, position) {
-      toldHere.add(projection);
+      trusted.set(projection, POLLS_TRUSTED);
       reached(projection, position);
     },
     began: (service, position) => void beginnings.set(service, position),
