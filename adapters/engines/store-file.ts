@@ -13,16 +13,19 @@ export class StoreDamaged extends Error {
 export const RESTORE = 'restore the data directory from a backup';
 
 /** Where each engine's data stands in the data directory. */
-const FILES = { eventstore: join('eventstore', 'log', 'data.mdb'), mongo: join('mongo', 'data.mdb') };
+export const FILES = { eventstore: join('eventstore', 'log', 'data.mdb'), mongo: join('mongo', 'data.mdb') };
 
 export type EngineKind = keyof typeof FILES;
 
 /** Says that both stores were made once. */
 const MARK = 'stores';
 
+/** Whether both stores were ever made there. */
+export const areStoresMarked = (dataDir: string): boolean => existsSync(join(dataDir, MARK));
+
 /** Throws `StoreDamaged` when a store that was made is missing or empty: lmdb would begin a new one in its place. */
 export function checkStores(dataDir: string): void {
-  if (!existsSync(join(dataDir, MARK))) return;
+  if (!areStoresMarked(dataDir)) return;
   checkStore(dataDir, 'eventstore');
   checkStore(dataDir, 'mongo');
 }
@@ -80,8 +83,7 @@ export function keepEyeOn(file: string): KeptFile {
  * `StoreDamaged` where one was and the other was not: none is used before both are marked.
  */
 export function markStores(dataDir: string, isNew: { readonly [name: string]: boolean }): void {
-  const mark = join(dataDir, MARK);
-  if (existsSync(mark)) return;
+  if (areStoresMarked(dataDir)) return;
   const lost = Object.keys(isNew).find((name) => isNew[name]);
   const used = Object.keys(isNew).find((name) => !isNew[name]);
   if (lost !== undefined && used !== undefined)
@@ -89,7 +91,12 @@ export function markStores(dataDir: string, isNew: { readonly [name: string]: bo
       `${join(dataDir, lost)} holds nothing, but ${join(dataDir, used)} was in use: restore both from a backup, ` +
         'or begin anew on another data directory',
     );
-  writePrivately(mark, 'The stores in this directory were made: an empty one is a loss.\n');
+  mark(dataDir);
+}
+
+/** Says of a data directory that both stores are in it. */
+export function mark(dataDir: string): void {
+  writePrivately(join(dataDir, MARK), 'The stores in this directory were made: an empty one is a loss.\n');
 }
 
 /** Throws `StoreDamaged` when there is a key of which `isOurs` says no: another engine would read anything into it. */

@@ -76,6 +76,16 @@ function flushed(made: string, text: string): void {
   }
 }
 
+/** What somebody else has written outlives a power cut only then. */
+export function flushFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** A new or renamed file outlives a power cut only once its directory is flushed. */
 export function flushDirectory(path: string): void {
   const directory = openSync(path, 'r');

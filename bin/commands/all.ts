@@ -38,6 +38,11 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./scavenge.js')).scavenge,
   },
   {
+    name: 'backup',
+    summary: 'Copy the data directory, also of a running server',
+    load: async () => (await import('./backup.js')).backup,
+  },
+  {
     name: 'keys',
     summary: 'Wrap all keys anew under another secret',
     load: async () => (await import('./keys.js')).keys,

@@ -11,5 +11,8 @@ export async function findStores(values: AnnalsValues, logger: Logger): Promise<
   const dataDir = resolve(values.dataDir);
   const given = values['eventStore.url'] && values['mongo.url'];
   if (given || existsSync(join(dataDir, 'eventstore'))) return findServers(values, logger, { passing: true });
-  throw new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);
+  throw noData(dataDir);
 }
+
+export const noData = (dataDir: string): Failed =>
+  new Failed(`there is no data in ${dataDir}: start "annals serve" there, or name another --data-dir`);

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, isLocked, lockDirectory } from '../../adapters/engines/lock.js';
 import { findRuntime, type Runtime, readRuntime } from '../../adapters/engines/runtime.js';
 import { type Engines, startEngines } from '../../adapters/engines/start.js';
-import { writePrivately } from '../../adapters/system/private-files.js';
+import { privateDirectory, writePrivately } from '../../adapters/system/private-files.js';
 import type { Logger } from '../../application/ports.js';
 import type { AnnalsValues } from '../settings.js';
 
@@ -115,6 +115,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
+const [NODE, NAME] = ['node', 'name'];
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
@@ -122,18 +123,26 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
  * it takes up its leases at once; any further one gets a name of its own.
  */
 export function nodeName(dataDir: string): string {
-  const directory = join(resolve(dataDir), 'node');
+  const directory = join(resolve(dataDir), NODE);
   try {
     lockDirectory(directory);
   } catch (error) {
     if (error instanceof DirectoryInUse) return randomUUID();
     throw error;
   }
-  const file = join(directory, 'name');
+  const file = join(directory, NAME);
   const kept = existsSync(file) && readFileSync(file, 'utf8').trim();
   // What a failing disk left of one names nobody.
   if (kept && UUID.test(kept)) return kept;
   const name = randomUUID();
   writePrivately(file, `${name}\n`);
   return name;
+}
+
+/** Gives a copy of a data directory the name that is kept in this one, if there is any. */
+export function takeName(dataDir: string, copy: string): void {
+  const file = join(dataDir, NODE, NAME);
+  if (!existsSync(file)) return;
+  privateDirectory(join(copy, NODE));
+  writePrivately(join(copy, NODE, NAME), readFileSync(file, 'utf8'));
 }

@@ -148,6 +148,7 @@ describe('the command line', () => {
     await Promise.all([
       ...['replay', 'reindex', 'scavenge'].map((command) => refused(missing, command)),
       refused(empty, 'reindex', '--list'),
+      refused(missing, 'backup', join(directory, 'copy')),
       annals(['config', '--data-dir', missing]),
       annals(['logs', 'query', '--url', 'http://127.0.0.1:1', '--data-dir', missing]),
     ]);

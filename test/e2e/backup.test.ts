@@ -1,0 +1,193 @@
+/** `annals backup` beside a running server: all that was acknowledged before is in what it makes, or nothing is made. */
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { logClient } from '../support/log-client.js';
+import { type Ended, run, start } from '../support/program.js';
+import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('a backup', function () {
+  this.timeout(240_000);
+  const directory = temporaryDirectory();
+  const dataDir = join(directory.path, 'data');
+  const SERVED = ['rooms', 'logs', '--rooms-create-per-hour', '100000'];
+  let server: Server;
+  let copied: Server | undefined;
+  let room: RoomClient;
+
+  before(async () => {
+    server = await startServer(dataDir, SERVED);
+    room = await createRoom(server.urls.rooms ?? '', 'Ada');
+    await logClient(server.urls.logs ?? '').ingest([{ message: 'before' }]);
+    expect(await messagesIn(server, room)).to.deep.equal([]);
+  });
+  afterEach(async () => {
+    await copied?.stop('SIGKILL');
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  const place = (name: string) => join(directory.path, name);
+  const backup = (to: string) => run(['backup', to, '--data-dir', dataDir]);
+  const messagesIn = async (from: Server, { roomId, sessionToken: token }: RoomClient) => {
+    const path = `/rooms/${roomId}/state`;
+    const { status, body } = await call<RoomState>(from.urls.rooms ?? '', 'GET', path, { token });
+    expect(status).to.equal(200);
+    return body.messages.map(({ id }) => id);
+  };
+  const builtAnew = ({ lines }: Server) => lines.filter((line) => line.includes('ahead of the log')).length;
+  const done = ({ code, stderr }: Ended) => expect([code, stderr]).to.deep.equal([0, '']);
+
+  interface Made {
+    readonly room: RoomClient;
+    /** Ids of those that were acknowledged. */
+    readonly messages: string[];
+  }
+
+  /** Makes rooms and posts in them, several at once, until it is ended. */
+  function work() {
+    const all: Made[] = [];
+    let isEnded = false;
+    const lane = async () => {
+      while (!isEnded) {
+        const made: Made = { room: await createRoom(server.urls.rooms ?? '', 'Bob'), messages: [] };
+        all.push(made);
+        while (!isEnded && made.messages.length < 10)
+          made.messages.push((await made.room.post('under way')).id);
+      }
+    };
+    const lanes = [lane(), lane(), lane()];
+    return {
+      all,
+      acknowledged: () => all.map((made) => ({ ...made, messages: [...made.messages] })),
+      async end() {
+        isEnded = true;
+        await Promise.all(lanes);
+      },
+    };
+  }
+
+  async function expectIn(from: Server, made: readonly Made[]) {
+    for (const { room, messages } of made)
+      expect(await messagesIn(from, room)).to.include.members([...messages]);
+  }
+
+  /** One that was made while work went on, and what was acknowledged before. */
+  async function busy() {
+    const under = work();
+    await eventually(() => under.all.length > 6);
+    // Until something was written between the two copies: both are made within a moment.
+    for (let made = 0; ; made++) {
+      const to = place(`busy ${made}`);
+      const before = under.acknowledged();
+      const ended = await backup(to);
+      done(ended);
+      if (!ended.stdout.includes('built anew at its first start')) continue;
+      await under.end();
+      return { to, before, ended };
+    }
+  }
+
+  it('holds all that was acknowledged before it began, and rows that are those of its log', async () => {
+    const { to, before, ended } = await busy();
+    expect(ended.stdout).to.match(/^event store: \d+\.\d MB\nMongoDB: \d+\.\d MB\nfiles: 0, 0\.0 MB\n/);
+    expect(ended.stdout).to.include(`${to}: `);
+    expect(existsSync(`${to}.unfinished`)).to.equal(false);
+
+    copied = await startServer(to, SERVED);
+    // Of rooms and of logs: rows are written before it is said how far they are.
+    expect(builtAnew(copied)).to.be.at.least(2);
+    await expectIn(copied, before);
+    const checked = await run(['reindex', '--check', '--data-dir', to]);
+    expect(checked.stdout).not.to.include('differ');
+    expect(checked.code, checked.stdout + checked.stderr).to.equal(0);
+    expect(await copied.stop()).to.equal(0);
+  });
+
+  it('is for this user alone', async () => {
+    done(await backup(place('closed')));
+    const open: string[] = [];
+    const look = (path: string) => {
+      const stats = lstatSync(path);
+      if (stats.mode & 0o077) open.push(path);
+      if (stats.isDirectory()) for (const name of readdirSync(path)) look(join(path, name));
+    };
+    look(place('closed'));
+    expect(open).to.deep.equal([]);
+    expect(readdirSync(place('closed'))).to.include.members(['eventstore', 'mongo', 'secret', 'stores']);
+  });
+
+  it('is not there at all, or whole, whenever it is killed, and the next one begins anew', async () => {
+    const to = place('killed');
+    const under = work();
+    let isWhole = false;
+    for (const seen of ['eventstore/log/data.mdb', 'mongo/data.mdb', 'runtime.json']) {
+      const killed = start(['backup', to, '--data-dir', dataDir]);
+      let isOver = false;
+      void killed.ended.then(() => {
+        isOver = true;
+      });
+      const isSeen = () => [`${to}.unfinished`, to].some((made) => existsSync(join(made, seen)));
+      while (!isOver && !isSeen()) await setImmediate();
+      killed.process.kill('SIGKILL');
+      await killed.ended;
+      // It may have come to its end in the same moment.
+      isWhole = existsSync(to);
+      if (isWhole) break;
+    }
+    await under.end();
+    if (!isWhole) done(await backup(to));
+    copied = await startServer(to, SERVED);
+    if (!isWhole) await expectIn(copied, under.all);
+    expect(await copied.stop()).to.equal(0);
+  });
+
+  it('is not made of given servers: it says what is', async () => {
+    const to = place('given');
+    const given = [
+      '--mongo-url',
+      'mongodb://127.0.0.1:1',
+      '--event-store-url',
+      'esdb://127.0.0.1:1?tls=false',
+    ];
+    const { code, stdout, stderr } = await run(['backup', to, ...given]);
+    expect([code, stdout]).to.deep.equal([1, '']);
+    expect(stderr).to.match(/^annals: given servers are backed up with their own tools: [^\n]*\n$/);
+    expect(existsSync(to)).to.equal(false);
+  });
+
+  it('takes the place of nothing', async () => {
+    const { code, stdout, stderr } = await backup(directory.path);
+    expect([code, stdout]).to.deep.equal([1, '']);
+    expect(stderr).to.equal(`annals: ${directory.path} is there already: name a directory that is not\n`);
+  });
+
+  it('leaves nothing when it is interrupted', async () => {
+    const to = place('interrupted');
+    const interrupted = start(['backup', to, '--data-dir', dataDir]);
+    await interrupted.printed(/event store/);
+    interrupted.process.kill('SIGINT');
+    const { code, stderr } = await interrupted.ended;
+    expect([code, stderr]).to.deep.equal([1, 'annals: stopped, and nothing is left of it\n']);
+    expect(readdirSync(directory.path).filter((name) => name.startsWith('interrupted'))).to.deep.equal([]);
+  });
+
+  it('is served at once as it is where nothing happened meanwhile, running or not', async () => {
+    await room.post('before');
+    const before = await messagesIn(server, room);
+    done(await backup(place('quiet')));
+    expect(await server.stop()).to.equal(0);
+    done(await backup(place('stopped')));
+    for (const name of ['quiet', 'stopped']) {
+      copied = await startServer(place(name), SERVED);
+      expect([builtAnew(copied), await messagesIn(copied, room)]).to.deep.equal([0, before]);
+      expect(await copied.stop()).to.equal(0);
+    }
+  });
+});
