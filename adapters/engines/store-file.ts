@@ -61,12 +61,27 @@ export interface KeptFile {
   close(): void;
 }
 
-/** Keeps an eye on the file of a store that is open. */
-export function keepEyeOn(file: string): KeptFile {
+/** So often, ms, while something is written. */
+const READERS_MS = 10_000;
+
+/**
+ * Keeps an eye on the file of a store that is open, and on who reads it: what a process that was killed at a copy read
+ * would never be given back, and the file grow by all that is written.
+ */
+export function keepEyeOn(
+  file: string,
+  environment: Pick<RootDatabase, 'readerCheck'>,
+  now: () => number = () => performance.now(),
+): KeptFile {
+  let looked = now();
   const open = openSync(file, 'r');
   const ours = statSync(file);
   return {
     check() {
+      if (now() - looked >= READERS_MS) {
+        looked = now();
+        environment.readerCheck();
+      }
       const found = statSync(file, { throwIfNoEntry: false });
       if (found ? isSame(found, ours) : fstatSync(open).nlink > 0) return;
       const what = found ? 'replaced' : 'deleted';

@@ -1,9 +1,10 @@
 /** A store whose file is deleted, replaced or moved away while it is in use, as by a backup that is restored too early. */
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { startEngines } from '../../../adapters/engines/start.js';
+import { keepEyeOn } from '../../../adapters/engines/store-file.js';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { eventually } from '../../support/condition.js';
@@ -109,6 +110,21 @@ describe('an engine that dies', function () {
       expect(pids).to.have.length(2);
     } finally {
       await stores.stop();
+      directory.remove();
+    }
+  });
+
+  it('gives back, every 10 s while it is written to, what a killed process read', () => {
+    const directory = temporaryDirectory();
+    const file = join(directory.path, 'data.mdb');
+    writeFileSync(file, 'pages');
+    let [now, looks] = [0, 0];
+    const kept = keepEyeOn(file, { readerCheck: () => ++looks }, () => now);
+    try {
+      for (now of [5000, 9999, 10_000, 15_000, 19_999, 20_000]) kept.check();
+      expect(looks).to.equal(2);
+    } finally {
+      kept.close();
       directory.remove();
     }
   });

@@ -67,7 +67,7 @@ export function openStore(directory: string): Store {
     filler: openTable(environment, NAMES.filler),
   };
   checkLength(environment, file, Object.values(tables));
-  return { environment, file: keepEyeOn(file), ...tables };
+  return { environment, file: keepEyeOn(file, environment), ...tables };
 }
 
 const openTable = (environment: RootDatabase, name: string) =>

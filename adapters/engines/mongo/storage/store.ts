@@ -69,7 +69,7 @@ export class Store {
     this.#file = `${directory}/data.mdb`;
     checkKind(this.#env, this.#file, isKey);
     checkLength(this.#env, this.#file, [this.#env]);
-    this.#kept = keepEyeOn(this.#file);
+    this.#kept = keepEyeOn(this.#file, this.#env);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
