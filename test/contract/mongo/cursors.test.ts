@@ -122,12 +122,14 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(mongo.db.command(batch))).to.equal(50);
   });
 
-  it('splits batches at 16 MiB', async () => {
+  it('splits batches at 16 MiB of what is asked for', async () => {
     const rows = mongo.collection();
     const payload = Buffer.alloc(1_000_000);
     for (let i = 0; i < 20; i++) await rows.insertOne({ payload });
     const answer = await mongo.db.command({ find: rows.collectionName });
     expect(answer.cursor.firstBatch).to.have.length(16);
     expect(await rows.find().toArray()).to.have.length(20);
+    const ids = await mongo.db.command({ find: rows.collectionName, projection: { _id: 1 } });
+    expect(ids.cursor.firstBatch).to.have.length(20);
   });
 });

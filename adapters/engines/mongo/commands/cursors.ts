@@ -2,7 +2,7 @@
 import { join, longValue, type Named, textValue } from '../bson/make.js';
 import { documentValue, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
-import { type Projection, project } from '../query/projection.js';
+import type { Projection } from '../query/projection.js';
 import type { Collection } from '../storage/collection.js';
 import type { Deadline, Source } from './search.js';
 
@@ -43,7 +43,7 @@ export class Cursors {
   /** The answer with the first batch. A batch filled to the last document leaves the cursor open. */
   async first(opening: Opening): Promise<Buffer> {
     const { namespace, collection, source, projection, batchSize, deadline } = opening;
-    const batch = await source.take(batchSize, deadline);
+    const batch = await source.take(batchSize, deadline, projection);
     const open = !opening.single && staysOpen(source, batch.length >= batchSize);
     const id = open ? this.#next++ : 0n;
     const keep = opening.keep ?? false;
@@ -58,7 +58,7 @@ export class Cursors {
         used: Date.now(),
         busy: false,
       });
-    return cursorAnswer('firstBatch', batch, id, namespace, projection);
+    return cursorAnswer('firstBatch', batch, id, namespace);
   }
 
   /** The answer with the next batch. Errors: 43 unknown, 13 of another collection, 175 dropped, 12051 in use. */
@@ -82,7 +82,7 @@ export class Cursors {
     }
     cursor.busy = true;
     const count = batchSize ?? Number.POSITIVE_INFINITY;
-    const batch = await cursor.source.take(count, deadline).catch((error) => {
+    const batch = await cursor.source.take(count, deadline, cursor.projection).catch((error) => {
       this.#open.delete(id);
       throw error;
     });
@@ -90,7 +90,7 @@ export class Cursors {
     cursor.used = Date.now();
     const open = staysOpen(cursor.source, batch.length >= count);
     if (!open) this.#open.delete(id);
-    return cursorAnswer('nextBatch', batch, open ? id : 0n, namespace, cursor.projection);
+    return cursorAnswer('nextBatch', batch, open ? id : 0n, namespace);
   }
 
   /** Whether there was such a cursor. */
@@ -109,16 +109,8 @@ export class Cursors {
   }
 }
 
-function cursorAnswer(
-  field: string,
-  batch: readonly Buffer[],
-  id: bigint,
-  namespace: string,
-  projection: Projection | undefined,
-): Buffer {
-  const array = join(
-    batch.map((document, i): Named => [String(i), documentValue(project(projection, document))]),
-  );
+function cursorAnswer(field: string, batch: readonly Buffer[], id: bigint, namespace: string): Buffer {
+  const array = join(batch.map((document, i): Named => [String(i), documentValue(document)]));
   const cursor = join([
     [field, { type: Type.array, bytes: array, start: 0, end: array.length }],
     ['id', longValue(id)],

@@ -1,6 +1,7 @@
 /** Searches: the documents of a query one after another, with pauses in which others get their turn. */
 import { documentValue } from '../bson/value.js';
 import { CommandError } from '../errors.js';
+import { type Projection, project } from '../query/projection.js';
 import { type Query, type Scan, scanFor } from '../query/scan.js';
 import { Sorter } from '../query/sort.js';
 import type { Collection, Documents } from '../storage/collection.js';
@@ -78,8 +79,7 @@ export class Search implements Source {
     );
   }
 
-  /** At most `count` documents of at most 16 MiB together (but one at least), fewer only when there are no more. */
-  async take(count: number, deadline: Deadline): Promise<Buffer[]> {
+  async take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]> {
     const taken: Buffer[] = [];
     const pace = pacer();
     let bytes = 0;
@@ -95,9 +95,11 @@ export class Search implements Source {
       const document = this.#found[this.#at]!;
       if (this.#skip > 0) this.#skip--;
       else {
-        bytes += document.length;
+        // At once: of documents that are much larger than what is wanted of them, a batch would hold all.
+        const wanted = project(projection, document);
+        bytes += wanted.length;
         if (bytes > MAX_BATCH && taken.length > 0) break;
-        taken.push(document);
+        taken.push(wanted);
         this.#left--;
       }
       this.#at++;
@@ -136,10 +138,14 @@ export interface Source {
   readonly done: boolean;
   /** As many have come as were ever asked for. */
   readonly satisfied: boolean;
-  take(count: number, deadline: Deadline): Promise<Buffer[]>;
+  /**
+   * At most `count` documents, as the projection leaves them, of at most 16 MiB together (but one at least), fewer only
+   * when there are no more.
+   */
+  take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]>;
 }
 
-/** A list as if it were a search. */
+/** A list as if it were a search; nothing projects any. */
 export function listSource(documents: readonly Buffer[]): Source {
   let at = 0;
   return {
