@@ -1,4 +1,5 @@
 /** An orderly end of the process: on the first signal step by step, on a later one at once. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../application/ports.js';
 import { onEnd, type Signals } from './signals.js';
 
@@ -18,6 +19,9 @@ export function once({ name, run }: Step): Step {
     },
   };
 }
+
+/** For all steps together, ms. */
+const GRACE_MS = 10_000;
 
 export interface ShutdownOptions {
   /** Asked for when the end comes. Run one after the other; one that fails does not keep the others from running. */
@@ -40,7 +44,7 @@ export interface SignalHost extends Signals {
  * ends it the same way unasked: with 1, so that it is started again.
  */
 export function shutdownOn(options: ShutdownOptions): () => void {
-  const { steps, logger, host = process, graceMs = 10_000, now } = options;
+  const { steps, logger, host = process, graceMs = GRACE_MS, now } = options;
   const insisted = () => {
     logger.warn({}, 'stopping at once');
     host.exit(1);
@@ -59,6 +63,20 @@ export function shutdownOn(options: ShutdownOptions): () => void {
   };
   onEnd(() => stop(0), insisted, { host, ...(now && { now }) });
   return () => stop(1);
+}
+
+/**
+ * Runs the steps of a start that has failed. Resolves when all are done, and where they take too long, too: who waits for
+ * a store that answers no more would not end, and nobody starts again what has not ended.
+ */
+export async function undo(steps: Iterable<Step>, logger: Logger, graceMs = GRACE_MS): Promise<void> {
+  const done = new AbortController();
+  const late = delay(graceMs, undefined, { signal: done.signal }).then(
+    () => logger.error({ graceMs }, 'stopping took too long'),
+    () => {},
+  );
+  await Promise.race([runAll(steps, logger), late]);
+  done.abort();
 }
 
 async function runAll(steps: Iterable<Step>, logger: Logger): Promise<boolean> {

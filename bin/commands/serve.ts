@@ -2,7 +2,7 @@
 import { Argument } from 'commander';
 import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { createLogger } from '../../adapters/system/logger.js';
-import { once, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
+import { once, type Step, shutdownOn, undo } from '../../adapters/system/shutdown.js';
 import { findServers } from '../node/connect.js';
 import { type ServiceName, serviceNames } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
@@ -21,12 +21,12 @@ export const serve: CommandSpec = {
   async run({ config: { values }, args }: Call) {
     const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.
-    const undo: Step[] = [];
-    const opened = (name: string, run: Step['run']) => undo.unshift(once({ name, run }));
+    const toUndo: Step[] = [];
+    const opened = (name: string, run: Step['run']) => toUndo.unshift(once({ name, run }));
     let asked = false;
     function* steps() {
       asked = true;
-      yield* [...undo];
+      yield* [...toUndo];
     }
     // From the beginning: a start that is interrupted is undone as far as it has come.
     const end = shutdownOn({ steps: { [Symbol.iterator]: steps }, logger });
@@ -53,7 +53,7 @@ export const serve: CommandSpec = {
       // What was under way fails because it is being stopped.
       if (asked) return new Promise<never>(() => {});
       await finding.catch(() => {});
-      for (const { run } of undo) await run();
+      await undo(toUndo, logger);
       throw error;
     }
     return new Promise<never>(() => {});
