@@ -13,6 +13,7 @@ import driver = require('@eventstore/db-client/dist/utils/index.js');
 import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
+import { within } from '../../application/within.js';
 import { appendRequest, readAppended } from './append-messages.js';
 import { ANY, EventStoreDBClient } from './driver.js';
 import { HeardEvent, readAnswer } from './reading.js';
@@ -49,6 +50,9 @@ const waiting = new WeakMap<Call, Map<string, Waiting>>();
 /** By every clock: what the driver takes for never is a year from now by this machine's, which may be years behind. */
 const NEVER = new Date(Date.UTC(9999, 0));
 
+/** How long its calls have to end, ms: they are cancelled, and no server is asked. */
+const DISPOSE_MS = 1000;
+
 export class AppendingClient extends EventStoreDBClient {
   /** `url`: a connection string. */
   static open(url: string): AppendingClient {
@@ -63,7 +67,8 @@ export class AppendingClient extends EventStoreDBClient {
       return channel;
     };
     client.dispose = async () => {
-      await dispose();
+      // The driver waits for ever for a stream that has ended by an error already.
+      await within(DISPOSE_MS, dispose(), 'the client').catch(() => {});
       // One that was never made, as no server was found, needs no end.
       (await channel?.catch(() => undefined))?.close();
     };

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { connectEventStore, toLeader } from '../../../adapters/eventstore/client.js';
 
@@ -29,5 +30,13 @@ describe('the connection to the event store', () => {
     await client.dispose();
     await closed;
     server.close();
+  });
+
+  it('is closed though one of its calls never ends', async () => {
+    const client = connectEventStore('esdb://127.0.0.1:1?tls=false');
+    const endless = new Duplex({ destroy() {} });
+    (client as unknown as { disposableStreams: Set<Duplex> }).disposableStreams.add(endless);
+    await client.dispose();
+    expect(endless.destroyed).to.equal(true);
   });
 });
