@@ -15,7 +15,8 @@ import { messageView, type Standing } from './views.js';
 
 /** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
 export const KEPT = 100;
-const HOT_BYTES = 32 * 1024 * 1024;
+/** Those of a hundred channels whose messages are of 200 characters are 15 MiB. */
+const HOT_BYTES = 17 * 1024 * 1024;
 /** How long a reader waits for the feed before the rows are asked. */
 const PATIENCE_MS = 500;
 const ENTRY_BYTES = 350;
