@@ -40,11 +40,8 @@ export function createDashboard(api: Api, over: () => void) {
   const dialogs = createSiteDialogs({
     api,
     written: (made) => list(made.id),
-    async deleted({ id }, days) {
-      note(`${id} is deleted, with ${counted(days, 'day')} of what was counted.`);
-      site = undefined;
-      await list();
-    },
+    deleted: ({ id }, days) =>
+      leave(id, `${id} is deleted, with ${counted(days, 'day')} of what was counted.`),
   });
   const countedAt = watchMidnight(() => {
     if (!document.hidden) void load('same');
@@ -145,8 +142,14 @@ export function createDashboard(api: Api, over: () => void) {
 
   /** By somebody else, or in another tab; who did it here is told how much went with it. */
   async function gone(id: string) {
-    if (site?.id !== id) return;
-    note(`${site.name} was deleted.`);
+    if (site?.id === id) await leave(id, `${site.name} was deleted.`);
+  }
+
+  /** A site that is no more: nobody can choose it when that is said. */
+  async function leave(id: string, words: string) {
+    [...picker.options].find(({ value }) => value === id)?.remove();
+    note(words);
+    site = undefined;
     await list();
   }
 
