@@ -77,21 +77,16 @@ function flushed(made: string, text: string): void {
 }
 
 /** What somebody else has written outlives a power cut only then. */
-export function flushFile(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
+export const flushFile = (path: string): void => flush(path, 'r+');
 
 /** A new or renamed file outlives a power cut only once its directory is flushed. */
-export function flushDirectory(path: string): void {
-  const directory = openSync(path, 'r');
+export const flushDirectory = (path: string): void => flush(path, 'r');
+
+function flush(path: string, flags: 'r' | 'r+'): void {
+  const opened = openSync(path, flags);
   try {
-    fsyncSync(directory);
+    fsyncSync(opened);
   } finally {
-    closeSync(directory);
+    closeSync(opened);
   }
 }
