@@ -2,12 +2,18 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 
 type Message =
-  | { readonly call: number; readonly name: string; readonly args: readonly unknown[] }
+  | {
+      readonly call: number;
+      readonly name: string;
+      readonly args: readonly unknown[];
+      /** Given up before it was asked. */
+      readonly isCancelled: boolean;
+    }
   | { readonly cancel: number }
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly failed: { readonly name: string; readonly message: string } };
 
-/** What the other side may ask, by name. The signal is aborted when it gives up. */
+/** What the other side may ask, by name. The signal is aborted when it gives up, or has before it asked. */
 export type Answers = { readonly [name: string]: (signal: AbortSignal, ...args: never[]) => unknown };
 
 /** Errors that are told apart on the other side; others arrive there as `Error`. */
@@ -32,8 +38,9 @@ export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: 
   let ended: Error | undefined;
   const post = (message: Message) => port.postMessage(message);
 
-  async function answer({ call, name, args }: Extract<Message, { call: number }>) {
+  async function answer({ call, name, args, isCancelled }: Extract<Message, { call: number }>) {
     const stop = new AbortController();
+    if (isCancelled) stop.abort();
     working.set(call, stop);
     try {
       const value = await answers[name]!(stop.signal, ...(args as never[]));
@@ -67,8 +74,7 @@ export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: 
       try {
         return await new Promise<Value>((resolve, reject) => {
           asked.set(call, { resolve: resolve as Asked['resolve'], reject });
-          post({ call, name, args });
-          if (signal?.aborted) cancel();
+          post({ call, name, args, isCancelled: signal?.aborted ?? false });
         });
       } finally {
         signal?.removeEventListener('abort', cancel);

@@ -1,4 +1,5 @@
 /** A thread that does as it is told, for tests. */
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPeer } from '../../../adapters/threads/peer.js';
 
@@ -15,8 +16,10 @@ const other = createPeer(
       throw tired ? new Tired('enough') : new TypeError('a bug');
     },
     /** Goes on until it is given up, and says so. */
-    untilStopped: (signal) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
+    async untilStopped(signal) {
+      if (!signal.aborted) await once(signal, 'abort');
+      return 'stopped';
+    },
     askBack: async (_, number: number) => 1 + (await other.call<number>('triple', [number])),
     die: () => process.exit(3),
     devour() {

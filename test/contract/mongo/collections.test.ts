@@ -61,7 +61,8 @@ describe('MongoDB: collections', () => {
       await build(`build_${n}`);
       await mongo.db.dropCollection(`build_${n - 1}`);
     }
-    expect(size() - before).to.be.below(2.2 * one);
+    // With what one drop frees and only the write after it may take.
+    expect(size() - before).to.be.below(2.5 * one);
   });
 
   it('filters the list of collections and databases', async () => {

@@ -16,10 +16,11 @@ import { eventually } from '../../support/condition.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
-/** More than are read without a snapshot, with what is told again at a start. */
-const RENAMES = 2500;
-
 const AT_ONCE = 500;
+/** Several times what a start may read without a new snapshot, with what it tells again. */
+const RENAMES = 12 * AT_ONCE;
+/** What a snapshot leaves out at most: what is told again, what is too few for another, and a part of an append. */
+const LEFT_OUT = 4 * AT_ONCE;
 
 const renames = (userId: string, done: number) =>
   Array.from({ length: AT_ONCE }, (_, n) => ({
@@ -103,12 +104,13 @@ describe('a chat that starts again', function () {
     }
     // All but the last of them are before the window once it has passed them all.
     const position = positions.at(-2)!;
+    const covered = positions.at(-1 - LEFT_OUT / AT_ONCE)!;
     const { models, close } = await connectMongo(servers.mongoUrl, database);
     const begins = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
     await eventually(async () => (await begins()) >= position);
     await restart();
     await eventually(
-      async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= position,
+      async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered,
     );
     await close();
     await restart();
