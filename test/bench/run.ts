@@ -1,4 +1,5 @@
-/** `npm run bench -- [analytics] [eventstore] [mongo] [logs] [rooms] [chat] [meeting] [files] [streams] [replay] [--quick] [--rooms=N] [--hits=N] [--stored=N]`: measures, beside ceilings of the same machine in the same run. */
+/** Measures what Annals does, beside ceilings of the same machine in the same run: `npm run bench -- --help`. */
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { bench as analytics } from './analytics.js';
 import { bench as chat } from './chat.js';
 import { bench as eventstore } from './eventstore.js';
@@ -23,21 +24,30 @@ const benches = {
   replay,
 };
 
-const given = process.argv.slice(2);
-const quick = given.includes('--quick');
-const number = (flag: string) =>
-  Number(given.find((each) => each.startsWith(`${flag}=`))?.slice(flag.length + 1)) || undefined;
-/** Of meetings: eight people are in each. */
-const rooms = number('--rooms');
-/** Stored, before reports of analytics are asked for. */
-const hits = number('--hits');
-/** Messages that a chat holds already. */
-const stored = number('--stored');
-const chosen = Object.entries(benches).filter(
-  ([name]) => !given.some((each) => each in benches) || given.includes(name),
-);
-for (const [name, bench] of chosen) {
-  console.log(`# ${name}`);
-  const amounts = { ...(rooms && { rooms }), ...(hits && { hits }), ...(stored && { stored }) };
-  await bench(console.log, { quick, ...amounts });
+interface Options {
+  readonly quick: boolean;
+  readonly rooms?: number;
+  readonly hits?: number;
+  readonly stored?: number;
 }
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  return Number(text);
+}
+
+await new Command('npm run bench --')
+  .description('Measures, beside ceilings of the same machine in the same run.')
+  .addArgument(new Argument('[benches...]', 'all of them by default').choices(Object.keys(benches)))
+  .option('--quick', 'less of everything', false)
+  .option('--rooms <n>', 'meeting: so many rooms, eight people in each', count)
+  .option('--hits <n>', 'analytics: so many are stored before reports are asked for', count)
+  .option('--stored <n>', 'chat: so many messages are there already', count)
+  .action(async (chosen: readonly string[], options: Options) => {
+    for (const [name, bench] of Object.entries(benches)) {
+      if (chosen.length > 0 && !chosen.includes(name)) continue;
+      console.log(`# ${name}`);
+      await bench(console.log, options);
+    }
+  })
+  .parseAsync();
