@@ -158,8 +158,7 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
 const isDamage = (error: unknown): boolean => error instanceof MongoServerError && error.code === 301;
 
 function isAway(error: unknown): boolean {
-  // While it waits for a socket to take a large command, the driver hands on what the socket says.
-  if (!(error instanceof MongoError)) return error instanceof Error && 'syscall' in error;
+  if (!(error instanceof MongoError)) return isOfSocket(error);
   if (AWAY.some((away) => error instanceof away)) return true;
   if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
   if (AWAY_NAMES.has(error.name)) return true;
@@ -167,3 +166,10 @@ function isAway(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && isAway(error.errorResponse)) return true;
   return error instanceof MongoServerError && AWAY_CODES.has(error.code);
 }
+
+/** Said by Node itself to who writes to a socket that the server has ended, or that is closed. */
+const SOCKET_CODES: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
+/** While it waits for a socket to take a large command, the driver hands on what the socket says. */
+const isOfSocket = (error: unknown): boolean =>
+  error instanceof Error && ('syscall' in error || ('code' in error && SOCKET_CODES.has(error.code)));

@@ -103,6 +103,7 @@ describe('what MongoDB says', () => {
       bulk(new MongoNetworkError('connection closed')),
       bulk(said(10107)),
       Object.assign(new Error('write EPIPE'), { syscall: 'write' }),
+      ...(await refusedBySockets()),
     ];
     for (const cause of away) {
       const error = await meant(cause);
@@ -237,3 +238,19 @@ describe('what MongoDB says', () => {
     expect(target.at()).to.equal(at);
   });
 });
+
+/** What sockets say to who writes to them once the other side has ended, and once they are destroyed. */
+async function refusedBySockets(): Promise<readonly Error[]> {
+  const ending = createServer((peer) => peer.end()).listen(0, '127.0.0.1');
+  await once(ending, 'listening');
+  const socket = connect((ending.address() as AddressInfo).port, '127.0.0.1');
+  const said: Error[] = [];
+  socket.on('error', (error) => said.push(error)).resume();
+  await once(socket, 'end');
+  const written = () => new Promise<unknown>((resolve) => socket.write('too late', resolve));
+  await written();
+  socket.destroy();
+  const destroyed = await written();
+  ending.close();
+  return [...said, destroyed as Error];
+}
