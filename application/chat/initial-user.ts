@@ -22,8 +22,7 @@ export async function makeInitialUser(
   const { user } = unrefused(await come({ ...admin, email: tidyEmail(email), userName }, context));
   if (password === undefined || (await passwords.isSet(user.id))) return user;
   const hashed = unrefused(await passwords.hash(password));
-  const refused = await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context);
-  if (refused) unrefused(refused);
+  unrefused(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
   return user;
 }
 

@@ -35,8 +35,11 @@ export const createAddUser =
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
     const second = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
-    const setFirst = async (userId: string) =>
-      hashed && takesPasswords ? passwords.set(userId, hashed, { by }, second) : undefined;
+    const setFirst = async (userId: string) => {
+      if (!hashed || !takesPasswords) return undefined;
+      const set = await passwords.set(userId, hashed, { by }, second);
+      return isRejection(set) ? set : undefined;
+    };
     const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
     const done = await come(intention, context, setFirst);
     if (isRejection(done)) return done;

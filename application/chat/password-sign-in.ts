@@ -2,14 +2,14 @@
 
 import { badLink } from '../../domain/chat/address.js';
 import { isEmail, tidyEmail } from '../../domain/chat/names.js';
-import { badEmail } from '../../domain/chat/roster.js';
+import { badEmail, type User } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Failures } from '../identity-ports.js';
 import type { Clock, CommandContext, Derivation } from '../ports.js';
 import type { ChatAdmission } from './admission.js';
 import type { Audit } from './audit.js';
 import type { Links } from './links.js';
-import type { Passwords } from './passwords.js';
+import type { Passwords, Theirs } from './passwords.js';
 import type { People } from './people.js';
 import type { Done, From, Sessions, SignedIn } from './sessions.js';
 
@@ -64,6 +64,15 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     commandId: derivation.id(`chat.${what}`, context.commandId),
   });
 
+  /**
+   * A sign-in takes a while, and who sets another password ends the sessions that are there: one that opens just then is
+   * not among them.
+   */
+  const still =
+    ({ id }: Pick<User, 'id'>, theirs: Theirs) =>
+    () =>
+      passwords.isStill(id, theirs);
+
   async function login(
     { email: given, password }: Credentials,
     from: From,
@@ -78,11 +87,11 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const early = await refused();
     if (early) return early;
     const user = await admission.user({ email });
-    const isRight = await passwords.matches(user?.id, password);
+    const theirs = await passwords.matching(user?.id, password);
     // Of guesses that came together no more are told right from wrong than of those that came one by one.
     const late = await refused();
     if (late) return late;
-    if (user && isRight) return sessions.open(user, from, context);
+    if (user && theirs) return sessions.open(user, from, context, { holds: still(user, theirs) });
     if (await failures.count(...whose)) {
       const about = { addressId: derivation.id('chat.failures', email), reachedAt: clock.now() };
       const data = { ...about, ...(user && { userId: user.id }) };
@@ -100,8 +109,10 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    const setFirst = (userId: string) =>
-      passwords.set(userId, hashed, { by: userId }, next('set-password', context));
+    const setFirst = async (userId: string) => {
+      const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
+      return isRejection(set) ? set : undefined;
+    };
     const joined = await come({ type: 'RegisterUser', email }, context, setFirst);
     if (isRejection(joined)) return joined;
     return sessions.open(joined.user, from, next('open-session', context));
@@ -121,8 +132,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (isRejection(hashed)) return hashed;
     const spent = await links.spend(link, next('spend-link', context));
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
-    const refused = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
-    return refused ?? sessions.open(user, from, context, { alone: true, mailed: true });
+    const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
+    if (isRejection(set)) return set;
+    return sessions.open(user, from, context, { alone: true, mailed: true, holds: still(user, set) });
   }
 
   /** By an admin: all sessions of theirs end. */
@@ -134,8 +146,8 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   ): Promise<Done<object> | Rejection> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    const refused = await passwords.set(userId, hashed, { by }, next('set-password', context));
-    if (refused) return refused;
+    const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
+    if (isRejection(set)) return set;
     const ended = await sessions.endAll(userId, 'password', context);
     return isRejection(ended) ? ended : { body: { success: true }, position: ended.position };
   }

@@ -5,7 +5,7 @@ import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { Hashed, PasswordHashing } from '../identity-ports.js';
-import type { Clock, CommandContext, Vault } from '../ports.js';
+import type { Clock, CommandContext, Position, Vault } from '../ports.js';
 import { passwordKind } from './kinds.js';
 
 export interface PasswordPorts {
@@ -16,9 +16,17 @@ export interface PasswordPorts {
   readonly clock: Clock;
 }
 
+/** The password that was somebody's. */
+export interface Theirs {
+  /** Where the log tells of it. */
+  readonly setAt: Position;
+}
+
 export type Passwords = ReturnType<typeof createPasswords>;
 
 export function createPasswords({ handle, streams, vault, hashing, clock }: PasswordPorts) {
+  const current = (userId: string) => streams.refresh(passwordKind, userStream(userId));
+
   return {
     /** What will be kept of it, or why it can't be one. */
     hash: async (password: string): Promise<Hashed | Rejection> =>
@@ -30,24 +38,27 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
       hashed: Hashed,
       { by, isFirst = false }: { readonly by: string; readonly isFirst?: boolean },
       context: CommandContext,
-    ): Promise<Rejection | undefined> {
+    ): Promise<Theirs | Rejection> {
       const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
       const before = async () => {
         await vault.create(userSubject({ userId }));
         return undefined;
       };
       const outcome = await handle(passwordKind, userStream(userId), command, context, before);
-      return isRejection(outcome) ? outcome : undefined;
+      return isRejection(outcome) ? outcome : { setAt: outcome.position };
     },
 
-    isSet: async (userId: string): Promise<boolean> =>
-      (await streams.refresh(passwordKind, userStream(userId))).state !== undefined,
+    isSet: async (userId: string): Promise<boolean> => (await current(userId)).state !== undefined,
 
-    /** Takes as long for nobody: who is not known was looked for in the log as well. */
-    async matches(userId: string | undefined, password: string): Promise<boolean> {
-      const known =
-        userId === undefined ? undefined : (await streams.refresh(passwordKind, userStream(userId))).state;
-      return hashing.matches(password, known);
+    /** Whose it is, if it is right. Takes as long for nobody: who is not known was looked for in the log as well. */
+    async matching(userId: string | undefined, password: string): Promise<Theirs | undefined> {
+      const known = userId === undefined ? undefined : await current(userId);
+      const isRight = await hashing.matches(password, known?.state);
+      return known && isRight ? { setAt: known.position } : undefined;
     },
+
+    /** Whether no other was set since. */
+    isStill: async (userId: string, { setAt }: Theirs): Promise<boolean> =>
+      (await current(userId)).position === setAt,
   };
 }

@@ -42,6 +42,12 @@ export interface From {
   readonly userAgent: string;
 }
 
+interface Opening {
+  readonly alone?: boolean;
+  readonly mailed?: boolean;
+  readonly holds?: () => Promise<boolean>;
+}
+
 /** What is handed out at a sign-in; `exp` in seconds from now. */
 export interface SignedIn {
   readonly accessToken: string;
@@ -102,13 +108,14 @@ export function createSessions(ports: SessionPorts) {
   /**
    * A sign-in of somebody who has been found to be who they say. `alone` ends all other sessions of theirs. By a link that
    * was `mailed` it counts towards nothing: of these there are few, and whoever has stolen a session, and goes on with it as
-   * often as they may, would keep its owner out.
+   * often as they may, would keep its owner out. `holds` is asked once it is open: where what it was opened by holds no
+   * longer, it ends, as if that had come just after.
    */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
-    { alone = false, mailed = false } = {},
+    { alone = false, mailed = false, holds = async () => true }: Opening = {},
   ): Promise<Done<SignedIn> | Rejection> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
@@ -122,10 +129,12 @@ export function createSessions(ports: SessionPorts) {
     const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const at = openedBy(outcome)?.data.lastUsedAt ?? now;
-    return {
-      body: await signedIn(user, { id: sessionId, generation: 0 }, at),
-      position: outcome.position,
-    };
+    const body = await signedIn(user, { id: sessionId, generation: 0 }, at);
+    if (await holds()) return { body, position: outcome.position };
+    const commandId = derivation.id('chat.end-session', context.commandId);
+    const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
+    const over = await handle(sessionKind, stream, end, { ...free, commandId });
+    return isRejection(over) ? over : { body, position: over.position };
   }
 
   async function refresh(refreshToken: string, context: CommandContext): Promise<Done<SignedIn> | Rejection> {

@@ -1,0 +1,117 @@
+/** A sign-in takes a while: what becomes of its session when the password is another one before it has opened. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createDerivation } from '../../../adapters/crypto/derivation.js';
+import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
+import { createChatAdmission } from '../../../application/chat/admission.js';
+import { sessionKind } from '../../../application/chat/kinds.js';
+import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
+import { createPasswords } from '../../../application/chat/passwords.js';
+import { createPeople } from '../../../application/chat/people.js';
+import { createSessions, type SignedIn } from '../../../application/chat/sessions.js';
+import { createTokens } from '../../../application/chat/tokens.js';
+import { catalog } from '../../../domain/chat/catalog.js';
+import { activeSessions, sessionStream } from '../../../domain/chat/session.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { context } from '../../support/toys.js';
+
+const from = { ip: '192.0.2.1', network: '192.0.2.1', userAgent: 'a browser' };
+const email = 'ada@example.org';
+
+/** Ada with the password `first`; what `meanwhile` does is done once hers was found to be right, or was set by a link. */
+async function startAda() {
+  const kernel = memoryKernel(memoryWorld(), [catalog]);
+  const derivation = createDerivation(randomBytes(32));
+  const tokens = createTokens({
+    signed: createSignedTokens(randomBytes(32)),
+    derivation,
+    clock: Date,
+    jwtExpirySeconds: 900,
+  });
+  const admission = createChatAdmission({ ...kernel, tokens, clock: Date, heard: () => 0n });
+  const ports = { ...kernel, derivation, tokens, admission, clock: Date };
+  const opening = createSessions({
+    ...ports,
+    jwtExpirySeconds: 900,
+    refreshTokenExpirySeconds: 3600,
+    maxActiveSessions: 3,
+    sessionQuota: () => ({ spend: async () => undefined, refund: async () => {} }),
+  });
+  let meanwhile = async () => {};
+  const sessions = {
+    ...opening,
+    open: async (...asked: Parameters<typeof opening.open>) => {
+      const once = meanwhile;
+      meanwhile = async () => {};
+      await once();
+      return opening.open(...asked);
+    },
+  };
+  const passwords = createPasswords({
+    ...ports,
+    hashing: {
+      hash: async (hash) => ({ salt: 'salt', hash }),
+      matches: async (given, kept) => given === kept?.hash,
+    },
+  });
+  const signIn = createPasswordSignIn({
+    ...ports,
+    come: createPeople(ports),
+    sessions,
+    passwords,
+    links: {
+      read: async () => ({ email }),
+      spend: async () => undefined,
+    } as never,
+    failures: { wait: async () => undefined, count: async () => false },
+    audit: { note: async () => {} } as never,
+  });
+  const given = (outcome: { readonly body: SignedIn } | Rejection) => {
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    return outcome.body;
+  };
+  const command = () => context(randomUUID());
+  given(await signIn.register({ email, password: 'password one' }, from, command()));
+  const { id } = (await admission.user({ email }))!;
+  return {
+    during: (what: () => Promise<unknown>) => {
+      meanwhile = async () => void (await what());
+    },
+    login: (password: string) => signIn.login({ email, password }, from, command()).then(given),
+    setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(given),
+    reset: (password: string) => signIn.reset(id, password, 'an admin', command()),
+    isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.admit(accessToken)),
+    live: async () =>
+      activeSessions((await kernel.streams.refresh(sessionKind, sessionStream(id))).state, Date.now()).length,
+  };
+}
+
+describe('a session that opens while its password is set to another one', () => {
+  it('ends where the admin did it', async () => {
+    const ada = await startAda();
+    ada.during(() => ada.reset('password two'));
+    await ada.login('password one');
+    expect(await ada.live()).to.equal(0);
+    await ada.login('password two');
+    expect(await ada.live()).to.equal(1);
+  });
+
+  it('ends where a link did it, whose own goes on', async () => {
+    const ada = await startAda();
+    let mine: SignedIn | undefined;
+    ada.during(async () => {
+      mine = await ada.setup('password two');
+    });
+    const thief = await ada.login('password one');
+    expect(await ada.live()).to.equal(1);
+    expect(await Promise.all([ada.isIn(mine!), ada.isIn(thief)])).to.deep.equal([true, false]);
+  });
+
+  it('ends where a link set the former one', async () => {
+    const ada = await startAda();
+    ada.during(() => ada.reset('password two'));
+    await ada.setup('password one again');
+    expect(await ada.live()).to.equal(0);
+  });
+});
