@@ -1,5 +1,4 @@
 /** Group commit of hits: those that a site gets within some milliseconds become one event. */
-import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { collected, dayOf, type Instance, trafficStream } from '../../domain/analytics/traffic.js';
@@ -12,6 +11,7 @@ import {
   withVisitors,
 } from '../../domain/analytics/uniques.js';
 import type { Appender } from '../command/appender.js';
+import { freshCommandId } from '../command/command-id.js';
 import { newEvent, type Origin } from '../command/new-event.js';
 import type { Cache, Position } from '../ports.js';
 
@@ -113,7 +113,7 @@ export function createCollecting({ appender, origin, storeRaw }: CollectingPorts
   ): Promise<Position> {
     const fresh = freshOf(stream, visitors);
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
-    const context = { commandId: randomUUID(), actor: 'analytics.collect', correlationId };
+    const context = { commandId: freshCommandId(), actor: 'analytics.collect', correlationId };
     const event = newEvent(origin, stream, collected(site, at, hits, fresh, storeRaw), 0, context);
     const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
     const position = await appender.append(stream, [{ event, bytes }]);

@@ -69,7 +69,7 @@ export function createMessages(ports: MessagePorts) {
     { said, quotedMessageId = null }: Worded,
     context: CommandContext,
   ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
-    const messageId = derivation.id('chat.message', context.commandId);
+    const messageId = derivation.idInTime('chat.message', context.commandId);
     const about = { messageId, channelId, author, now: clock.now() };
     const command = {
       type: 'PostMessage' as const,

@@ -83,7 +83,7 @@ export function createReplies(ports: ReplyPorts) {
     const ready = await worded(caller, channelId, wording);
     if ('rejected' in ready) return ready;
     const said: Said = { ...NOTHING_SAID, ...ready.said };
-    const replyId = replyIdIn(messageId, derivation.id('chat.reply', context.commandId));
+    const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
     const about = { messageId, replyId, author: caller.userId, now: clock.now() };
     const { quotedMessageId = null } = ready;
     const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };

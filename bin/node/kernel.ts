@@ -16,6 +16,7 @@ import { createLeases } from '../../adapters/mongo/leases.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows.js';
 import { createSnapshots } from '../../adapters/mongo/snapshots.js';
 import { createWindows } from '../../adapters/mongo/windows.js';
+import { freshCommandId } from '../../application/command/command-id.js';
 import { createHandle } from '../../application/command/handle.js';
 import { createRepetition } from '../../application/command/repetition.js';
 import { createStreams } from '../../application/command/streams.js';
@@ -145,7 +146,7 @@ export async function createKernel(options: KernelOptions) {
   const head = async () => (await headOf(client)) ?? 0n;
   /** For what the program itself does, on nobody's request. */
   const systemContext = (actor: string): CommandContext => {
-    const commandId = randomUUID();
+    const commandId = freshCommandId();
     return { commandId, actor, correlationId: commandId };
   };
 

@@ -40,7 +40,7 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
     while (begun < amount) {
       const index = begun++;
       const context = kernel.systemContext(author);
-      const messageId = kernel.derivation.id('chat.message', context.commandId);
+      const messageId = kernel.derivation.idInTime('chat.message', context.commandId);
       const said = { ...NOTHING_SAID, content: words(index) };
       const channelId = channels[index % channels.length]!;
       const command = { type: 'PostMessage' as const, messageId, channelId, author, now: Date.now(), said };

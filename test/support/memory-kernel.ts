@@ -2,11 +2,11 @@
  * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
  * `test/application/road.ts` are true of it as they are of the servers.
  */
-import { randomUUID } from 'node:crypto';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
+import { freshCommandId } from '../../application/command/command-id.js';
 import { createStreams } from '../../application/command/streams.js';
 import type { Clock, EventLog, Follow } from '../../application/ports.js';
 import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
@@ -174,7 +174,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     derivation: createDerivation(world.installation),
     head: async () => world.all.at(-1)?.commit ?? 0n,
     systemContext(actor: string) {
-      const commandId = randomUUID();
+      const commandId = freshCommandId();
       return { commandId, actor, correlationId: commandId };
     },
     async close() {},

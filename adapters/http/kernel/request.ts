@@ -1,6 +1,6 @@
 /** Makes the `Request` of the routes from koa's context; what few routes ask for is worked out when asked. */
-import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
+import { freshCommandId } from '../../../application/command/command-id.js';
 import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports.js';
 import type { After } from '../../system/after.js';
 import type { Budgets } from './budgets.js';
@@ -144,7 +144,7 @@ class Pending implements PendingRequest {
       ...(traceparent ? { traceparent } : {}),
       ...(quota ? { quota: quotaOf(quota, this.address, caller) } : {}),
     };
-    if (idempotencyKey === undefined) return { commandId: randomUUID(), ...common };
+    if (idempotencyKey === undefined) return { commandId: freshCommandId(), ...common };
     return {
       commandId: derivation.id('command', service, method, path, caller, idempotencyKey),
       fingerprint: derivation.secret('fingerprint', fingerprinted(this.bytes)).toString('base64url'),

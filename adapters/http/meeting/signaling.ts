@@ -1,5 +1,5 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
-import { randomUUID } from 'node:crypto';
+import { freshCommandId } from '../../../application/command/command-id.js';
 import { CHANGES_OF_NETWORK, createPaces, TALK } from '../../../application/meeting/pace.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
@@ -105,7 +105,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
             );
             const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
             // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
-            const ofMessage = () => ({ ...common, commandId: randomUUID() });
+            const ofMessage = () => ({ ...common, commandId: freshCommandId() });
             return converse({ speaker, ...whose, logger, context: ofMessage });
           },
         };

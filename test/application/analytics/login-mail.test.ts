@@ -17,7 +17,7 @@ function fixture(pending: string | undefined) {
       linkToken: (addressId, linkId) => `${addressId}.${linkId}`,
       record: async (...record) => void recorded.push(record.slice(0, 3)),
     },
-    derivation: { id: () => 'id', secret: () => Buffer.alloc(32) },
+    derivation: { id: () => 'id', idInTime: () => 'id', secret: () => Buffer.alloc(32) },
     logger: logger as never,
     appUrl: () => 'http://127.0.0.1:3002',
     signal: new AbortController().signal,

@@ -56,6 +56,37 @@ describe('the messages of the chat', function () {
     ).to.equal(400);
   });
 
+  it('have ids in the order in which they were said, and replies too; of a key they tell no time', async () => {
+    const { ada, channel } = world;
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n++) ids.push((await post(ada, `m${n}`)).id);
+    const replies: string[] = [];
+    for (let n = 0; n < 20; n++)
+      replies.push(
+        (await world.done(ada, 'POST', `/messages/${ids[0]}/thread`, { content: `r${n}` })).reply.id,
+      );
+    for (const each of [ids, replies.map((id) => id.slice(id.indexOf('.') + 1))]) {
+      // As far as they are of the time: in one millisecond many may be made.
+      const times = each.map((id) => id.slice(0, 7));
+      expect([...times].sort()).to.deep.equal(times);
+      expect(new Set(each).size).to.equal(20);
+    }
+    const keyed = await Promise.all(
+      ['one', 'two', 'three'].map(async (key) => {
+        const headers = { 'idempotency-key': `no-time-${key}` };
+        const made = await world.as(
+          ada,
+          'POST',
+          `/channels/${channel}/messages`,
+          { content: key },
+          { headers },
+        );
+        return made.body.message.id.slice(0, 4);
+      }),
+    );
+    expect(keyed).not.to.include(ids[0]!.slice(0, 4));
+  });
+
   it('are refused where they say nothing or too much, and nothing is stored', async () => {
     const wrong: readonly unknown[] = [
       {},

@@ -1,0 +1,46 @@
+/** Ids of what commands make: the same for the same command, and in the order of time. */
+import { expect } from 'chai';
+import { createDerivation } from '../../../adapters/crypto/derivation.js';
+import { freshCommandId, timeOf } from '../../../application/command/command-id.js';
+
+describe('ids that are derived from commands', () => {
+  const { id, idInTime } = createDerivation(Buffer.alloc(32, 7));
+  const NOON = Date.UTC(2026, 10, 23, 12);
+  const made = (at: number) => idInTime('chat.message', freshCommandId(at));
+
+  it('are the same for the same command, and others for another purpose, command or installation', () => {
+    const command = freshCommandId(NOON);
+    expect(idInTime('chat.message', command)).to.equal(idInTime('chat.message', command));
+    const others = [
+      idInTime('chat.reply', command),
+      made(NOON),
+      createDerivation(Buffer.alloc(32, 8)).idInTime('chat.message', command),
+    ];
+    // What they share is the time alone.
+    const [time, ...rest] = [idInTime('chat.message', command), ...others].map((each) => each.slice(0, 7));
+    expect(rest).to.deep.equal([time, time, time]);
+    const derived = [idInTime('chat.message', command), ...others].map((each) => each.slice(7));
+    expect(new Set(derived).size).to.equal(4);
+  });
+
+  it('sort as the times of their commands do, byte by byte', () => {
+    const times = [0, 1, 63, 64, 4095, 4096, 1e9, 1e12, NOON, NOON + 1, NOON + 37, NOON + 64, 2 ** 42 - 1];
+    const ids = times.map(made);
+    const bytes = (text: string) => Buffer.from(text);
+    expect([...ids].sort((a, b) => Buffer.compare(bytes(a), bytes(b)))).to.deep.equal(ids);
+    for (const each of [...ids, made(2 ** 42 + 5)]) expect(each).to.match(/^[\w-]{22}$/);
+  });
+
+  it('are derived alone where a command has no time of its own: of a key, or of an event', () => {
+    for (const command of ['qT0vXl1hS3yZ2rJ8mF5uKw', '3f2504e0-4f89-41d3-9a0c-0305e82c3301', ''])
+      expect(idInTime('chat.message', command)).to.equal(id('chat.message', command));
+  });
+
+  it('come of commands that are called by a UUID of version 7', () => {
+    const command = freshCommandId(NOON);
+    expect(command).to.match(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(timeOf(command)).to.equal(NOON);
+    expect(freshCommandId(NOON)).not.to.equal(command);
+    expect(timeOf(freshCommandId())).to.be.closeTo(Date.now(), 60_000);
+  });
+});
