@@ -4,10 +4,10 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { Position } from '../ports.js';
 import { later, type Reflected } from '../reflecting.js';
-import type { Caller, ChatAdmission } from './admission.js';
+import type { ChatAdmission } from './admission.js';
 import { type HotPages, KEPT } from './hot.js';
 import type { OlderPages, OlderRange } from './older.js';
-import { createPageTurns } from './page-turns.js';
+import { type Asking, createPageTurns } from './page-turns.js';
 import type { Page, Pages, Range } from './pages.js';
 import type { Acknowledged } from './told.js';
 import { type MessageView, messageView, type ReplyView, replyView } from './views.js';
@@ -25,8 +25,13 @@ export interface Shown extends Reflected {
   readonly json: string | Uint8Array;
 }
 
-/** Who is shown it: of all who ask each has their turn. */
-type Asking = Pick<Caller, 'userId'>;
+/** A page of a list, and what is owed to who asks for it. */
+interface Wanted {
+  readonly list: string;
+  readonly range: Range;
+  readonly seen: Position;
+  readonly reflected: Reflected;
+}
 
 /** Pins of a channel that are shown: the newest. */
 const MOST_PINS = 500;
@@ -44,24 +49,39 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   const isHeard = async (channelId: string, seen: Position) =>
     seen <= hot.heard() && (await hot.hears(acknowledged.latest(channelId)));
 
+  /** Made once for all who wait for it when it begins: it shows what is owed to each. */
+  async function shared(
+    { list, range: { limit, before }, seen, reflected }: Wanted,
+    asking: Asking,
+    make: () => Promise<Shown | Rejection>,
+  ): Promise<Shown | Rejection> {
+    // Whoever makes it knows the names that each has seen.
+    await roster(seen);
+    const key = JSON.stringify([list, limit, before]);
+    const shown = await inTurn(limit, asking, make, { key, bytes: bytesOf });
+    if ('rejected' in shown) return shown;
+    const position = later(shown.position, reflected.position);
+    return { json: shown.json, ...reflectedBy({ ...reflected, position }) };
+  }
+
   async function messages(
-    by: Asking,
+    asking: Asking,
     channelId: string,
     range: Range,
     seen = 0n,
   ): Promise<Shown | Rejection> {
     const { limit, before } = range;
-    if (before !== undefined) return olderMessages(by, channelId, { limit, before }, seen);
+    if (before !== undefined) return olderMessages(asking, channelId, { limit, before }, seen);
     const isHot = limit <= KEPT && (await isHeard(channelId, seen));
     const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
     if (shown) return shown;
     const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
     // A page that is not all that was heard is not kept.
     if (limit > KEPT || reflected.consistency)
-      return inTurn(limit, by.userId, async () =>
+      return shared({ list: channelId, range, seen, reflected }, asking, async () =>
         asRead(await pages.messages(channelId, range, reflected), seen),
       );
-    return inTurn(limit, by.userId, async () => {
+    return inTurn(limit, asking, async () => {
       // Who was waited for may have read it.
       const filled = isHot ? await hotMessages(channelId, limit, seen) : undefined;
       if (filled) return filled;
@@ -77,7 +97,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   }
 
   async function olderMessages(
-    by: Asking,
+    asking: Asking,
     channelId: string,
     range: OlderRange,
     seen: Position,
@@ -87,7 +107,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
       if (json !== undefined) return { json, position: hot.heard() };
     }
     const reflected = await pages.owed('chat.messages', channelId, seen);
-    return inTurn(range.limit, by.userId, async () => {
+    return shared({ list: channelId, range, seen, reflected }, asking, async () => {
       const end = older.placeOf(channelId, range.before);
       const page = await pages.messages(channelId, { ...range, end }, reflected);
       if ('rejected' in page) return page;
@@ -107,11 +127,11 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     };
   }
 
-  async function pins(by: Asking, channelId: string, seen = 0n): Promise<Shown | Rejection> {
+  async function pins(asking: Asking, channelId: string, seen = 0n): Promise<Shown | Rejection> {
     const reflected = await pages.owed('chat.messages', channelId, seen);
     /** Undefined where there are more. */
     const upTo = (limit: number) =>
-      inTurn(limit, by.userId, async () => {
+      inTurn(limit, asking, async () => {
         const page = await pages.pins(channelId, limit, reflected);
         return limit < MOST_PINS && page.found.length === limit ? undefined : asRead(page, seen);
       });
@@ -119,14 +139,14 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   }
 
   async function replies(
-    by: Asking,
+    asking: Asking,
     channelId: string,
     threadId: string,
     range: Range,
-    seen?: Position,
+    seen = 0n,
   ): Promise<Shown | Rejection> {
     const reflected = await pages.owed('chat.replies', channelId, seen);
-    return inTurn(range.limit, by.userId, async () => {
+    return shared({ list: threadId, range, seen, reflected }, asking, async () => {
       const page = await pages.replies(channelId, threadId, range, reflected);
       if ('rejected' in page) return page;
       const { replies: found, ...shown } = page;
@@ -139,7 +159,9 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   return { messages, pins, replies };
 }
 
-const reflectedBy = ({ position, consistency }: Page): Reflected => ({
+const bytesOf = (shown: Shown | Rejection): number => ('rejected' in shown ? 1 : shown.json.length);
+
+const reflectedBy = ({ position, consistency }: Reflected): Reflected => ({
   position,
   ...(consistency && { consistency }),
 });

@@ -10,7 +10,7 @@ import { reflecting } from '../reflecting.js';
 import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { channelsKind } from './kinds.js';
-import { createPageTurns } from './page-turns.js';
+import { type Asking, createPageTurns } from './page-turns.js';
 import { parentOf } from './places.js';
 import type { Shown } from './reading.js';
 import { type AuthorView, speakerView } from './views.js';
@@ -86,6 +86,7 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: Wish,
     seen?: Position,
+    leaving?: Asking['leaving'],
   ): Promise<Shown | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blank;
@@ -101,7 +102,8 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
         : channelFor(channels, place, caller) !== undefined);
     const wanted: WantedWord[] = [];
     for (const text of words) wanted.push({ text, authors: await authorsNamed(roster, text) });
-    return inTurn(limit, caller.userId, async () => {
+    const asking = { userId: caller.userId, ...(leaving && { leaving }) };
+    return inTurn(limit, asking, async () => {
       const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
       const messages = found.map((each) => foundView(roster, each));
       return { json: await jsonBytes('messages', messages), ...reflected };

@@ -75,4 +75,55 @@ describe('costly work', () => {
     await Promise.all([begun, ...all]);
     expect(done.slice(5)).to.deep.equal(['greedy', 'ann', 'ben']);
   });
+
+  it('is not begun for who has gone, whose place others get', async () => {
+    const first = piece();
+    const inTurn = createAtOnce('it', 1, 2);
+    const begun = inTurn(first.work);
+    const leaving = new AbortController();
+    const left = Array.from({ length: 2 }, piece);
+    const gone = left.map(({ work }) => inTurn(work, 'gone', { leaving }).catch((error: unknown) => error));
+    leaving.abort();
+    const too = inTurn(left[0]!.work, 'gone', { leaving }).catch((error: unknown) => error);
+    const others = ['ann', 'ben'].map((whose) => inTurn(async () => whose, whose));
+    first.end();
+    expect(await Promise.all([begun, ...others])).to.deep.equal([undefined, 'ann', 'ben']);
+    for (const refused of await Promise.all([...gone, too])) expect(refused).to.be.instanceOf(Unavailable);
+    expect(left.map(({ begun }) => begun)).to.deep.equal([false, false]);
+  });
+
+  it('is done once for all who wait for the same when it begins, and again for who comes later', async () => {
+    const first = piece();
+    const inTurn = createAtOnce('it', 1, 10);
+    const begun = inTurn(first.work);
+    let made = 0;
+    const ask = (whose: string, same: string) => inTurn(async () => `${same} ${++made}`, whose, { same });
+    const waiting = [ask('ann', 'a'), ask('ben', 'b'), ask('ann', 'b'), ask('cyd', 'a')];
+    first.end();
+    const late = waiting[0]!.then(() => ask('dot', 'a'));
+    expect(await Promise.all([begun, ...waiting, late])).to.deep.equal([
+      undefined,
+      'a 1',
+      'b 2',
+      'b 2',
+      'a 1',
+      'a 3',
+    ]);
+  });
+
+  it('is given to no more of them than may share it, and to none where it fails', async () => {
+    const first = piece();
+    const inTurn = createAtOnce('it', 1, 10);
+    const begun = inTurn(first.work);
+    let made = 0;
+    const make = async () => {
+      if (++made === 1) throw new Error('no');
+      return made;
+    };
+    const waiting = ['ann', 'ann', 'ben', 'cyd', 'dot'].map((whose) =>
+      inTurn(make, whose, { same: 'a', sharers: () => 2 }).catch(({ message }: Error) => message),
+    );
+    first.end();
+    expect(await Promise.all([begun, ...waiting])).to.deep.equal([undefined, 'no', 3, 2, 2, 2]);
+  });
 });

@@ -1,6 +1,7 @@
 /** What is said in a place, a channel or a conversation, once it is found that the caller may see it. */
 import type { Caller } from '../../../application/chat/admission.js';
 import type { Messages } from '../../../application/chat/messages.js';
+import type { Asking } from '../../../application/chat/page-turns.js';
 import type { Range } from '../../../application/chat/pages.js';
 import type { Reading, Shown } from '../../../application/chat/reading.js';
 import type { Wording } from '../../../application/chat/said.js';
@@ -15,14 +16,18 @@ interface Place {
 
 const headers = { 'Content-Type': JSON_TYPE };
 
+/** Who waits for a page, and may go. */
+export const asking = ({ userId }: Caller, leaving: Pick<Request, 'signal'>): Asking => ({ userId, leaving });
+
 export async function pageOf(
   reading: Reading,
   place: Place | Rejection,
-  { query, ifPosition }: Pick<Request<unknown, Range>, 'query' | 'ifPosition'>,
+  request: Pick<Request<unknown, Range>, 'query' | 'ifPosition' | 'signal'>,
   caller: Caller,
 ): Promise<Answer> {
   if ('rejected' in place) return place;
-  return asJson(await reading.messages(caller, place.id, query, ifPosition));
+  const { query, ifPosition } = request;
+  return asJson(await reading.messages(asking(caller, request), place.id, query, ifPosition));
 }
 
 export function asJson(shown: Shown | Rejection): Answer {

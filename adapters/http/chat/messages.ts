@@ -11,7 +11,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
-import { asJson, pageOf, postIn } from './in-place.js';
+import { asJson, asking, pageOf, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -81,9 +81,11 @@ export function messageRoutes({
     security: 'access',
     answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
     admit: doors.user,
-    async handle({ params: { channelId }, ifPosition }, caller) {
-      const place = await places.channel(caller, channelId, ifPosition);
-      return 'rejected' in place ? place : asJson(await reading.pins(caller, channelId, ifPosition));
+    async handle(request, caller) {
+      const { channelId } = request.params;
+      const place = await places.channel(caller, channelId, request.ifPosition);
+      if ('rejected' in place) return place;
+      return asJson(await reading.pins(asking(caller, request), channelId, request.ifPosition));
     },
   });
 

@@ -55,6 +55,7 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
       400: { description: '`q` is blank, or has too many words' },
     },
     admit: doors.user,
-    handle: async ({ query, ifPosition }, caller) => asJson(await search(caller, query, ifPosition)),
+    handle: async (request, caller) =>
+      asJson(await search(caller, request.query, request.ifPosition, request)),
   }),
 ];

@@ -3,7 +3,7 @@ import type { Reading } from '../../../application/chat/reading.js';
 import type { Replies } from '../../../application/chat/replies.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
-import { asJson } from './in-place.js';
+import { asJson, asking } from './in-place.js';
 import * as schemas from './message-schemas.js';
 
 export interface ThreadDeps {
@@ -30,10 +30,13 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
       404: NO_MESSAGE,
     },
     admit: doors.user,
-    async handle({ params: { messageId }, query, ifPosition }, caller) {
+    async handle(request, caller) {
+      const { query, ifPosition } = request;
+      const { messageId } = request.params;
       const parent = await replies.parent(caller, messageId, ifPosition);
       if ('rejected' in parent) return parent;
-      return asJson(await reading.replies(caller, parent.channelId, messageId, query, ifPosition));
+      const by = asking(caller, request);
+      return asJson(await reading.replies(by, parent.channelId, messageId, query, ifPosition));
     },
   });
 

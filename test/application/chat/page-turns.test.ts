@@ -78,13 +78,26 @@ describe('pages that many ask for at once', function () {
   it('are made by turns for those who ask, also where one asks for more than may wait', async () => {
     for (const count of [MANY, 400]) {
       const order: string[] = [];
-      const ask = async (userId: string) => {
-        shown(await node.reading.messages({ userId }, places[0]!, { limit: 500 }));
+      const ask = async (userId: string, limit: number) => {
+        shown(await node.reading.messages({ userId }, places[0]!, { limit }));
         order.push(userId);
       };
-      const greedy = Array.from({ length: count }, () => ask('greedy'));
-      await Promise.all([ask('other'), Promise.allSettled(greedy)]);
+      const greedy = Array.from({ length: count }, (_, n) => ask('greedy', 102 + n));
+      await Promise.all([ask('other', 101), Promise.allSettled(greedy)]);
       expect(order.indexOf('other')).to.be.lessThan(4);
     }
+  });
+
+  it('are made once for many who wait for the same, also of what somebody has said since', async () => {
+    const ada = await node.join('eve');
+    const before = node.finds();
+    const read = (seen?: bigint) => node.reading.messages(somebody, places[1]!, { limit: 500 }, seen);
+    const first = Array.from({ length: MANY }, () => read());
+    const posted = accepted(await node.messages.post(ada, places[1]!, { content: 'since' }, context()));
+    const later = await read(posted.position);
+    expect(shown(later).map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
+    expect(accepted(later).position >= posted.position).to.equal(true);
+    for (const page of await Promise.all(first)) expect(shown(page).length).to.be.at.most(1);
+    expect(node.finds() - before).to.be.lessThan(6);
   });
 });
