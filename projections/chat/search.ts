@@ -4,19 +4,10 @@ import { breather } from '../../application/turns.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import type { Said } from '../../domain/chat/events/messages.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
-import type { Apply, Build, OwnProjection, Row } from '../projection.js';
+import type { Apply, Build, OwnProjection } from '../projection.js';
 import { startIndexing } from './search/indexing.js';
-import {
-  type Doc,
-  openDocs,
-  PACK_INDEXES,
-  PACKS,
-  type PackRow,
-  RUN_INDEXES,
-  RUNS,
-  type RunRow,
-  subjectOf,
-} from './search/rows.js';
+import { type Doc, PACK_INDEXES, PACKS, RUN_INDEXES, RUNS, subjectOf } from './search/rows.js';
+import { scan } from './search/scanning.js';
 
 type Indexed = ChatEvent<
   | 'MessagePosted'
@@ -107,14 +98,4 @@ async function open(build: Build): Promise<Apply> {
       throw error;
     }
   };
-}
-
-/** With all opened: two builds seal the same differently. */
-async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  for await (const { filter: _, ...row } of collection<PackRow>(PACKS).find({}, { sort: { _id: 1 } })) {
-    const texts = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
-    yield { ...row, _id: `${PACKS}/${row._id}`, texts: texts && Buffer.from(texts).toString('base64') };
-  }
-  for await (const row of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } }))
-    yield { ...row, _id: `${RUNS}/${row._id}`, docs: await openDocs(vault, row) };
 }

@@ -1,6 +1,6 @@
 /** The index of what was said over a server of a test's own: events in, as the log has them; queries out. */
 import { randomUUID } from 'node:crypto';
-import type { Db, Long } from 'mongodb';
+import { Binary, type Db } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createBuilds } from '../../adapters/mongo/rows.js';
@@ -8,7 +8,14 @@ import type { Lease, Position, RecordedEvent } from '../../application/ports.js'
 import { createVault } from '../../application/vault.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { createSearchIndex } from '../../projections/chat/search/reader.js';
-import { subjectOf } from '../../projections/chat/search/rows.js';
+import {
+  openDocs,
+  PACKS,
+  type PackRow,
+  RUNS,
+  type RunRow,
+  subjectOf,
+} from '../../projections/chat/search/rows.js';
 import { search } from '../../projections/chat/search.js';
 import { type Apply, collectionName } from '../../projections/projection.js';
 import { type MongoServer, mongoServer } from './mongo.js';
@@ -25,6 +32,9 @@ export type Said = ChatEvent<
 
 /** So large that a number takes neighbours for the same. */
 const FIRST = 9_007_199_254_740_993n;
+
+/** In place of what is sealed. */
+const NOTHING = new Binary();
 
 export async function startSearchIndex() {
   const keys = new Map<string, Buffer>();
@@ -84,11 +94,26 @@ export async function startSearchIndex() {
     /** What stands in one of its collections. */
     rows: (run: string, part: string) =>
       mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),
-    /** All that a build says. */
+    /** All that stands in a build, opened, as it lies there. */
     async scan(run: string): Promise<readonly object[]> {
+      const part = <Of extends object>(name: string) =>
+        mongo.models.collection<Of>(`${collectionName(search, run)}.${name}`).find({}, { sort: { _id: 1 } });
       const rows: object[] = [];
-      for await (const { _at, first, last, ...row } of builds.scan(search, collectionName(search, run)))
-        rows.push({ ...row, at: [_at, first as Long, last as Long].map(String) });
+      const add = ({ _at, first, last, ...row }: PackRow | RunRow, opened: unknown) =>
+        rows.push({ ...row, at: [_at, first, last].map(String), opened });
+      for await (const { filter: _, texts, ...row } of part<PackRow>(PACKS))
+        add(
+          { ...row, texts: NOTHING, filter: NOTHING },
+          await vault.openBytes(subjectOf(row.channel), texts.buffer),
+        );
+      for await (const row of part<RunRow>(RUNS)) add({ ...row, docs: NOTHING }, await openDocs(vault, row));
+      return rows;
+    },
+    /** What a check compares of it. */
+    async compared(run: string): Promise<readonly object[]> {
+      const rows: object[] = [];
+      for await (const { _at, ...row } of builds.scan(search, collectionName(search, run)))
+        rows.push({ ...row, at: String(_at) });
       return rows;
     },
     /** How readers see a build, that has come so far. */
