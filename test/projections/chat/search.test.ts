@@ -169,26 +169,6 @@ describe('the index of what was said', function () {
     );
   });
 
-  it('is the same to a check once what was deleted has left the log, and told where it is not', async () => {
-    const acts: Act[] = Array.from({ length: 600 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
-    // Every third one: of those that are left, it comes after two of each that was deleted before.
-    const deleted: Act[] = Array.from({ length: 200 }, (_, n) => ({ act: 'delete', which: 2 * n }));
-    const all = await index.recorded(told([...acts, ...deleted]).events);
-    const run = await delivered(all, []);
-    const served = await index.compared(run);
-    expect(served).to.have.length(400);
-    const scavenged = await delivered(
-      all.filter((_, at) => at >= 600 || at % 3 > 0),
-      [],
-    );
-    expect(await index.scan(scavenged)).not.to.deep.equal(await index.scan(run));
-    expect(await index.compared(scavenged)).to.deep.equal(served);
-    await index.rows(run, 'packs').deleteOne({});
-    expect(await index.compared(run)).not.to.deep.equal(served);
-    await index.rows(scavenged, 'runs').deleteOne({});
-    expect(await index.compared(scavenged)).to.have.length.below(400);
-  });
-
   it('is the same after a crash between the writes of what belongs together', async () => {
     const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
     const changes: Act[] = [
