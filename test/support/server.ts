@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { serviceNames } from '../../bin/settings.js';
 import { owned } from './children.js';
+import { tellOfFailures } from './printed.js';
 
 export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
@@ -68,6 +69,7 @@ export async function startServer(
   });
   const ms = await Promise.race([ready, ended]);
   ended.catch(() => {});
+  const forget = tellOfFailures(lines);
   return {
     child,
     urls,
@@ -76,6 +78,7 @@ export async function startServer(
     lines,
     ms,
     async stop(signal = 'SIGTERM') {
+      forget();
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const gone = once(child, 'exit');
       child.kill(signal);
