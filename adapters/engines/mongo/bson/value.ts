@@ -132,6 +132,16 @@ export function elementsOf(array: Value): Value[] {
   return elements;
 }
 
+/** The elements of an array, one after another: as a list those of a million weigh more than the array. */
+export function* eachElement({ bytes, start: head, end: tail }: Value): Generator<Value> {
+  for (let at = head + 4; at < tail - 1; ) {
+    const type = bytes[at]!;
+    const start = afterName(bytes, at + 1);
+    at = endOf(type, bytes, start);
+    yield { type, bytes, start, end: at };
+  }
+}
+
 /** The first field of that name (as UTF-8 bytes), or undefined. */
 export function fieldNamed(document: Value, name: Buffer): Value | undefined {
   const { bytes } = document;

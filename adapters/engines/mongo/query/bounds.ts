@@ -2,9 +2,9 @@
 
 import { compareValues } from '../bson/compare.js';
 import { Kind, keyOf, kindOf } from '../bson/key.js';
-import { NULL } from '../bson/make.js';
 import { Type, type Value } from '../bson/value.js';
-import type { Condition, Filter } from './filter.js';
+import { type Condition, type Filter, UNDEFINED } from './filter.js';
+import { type Points, pointOf, pointsOf } from './points.js';
 
 /** The conditions that every match meets, by path; what stands under or, nor and not is left out. */
 export type Requirements = ReadonlyMap<string, readonly Condition[]>;
@@ -16,7 +16,9 @@ export function requirementsOf(
   if (filter.kind === 'and') for (const part of filter.filters) requirementsOf(part, into);
   else if (filter.kind !== 'or' && filter.kind !== 'nor' && filter.kind !== 'not') {
     const { text } = filter.path;
-    into.set(text, [...(into.get(text) ?? []), filter]);
+    const there = into.get(text);
+    if (there) there.push(filter);
+    else into.set(text, [filter]);
   }
   return into;
 }
@@ -31,9 +33,7 @@ export interface Span {
 }
 
 /** The points or the span of one field that hold every match; never fewer, sometimes more. */
-export type Bounds =
-  | { readonly points: readonly Buffer[]; readonly nullable: boolean }
-  | { readonly span: Span; readonly nullable: boolean };
+export type Bounds = { readonly points: Points } | { readonly span: Span };
 
 /**
  * The tightest bounds that one path's conditions give. On a field that holds arrays only one condition may be
@@ -42,9 +42,9 @@ export type Bounds =
 export function boundsOf(conditions: readonly Condition[], multikey: boolean): Bounds | undefined {
   const usable = conditions.filter(isUsable);
   const equal = usable.find((condition) => condition.kind === 'eq');
-  if (equal?.kind === 'eq') return pointsOf([equal.operand]);
+  if (equal?.kind === 'eq') return equalTo(equal.operand);
   const among = usable.find((condition) => condition.kind === 'in');
-  if (among?.kind === 'in') return pointsOf(among.operands);
+  if (among?.kind === 'in') return { points: among.operands.points };
   const ranges = usable.filter((condition) => condition.kind !== 'exists');
   return spanOf(multikey ? ranges.slice(0, 1) : ranges);
 }
@@ -56,7 +56,7 @@ function isUsable(condition: Condition): boolean {
     case 'eq':
       return isPoint(condition.operand);
     case 'in':
-      return condition.operands.every(isPoint);
+      return !condition.operands.hasArray;
     case 'gt':
     case 'gte':
     case 'lt':
@@ -67,18 +67,9 @@ function isUsable(condition: Condition): boolean {
   }
 }
 
-function pointsOf(values: readonly Value[]): Bounds {
-  const keys = new Map<string, Buffer>();
-  const nullable = values.some((value) => value.type === Type.null);
-  for (const value of nullable ? [...values, UNDEFINED] : values) {
-    const key = keyOf(value);
-    keys.set(key.toString('latin1'), key);
-  }
-  return { points: [...keys.values()].sort(Buffer.compare), nullable };
-}
-
-/** Matched by null as well. */
-const UNDEFINED: Value = { ...NULL, type: Type.undefined };
+const equalTo = (value: Value): Bounds => ({
+  points: value.type === Type.null ? pointsOf([value, UNDEFINED]) : pointOf(value),
+});
 
 function spanOf(ranges: readonly Condition[]): Bounds | undefined {
   let low: { key: Buffer; above: boolean } | undefined;
@@ -86,7 +77,7 @@ function spanOf(ranges: readonly Condition[]): Bounds | undefined {
   let kind = 0;
   for (const range of ranges) {
     if (range.kind !== 'gt' && range.kind !== 'gte' && range.kind !== 'lt' && range.kind !== 'lte') continue;
-    if (range.operand.type === Type.null) return pointsOf([range.operand]);
+    if (range.operand.type === Type.null) return equalTo(range.operand);
     kind = kindOf(range.operand);
     const key = keyOf(range.operand);
     if (range.kind === 'gt' || range.kind === 'gte') low = { key, above: range.kind === 'gt' };
@@ -95,7 +86,7 @@ function spanOf(ranges: readonly Condition[]): Bounds | undefined {
   if (!low && !high) return undefined;
   low ??= { key: Buffer.of(kind), above: false };
   high ??= { key: Buffer.of(kind + 1), through: false };
-  return { span: { low: low.key, high: high.key, above: low.above, through: high.through }, nullable: false };
+  return { span: { low: low.key, high: high.key, above: low.above, through: high.through } };
 }
 
 /** Whether every document that meets the requirements also meets a partial index's filter. */
@@ -108,7 +99,7 @@ export function implies(requirements: Requirements, partial: Filter): boolean {
 function impliesCondition(given: Condition, wanted: Condition): boolean {
   if (wanted.kind === 'exists') return rulesOutMissing(given);
   if (!('operand' in wanted)) return false;
-  if (given.kind === 'in') return given.operands.every((value) => meets(value, wanted));
+  if (given.kind === 'in') return every(given.operands, (value) => meets(value, wanted));
   if (given.kind === 'eq') return meets(given.operand, wanted);
   if (!('operand' in given) || wanted.kind === 'eq') return false;
   if (kindOf(given.operand) !== kindOf(wanted.operand) || given.operand.type === Type.array) return false;
@@ -116,6 +107,11 @@ function impliesCondition(given: Condition, wanted: Condition): boolean {
   const order = compareValues(given.operand, wanted.operand);
   if (order === 0) return given.kind === wanted.kind || wanted.kind.length === 3;
   return wanted.kind.startsWith('g') ? order > 0 : order < 0;
+}
+
+function every(values: Iterable<Value>, test: (value: Value) => boolean): boolean {
+  for (const value of values) if (!test(value)) return false;
+  return true;
 }
 
 /** Whether a value that equals `value` meets a comparison; arrays and nulls are not relied upon. */
@@ -133,7 +129,7 @@ export function rulesOutMissing(condition: Condition): boolean {
     case 'exists':
       return true;
     case 'in':
-      return condition.operands.every((value) => value.type !== Type.null);
+      return !condition.operands.hasNull;
     default:
       return kindOf(condition.operand) !== Kind.null;
   }

@@ -1,7 +1,9 @@
 /** Reads a filter document into a tree of conditions; everything outside the subset is refused here. */
 
+import { NULL } from '../bson/make.js';
 import { isNumeric, toNumber } from '../bson/number.js';
 import {
+  eachElement,
   elementsOf,
   type Field,
   fieldsOf,
@@ -13,14 +15,24 @@ import {
 } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
 import { type Path, pathOf } from './path.js';
+import { type Points, pointsOf } from './points.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
 /** A condition on the values at one path. */
 export type Condition =
   | { readonly kind: Comparison; readonly path: Path; readonly operand: Value }
-  | { readonly kind: 'in'; readonly path: Path; readonly operands: readonly Value[] }
+  | { readonly kind: 'in'; readonly path: Path; readonly operands: Operands }
   | { readonly kind: 'exists'; readonly path: Path };
+
+/** What an `$in` names. */
+export interface Operands extends Iterable<Value> {
+  readonly length: number;
+  readonly hasNull: boolean;
+  readonly hasArray: boolean;
+  /** Their keys, with that of a missing field beside null; made when first asked for. */
+  readonly points: Points;
+}
 
 export type Filter =
   | { readonly kind: 'and'; readonly filters: readonly Filter[] }
@@ -28,6 +40,9 @@ export type Filter =
   | { readonly kind: 'nor'; readonly filters: readonly Filter[] }
   | { readonly kind: 'not'; readonly filter: Filter }
   | Condition;
+
+/** Matched by null as well. */
+export const UNDEFINED: Value = { ...NULL, type: Type.undefined };
 
 const bad = (message: string): CommandError => new CommandError(2, message);
 
@@ -132,14 +147,28 @@ function comparison(kind: Comparison, path: Path, operand: Value): Filter {
 
 function parseIn(path: Path, operator: Field): Filter {
   if (!isArray(operator)) throw bad(`${operator.name} needs an array`);
-  const operands: Value[] = [];
-  for (const element of elementsOf(operator)) {
+  let [length, hasNull, hasArray] = [0, false, false];
+  for (const element of eachElement(operator)) {
     if (element.type === Type.regex) throw noPatterns();
-    else if (element.type === Type.undefined) throw bad('cannot compare to undefined');
-    else if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
-    else operands.push(element);
+    if (element.type === Type.undefined) throw bad('cannot compare to undefined');
+    if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
+    length++;
+    hasNull ||= element.type === Type.null;
+    hasArray ||= isArray(element);
   }
-  return { kind: 'in', path, operands };
+  return { kind: 'in', path, operands: operandsOf(operator, { length, hasNull, hasArray }) };
+}
+
+function operandsOf(array: Value, said: Pick<Operands, 'length' | 'hasNull' | 'hasArray'>): Operands {
+  let points: Points | undefined;
+  return {
+    ...said,
+    get points() {
+      points ??= said.hasNull ? pointsOf([...eachElement(array), UNDEFINED]) : pointsOf(eachElement(array));
+      return points;
+    },
+    [Symbol.iterator]: () => eachElement(array),
+  };
 }
 
 function parseNot(path: Path, operator: Field): Filter {

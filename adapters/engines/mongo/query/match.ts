@@ -3,7 +3,7 @@ import { compareValues } from '../bson/compare.js';
 import { Kind, keyOf, kindOf } from '../bson/key.js';
 import { decimalOf, doubleOf } from '../bson/number.js';
 import { Type, type Value } from '../bson/value.js';
-import type { Comparison, Condition, Filter } from './filter.js';
+import type { Comparison, Condition, Filter, Operands } from './filter.js';
 import { anyAt, type Test } from './path.js';
 
 /** Whether a document (its raw bytes as a value) meets a filter. */
@@ -53,12 +53,10 @@ function testOf(condition: Condition): Test {
 /** Conditions on an element itself, whatever their paths. */
 export const elementTest = (filter: Filter): ((element: Value) => boolean) => compose<Value>(filter, testOf);
 
-function inTest(operands: readonly Value[]): Test {
-  const keys = new Set(operands.map((operand) => keyOf(operand).toString('latin1')));
-  const missing = operands.some((operand) => operand.type === Type.null);
+function inTest({ points, hasNull }: Operands): Test {
   return (value) => {
-    if (value === undefined || value.type === Type.undefined) return missing;
-    return keys.has(keyOf(value).toString('latin1'));
+    if (value === undefined || value.type === Type.undefined) return hasNull;
+    return points.has(keyOf(value));
   };
 }
 

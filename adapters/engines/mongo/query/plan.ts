@@ -5,7 +5,7 @@ import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../
 import { CommandError, notImplemented } from '../errors.js';
 import { type Collection, ID_PATTERN } from '../storage/collection.js';
 import type { Index } from '../storage/definition.js';
-import { cutBound, isLong, storedKey } from '../storage/keys.js';
+import { cutBound, isLong } from '../storage/keys.js';
 import { spaceEnd } from '../storage/layout.js';
 import {
   type Bounds,
@@ -17,6 +17,7 @@ import {
   type Span,
 } from './bounds.js';
 import type { Filter } from './filter.js';
+import { type Points, pointsOf } from './points.js';
 import type { SortField } from './sort.js';
 
 /** Keys from `low` (inclusive) to `high` (exclusive). */
@@ -29,8 +30,8 @@ export interface Plan {
   readonly stage: 'IDHACK' | 'IXSCAN' | 'COLLSCAN';
   /** Absent for the documents themselves, which lie in the order of `_id`. */
   readonly index: Index | undefined;
-  /** For IDHACK: the `_id` parts of the documents' keys. */
-  readonly points: readonly Buffer[];
+  /** For IDHACK: the `_id`s of the documents, as keys that are not cut. */
+  readonly points: Points;
   readonly ranges: readonly Range[];
   readonly reverse: boolean;
   /** Whether the matches come in the order asked for. */
@@ -78,17 +79,27 @@ export function planFor(
 function fullScan(collection: Collection, sort: readonly SortField[]): Plan {
   const ranges = [{ low: collection.head, high: spaceEnd(collection.head) }];
   const sorted = sort.length === 0;
-  return { stage: 'COLLSCAN', index: undefined, points: [], ranges, reverse: false, sorted, bounded: 0 };
+  return {
+    stage: 'COLLSCAN',
+    index: undefined,
+    points: NO_POINTS,
+    ranges,
+    reverse: false,
+    sorted,
+    bounded: 0,
+  };
 }
+
+const NO_POINTS = pointsOf([]);
+const listOf = (points: Points): Buffer[] => Array.from({ length: points.length }, (_, i) => points.at(i));
 
 function pointPlan(requirements: Requirements, sort: readonly SortField[]): Plan | undefined {
   const bounds = boundsOf(requirements.get('_id') ?? [], false);
   if (!bounds || !('points' in bounds)) return undefined;
-  const points = bounds.points.map(storedKey);
-  const byId = sort.length === 1 && sort[0]!.path.text === '_id' && !bounds.points.some(isLong);
+  const { points } = bounds;
+  const byId = sort.length === 1 && sort[0]!.path.text === '_id' && !points.long;
   const sorted = sort.length === 0 || points.length <= 1 || byId;
   const reverse = byId && sort[0]!.direction < 0;
-  if (reverse) points.reverse();
   return { stage: 'IDHACK', index: undefined, points, ranges: [], reverse, sorted, bounded: 1 };
 }
 
@@ -144,7 +155,7 @@ function rangePlan(candidate: Candidate, requirements: Requirements, sort: reado
     if (multikey && throughArray) break;
     last = boundsOf(requirements.get(name) ?? [], multikey);
     if (!last || !('points' in last) || prefixes.length * last.points.length > MAX_RANGES) break;
-    const points = last.points.map((point) => directed(point, candidate.directions[i]!));
+    const points = listOf(last.points).map((point) => directed(point, candidate.directions[i]!));
     if (candidate.directions[i]! < 0) points.reverse();
     prefixes = prefixes.flatMap((prefix) => points.map((point) => Buffer.concat([prefix, point])));
     throughArray ||= multikey;
@@ -160,7 +171,7 @@ function rangePlan(candidate: Candidate, requirements: Requirements, sort: reado
   return {
     stage: 'IXSCAN',
     index: candidate.index,
-    points: [],
+    points: NO_POINTS,
     ranges,
     reverse: order === 'reverse',
     sorted: sort.length === 0 || order !== undefined,
@@ -224,5 +235,3 @@ function scoreOf(plan: Plan, sort: readonly SortField[]): number {
   const exact = index?.unique && plan.bounded === index.paths.length && plan.ranges.length === 1 ? 50 : 0;
   return plan.bounded * 10 + (inOrder ? 4 : 0) + exact;
 }
-
-/** The path of `_id`. */

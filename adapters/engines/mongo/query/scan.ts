@@ -8,6 +8,8 @@ import {
   documentKey,
   documentKeyOfEntry,
 } from '../storage/collection.js';
+import { liesIn, type Span } from '../storage/gap.js';
+import { storedKey } from '../storage/keys.js';
 import type { Filter } from './filter.js';
 import { compile, type Predicate } from './match.js';
 import { type Plan, planFor } from './plan.js';
@@ -21,6 +23,8 @@ export class Scan {
   readonly #met: Set<string> | undefined;
   #range = 0;
   #after: Buffer | undefined;
+  /** Where nothing is, as this page sees it. */
+  #gap: Span | undefined;
   examined = 0;
 
   constructor(documents: Documents, collection: Collection, plan: Plan) {
@@ -40,6 +44,7 @@ export class Scan {
   next(size: number): Candidate[] {
     const found: Candidate[] = [];
     let left = size;
+    this.#gap = undefined;
     while (left > 0 && !this.done)
       left -= this.#plan.stage === 'IDHACK' ? this.#point(found) : this.#page(found, left);
     this.examined += size - left;
@@ -47,10 +52,14 @@ export class Scan {
   }
 
   #point(found: Candidate[]): number {
-    const key = documentKey(this.#collection, this.#plan.points[this.#range++]!);
+    const { points, reverse } = this.#plan;
+    const point = points.at(reverse ? points.length - 1 - this.#range : this.#range);
+    this.#range++;
+    const key = documentKey(this.#collection, storedKey(point));
+    if (this.#gap && liesIn(this.#gap, key)) return 1;
     const document = this.#documents.at(this.#collection, key);
     if (document) found.push(new Candidate(key, document));
-    else if (!this.#collection.dropped) this.#documents.requireMissing(this.#collection, key);
+    else if (!this.#collection.dropped) this.#gap = this.#documents.requireMissing(this.#collection, key);
     return 1;
   }
 

@@ -5,7 +5,7 @@ import { show } from '../bson/text.js';
 import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
 import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
-import { type Gap, isInGap } from './gap.js';
+import { type Gap, isInGap, type Span } from './gap.js';
 import { entriesOf, isLong, storedKey } from './keys.js';
 import { spaceEnd } from './layout.js';
 import { opened, sealed } from './sealed.js';
@@ -103,15 +103,16 @@ export class Documents {
 
   /**
    * Nothing is stored under the key, and nothing damaged stands beside it: whoever is led astray by a damaged key ends
-   * next to it, or out of order. Errors: 301.
+   * next to it, or out of order. The answer is the gap it lies in, unless that was found before. Errors: 301.
    */
-  requireMissing(collection: Collection, key: Buffer): void {
+  requireMissing(collection: Collection, key: Buffer): Span | undefined {
     const { transaction } = this.store;
-    if (isInGap(this.#gap, { transaction, collection }, key)) return;
+    if (isInGap(this.#gap, { transaction, collection }, key)) return undefined;
     const { head } = collection;
     const below = this.#beside(collection, key, { low: head, high: key, reverse: true, limit: 1 });
     const above = this.#beside(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
     this.#gap = { transaction, collection, below, above };
+    return this.#gap;
   }
 
   /** The key of the document next to `key`, on the side that the range takes. */

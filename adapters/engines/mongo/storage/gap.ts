@@ -8,9 +8,16 @@ interface View<Collection> {
 }
 
 /** Two documents that are whole and stand side by side, or the end of the collection in the place of one. */
-export interface Gap<Collection> extends View<Collection> {
+export interface Span {
   readonly below: Buffer | undefined;
   readonly above: Buffer | undefined;
+}
+
+export interface Gap<Collection> extends View<Collection>, Span {}
+
+export function liesIn({ below, above }: Span, key: Buffer): boolean {
+  const isAbove = !below || Buffer.compare(below, key) < 0;
+  return isAbove && (!above || Buffer.compare(key, above) < 0);
 }
 
 /** Whether the key lies in a gap that the same transaction has found; what it put there since is found by its key. */
@@ -20,7 +27,5 @@ export function isInGap<Collection>(
   key: Buffer,
 ): boolean {
   if (!gap || transaction === undefined || gap.transaction !== transaction) return false;
-  if (gap.collection !== collection) return false;
-  const isAbove = !gap.below || Buffer.compare(gap.below, key) < 0;
-  return isAbove && (!gap.above || Buffer.compare(key, gap.above) < 0);
+  return gap.collection === collection && liesIn(gap, key);
 }

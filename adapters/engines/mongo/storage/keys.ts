@@ -109,7 +109,7 @@ function elementAt(array: Value, path: Path, depth: number): Found {
 const MAX_KEY = 900;
 
 /** Whether a key had to be cut: it then orders correctly only up to where it was cut. */
-export const isLong = (key: Buffer): boolean => key.length > MAX_KEY;
+export const isLong = ({ length }: Buffer): boolean => length > MAX_KEY;
 
 /** A key as it is stored, equal only for equal keys. */
 export function storedKey(key: Buffer): Buffer {

@@ -1,5 +1,6 @@
 /** What each update operator makes of the value at its path. */
 import { compareValues, equalValues } from '../bson/compare.js';
+import { keyOf } from '../bson/key.js';
 import { arrayOf } from '../bson/make.js';
 import { isNumeric } from '../bson/number.js';
 import { show } from '../bson/text.js';
@@ -129,11 +130,32 @@ function addToSet(operand: Field): Operator {
         `Cannot apply $addToSet to non-array field. Field named '${nameOf(path)}' has non-array type ${typeName(current)}`,
       );
     const all = current ? elementsOf(current) : [];
-    const before = all.length;
-    for (const value of wanted) if (!all.some((present) => equalValues(present, value))) all.push(value);
-    return current && all.length === before ? 'keep' : arrayOf(all);
+    const added = newTo(all, wanted);
+    return current && added.length === 0 ? 'keep' : arrayOf([...all, ...added]);
   };
 }
+
+/** So many are compared one by one. */
+const FEW = 32;
+
+/** The values that are not there yet, each once. */
+function newTo(there: readonly Value[], values: readonly Value[]): Value[] {
+  const fresh: Value[] = [];
+  if (values.length <= FEW) {
+    const isIn = (list: readonly Value[], value: Value) => list.some((one) => equalValues(one, value));
+    for (const value of values) if (!isIn(there, value) && !isIn(fresh, value)) fresh.push(value);
+    return fresh;
+  }
+  const keys = new Set(there.map(textOfKey));
+  for (const value of values) {
+    const key = textOfKey(value);
+    if (!keys.has(key)) fresh.push(value);
+    keys.add(key);
+  }
+  return fresh;
+}
+
+const textOfKey = (value: Value): string => keyOf(value).toString('latin1');
 
 function pull(operand: Field): Operator {
   const gone = pulled(operand);

@@ -9,21 +9,52 @@ export type Node = Value | Opened;
 
 export interface Opened {
   readonly array: boolean;
-  readonly fields: { name: string; node: Node }[];
+  /** Those taken away have no node. */
+  readonly fields: Child[];
+  /** The first of each name, once it was looked for among many. */
+  byName?: Map<string, Child>;
 }
+
+interface Child {
+  readonly name: string;
+  node: Node | undefined;
+}
+
+/** So many fields are gone through for each that is looked for. */
+const FEW = 32;
+
+function childOf(container: Opened, name: string): Child | undefined {
+  const { fields } = container;
+  const isIt = (child: Child) => child.name === name && child.node !== undefined;
+  if (fields.length <= FEW) return fields.find(isIt);
+  container.byName ??= new Map(fields.toReversed().map((child) => [child.name, child]));
+  const first = container.byName.get(name);
+  // A name may stand there twice.
+  return first?.node ? first : first && fields.find(isIt);
+}
+
+function addChild(container: Opened, child: Child): void {
+  container.fields.push(child);
+  container.byName?.set(child.name, child);
+}
+
+/** What is left of the fields. */
+export const childrenOf = ({ fields }: Opened): { name: string; node: Node }[] =>
+  fields.flatMap(({ name, node }) => (node ? [{ name, node }] : []));
 
 const isOpened = (node: Node): node is Opened => 'fields' in node;
 
 export function openNode(value: Value): Opened {
-  const fields = fieldsOf(value).map((field) => ({ name: field.name, node: field as Node }));
+  const fields = fieldsOf(value).map((field): Child => ({ name: field.name, node: field }));
   return { array: value.type === Type.array, fields };
 }
 
 /** The value of a node with all changes in it. */
 export function closeNode(node: Node): Value {
   if (!isOpened(node)) return node;
-  if (node.array) return arrayOf(node.fields.map((field) => closeNode(field.node)));
-  return documentValue(join(node.fields.map(({ name, node: child }): Named => [name, closeNode(child)])));
+  const children = childrenOf(node);
+  if (node.array) return arrayOf(children.map((child) => closeNode(child.node)));
+  return documentValue(join(children.map(({ name, node: child }): Named => [name, closeNode(child)])));
 }
 
 /** Where a path leads: its last container, the name in it, and what is there now. */
@@ -48,9 +79,9 @@ export function placeOf(root: Opened, parts: readonly string[], create: boolean)
       if (!create) return undefined;
       throw notViable(name, parts[i - 1]!, closeNode(container));
     }
-    const field = container.fields.find((candidate) => candidate.name === name);
+    const field = childOf(container, name);
     if (i === parts.length - 1) return { container, name, current: field?.node };
-    if (!field) {
+    if (!field?.node) {
       if (!create) return undefined;
       const fresh: Opened = { array: false, fields: [] };
       setChild(container, name, fresh);
@@ -76,7 +107,7 @@ function notViable(name: string, parent: string, value: Value): CommandError {
 
 /** Puts a node under a name; an array is filled with nulls up to a position behind its end. Errors: 2. */
 export function setChild(container: Opened, name: string, node: Node): void {
-  const field = container.fields.find((candidate) => candidate.name === name);
+  const field = childOf(container, name);
   if (field) {
     field.node = node;
     return;
@@ -85,15 +116,13 @@ export function setChild(container: Opened, name: string, node: Node): void {
     if (Number(name) - container.fields.length > MAX_PADDING)
       throw new CommandError(2, `can't backfill more than ${MAX_PADDING} elements`);
     while (container.fields.length < Number(name))
-      container.fields.push({ name: String(container.fields.length), node: NULL });
+      addChild(container, { name: String(container.fields.length), node: NULL });
   }
-  container.fields.push({ name, node });
+  addChild(container, { name, node });
 }
 
 /** Takes a name away; in an array a null stays in its place. */
 export function removeChild(container: Opened, name: string): void {
-  const at = container.fields.findIndex((candidate) => candidate.name === name);
-  if (at < 0) return;
-  if (container.array) container.fields[at]!.node = NULL;
-  else container.fields.splice(at, 1);
+  const field = childOf(container, name);
+  if (field) field.node = container.array ? NULL : undefined;
 }

@@ -6,7 +6,7 @@ import { show } from '../bson/text.js';
 import { documentValue, fieldsOf, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Filter } from '../query/filter.js';
-import { closeNode, type Opened, placeOf, setChild } from './tree.js';
+import { childrenOf, closeNode, type Opened, placeOf, setChild } from './tree.js';
 import { applyChanges, checkTimestamps, sized, type Update } from './update.js';
 
 /** Errors: 54 for a field given twice by the filter, 66 for an update that changes the filter's `_id`, 53 bad ids. */
@@ -30,30 +30,36 @@ export function upsertedDocument(filter: Filter, update: Update): Buffer {
   const id = given.find(([path]) => path === '_id')?.[1];
   applyChanges(root, update.changes, id, true);
   return withId(
-    root.fields.map(({ name, node }): Named => [name, closeNode(node)]),
+    childrenOf(root).map(({ name, node }): Named => [name, closeNode(node)]),
     id,
   );
 }
 
 /** What a filter's `and`s and equalities pin down; a field pinned twice is an error. */
-function equalities(filter: Filter, found: [string, Value][] = []): [string, Value][] {
+function equalities(
+  filter: Filter,
+  found: [string, Value][] = [],
+  taken = { paths: new Set<string>(), above: new Set<string>() },
+): [string, Value][] {
   if (filter.kind === 'and' || (filter.kind === 'or' && filter.filters.length === 1)) {
-    for (const part of filter.filters) equalities(part, found);
+    for (const part of filter.filters) equalities(part, found, taken);
     return found;
   }
   const value = pinned(filter);
   if (!value || !('path' in filter)) return found;
-  const { text } = filter.path;
-  for (const [path] of found)
-    if (path === text || path.startsWith(`${text}.`) || text.startsWith(`${path}.`))
-      throw new CommandError(54, `cannot infer query fields to set, path '${text}' is matched twice`);
+  const { text, names } = filter.path;
+  const above = names.slice(1).map((_, i) => names.slice(0, i + 1).join('.'));
+  if (taken.above.has(text) || [text, ...above].some((path) => taken.paths.has(path)))
+    throw new CommandError(54, `cannot infer query fields to set, path '${text}' is matched twice`);
+  taken.paths.add(text);
+  for (const path of above) taken.above.add(path);
   found.push([text, value]);
   return found;
 }
 
 function pinned(filter: Filter): Value | undefined {
   if (filter.kind === 'eq') return filter.operand;
-  if (filter.kind === 'in' && filter.operands.length === 1) return filter.operands[0];
+  if (filter.kind === 'in' && filter.operands.length === 1) return [...filter.operands][0];
   return undefined;
 }
 
