@@ -112,10 +112,19 @@ function indexed(log: EventLog, key: Buffer, value: Buffer): Buffer {
   return record;
 }
 
-/** What may be read of a stream has no gaps, but where events end by their age: clocks are set back. */
-function requireNext({ name, maxAge }: StreamState, expected: number, found: number): void {
-  if (found !== expected && maxAge === undefined) throw new Refused({ kind: 'index-damaged', stream: name });
+/** What may be read of a stream has no gaps, but where a scavenge may have taken something. */
+function requireNext(stream: StreamState, expected: number, found: number): void {
+  const lastMissing = Math.max(expected, found - 1);
+  if (found !== expected && !mayBeGone(stream, lastMissing))
+    throw new Refused({ kind: 'index-damaged', stream: stream.name });
 }
+
+/**
+ * One that runs while the metadata changes takes later events, and leaves earlier ones; so does the age of events, for
+ * clocks are set back.
+ */
+const mayBeGone = (stream: StreamState, revision: number): boolean =>
+  stream.maxAge !== undefined || stream.wasHidden || revision < floorOf(stream);
 
 /** Events of the whole log from position `from` upwards, with their positions; damaged ones too. */
 export function* scanForwards(log: EventLog, from: number, limit: number): Generator<[number, Buffer]> {
