@@ -13,8 +13,10 @@ export async function* jsonList(
   for await (const page of pages) {
     for (const item of page) {
       text += (isFirst ? '' : ',') + JSON.stringify(item);
+      // The first at once: it may take long until there is another, and who waits is to know that it has begun.
+      const isDue = isFirst || text.length >= PIECE;
       isFirst = false;
-      if (text.length < PIECE) continue;
+      if (!isDue) continue;
       yield text;
       text = '';
     }

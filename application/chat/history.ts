@@ -4,7 +4,7 @@ import type { Said } from '../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../domain/chat/message.js';
 import type { RosterState } from '../../domain/chat/roster.js';
 import { replyWith } from '../../domain/chat/thread.js';
-import type { Rejection } from '../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { jsonList } from '../json-list.js';
 import { pagesOf } from '../pages.js';
 import type { EventLog, Position, Reveal } from '../ports.js';
@@ -51,10 +51,11 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
   /** As of now: what is edited while it is read is not in it. */
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
-    const found = await places.message(caller, messageId, seen);
-    if ('rejected' in found) return found;
     const isReply = messageId !== id;
-    if (isReply && !replyWith(found.state.replies, id)) return messageNotFound;
+    const refused = isReply
+      ? await replyRefused(caller, messageId, id, seen)
+      : refusalOf(await places.placeOf(caller, id, seen));
+    if (refused) return refused;
     const stream = messageStream(messageId);
     const newest = await log.read(stream, { backwards: true, limit: 1 });
     if (typeof newest === 'string' || !newest[0]) return messageNotFound;
@@ -63,6 +64,12 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
     const told = versions(stream, position, roster, isReply ? id : undefined);
     return { position, pieces: () => pieces(told) };
   };
+
+  async function replyRefused(caller: Caller, messageId: string, replyId: string, seen?: Position) {
+    const found = await places.message(caller, messageId, seen);
+    if ('rejected' in found) return found;
+    return replyWith(found.state.replies, replyId) ? undefined : messageNotFound;
+  }
 
   /** Of the message, or of a reply to it. */
   async function* versions(stream: string, until: Position, roster: RosterState, replyId?: string) {
@@ -79,6 +86,8 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
     }
   }
 }
+
+const refusalOf = (found: object): Rejection | undefined => (isRejection(found) ? found : undefined);
 
 async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenerator<string> {
   yield* jsonList('{"history":', versions);

@@ -79,6 +79,7 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     messages,
     replies,
     conversations,
+    history,
     reading,
     files,
     sealedFiles,

@@ -77,6 +77,17 @@ describe('a long thread, on a node that knows nothing of it', function () {
     const others = await asked(({ replies }) => replies.parent(bob, message.id));
     expect(others.answer).to.include({ kind: 'not-found' });
 
+    const past = await asked(async ({ history }) => {
+      const { pieces } = accepted(await history(ada, message.id));
+      const taking = pieces();
+      const { value } = await taking.next();
+      await taking.return(undefined);
+      return value as string;
+    });
+    expect(past.answer).to.include('hello');
+    expect(past.read).to.be.lessThan(REPLIES / 5);
+    expect((await asked(({ history }) => history(bob, message.id))).answer).to.include({ kind: 'not-found' });
+
     const ofReply = await asked(({ replies: of }) => of.parent(ada, replies[0]!));
     expect(ofReply.answer).to.include({ rejected: 'chat/reply-to-reply' });
 
