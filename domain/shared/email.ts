@@ -1,6 +1,6 @@
 /** Emails: what is one, and when two are the same. */
 
-const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
+const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+@[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+$/u;
 const EMAIL_LENGTH = 254;
 
 /** As it is compared and stored. */
