@@ -28,23 +28,25 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
   ChannelErased: true,
 };
 
-/** Reading a channel never waits for it. */
-export const search: OwnProjection = {
+/** Reading a channel never waits for it. `mostRemembered`: docs that are not read again when their run is asked for. */
+export const searchOf = (mostRemembered?: number): OwnProjection => ({
   name: 'chat.search',
   version: 2,
   types: Object.keys(INDEXED),
   apart: true,
-  open,
+  open: (build) => open(build, mostRemembered),
   scan,
-};
+});
+
+export const search = searchOf();
 
 type Telling = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
 
-async function open(build: Build): Promise<Apply> {
+async function open(build: Build, mostRemembered?: number): Promise<Apply> {
   const { vault } = build;
   await build.collection(RUNS).createIndexes(RUN_INDEXES);
   await build.collection(PACKS).createIndexes(PACK_INDEXES);
-  let indexing = startIndexing(build);
+  let indexing = startIndexing(build, mostRemembered);
   const breathe = breather();
 
   /** What is found of it; undefined where nobody can read it any more. */
@@ -94,7 +96,7 @@ async function open(build: Build): Promise<Apply> {
       await indexing.flush();
     } catch (error) {
       // What is remembered may be ahead of the rows: begin again from them.
-      indexing = startIndexing(build);
+      indexing = startIndexing(build, mostRemembered);
       throw error;
     }
   };

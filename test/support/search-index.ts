@@ -89,8 +89,11 @@ export async function startSearchIndex() {
       return all;
     },
     /** Takes events into a build; as one that leads anew does. */
-    open: (run: string, lease: Pick<Lease, 'assertHeld'> = { assertHeld() {} }): Promise<Apply> =>
-      builds.open(search, collectionName(search, run), lease),
+    open: (
+      run: string,
+      lease: Pick<Lease, 'assertHeld'> = { assertHeld() {} },
+      model = search,
+    ): Promise<Apply> => builds.open(model, collectionName(model, run), lease),
     /** What stands in one of its collections. */
     rows: (run: string, part: string) =>
       mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),

@@ -12,7 +12,7 @@ const PER_PACK = 16;
 /** Characters after which they are full, however few they are: none is to outgrow a document. */
 const RUN_SIZE = 32 * 1024;
 const PACK_SIZE = 128 * 1024;
-/** Docs of places that are remembered: those that nothing came to for longest are read again when needed. */
+/** Docs that are remembered: those of places that nothing came to for longest are read again when needed. */
 const MOST_REMEMBERED = 20_000;
 
 interface Run {
@@ -23,7 +23,9 @@ interface Run {
   at: Position;
   /** Characters of those that came into it. */
   size: number;
-  docs: Doc[];
+  /** Undefined while its row alone has them: of one that is full and written, until they are asked for. */
+  docs: Doc[] | undefined;
+  isFull: boolean;
   isOpen: boolean;
 }
 
@@ -53,7 +55,7 @@ export interface Indexing {
 }
 
 /** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
-export function startIndexing(build: Build): Indexing {
+export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): Indexing {
   const { vault } = build;
   const rows = build.collection<RunRow>(RUNS);
   const packs = startPacks(build);
@@ -82,61 +84,84 @@ export function startIndexing(build: Build): Indexing {
         place.runs.push(run);
         place.last = run.last;
         // A crash may have come before their pack.
-        pack(place);
+        await pack(place);
       }
     }
     return place;
   }
 
   /** Once there are enough. */
-  function pack({ channel, runs }: Place) {
+  async function pack({ channel, runs }: Place) {
     const isMuch = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
-    if (!isMuch || !isFull(runs.at(-1)!)) return;
-    packs.add(channel, runs);
+    if (!isMuch || !runs.at(-1)!.isFull) return;
+    await recall(runs);
+    packs.add(channel, runs.map(packedOf));
     for (const run of runs.splice(0)) closing.add(run);
   }
 
-  const runOf = async (row: RunRow): Promise<Run> => ({
-    id: row._id,
-    channel: row.channel,
-    first: row.first.toBigInt(),
-    last: row.last.toBigInt(),
-    at: row._at.toBigInt(),
-    size: row.size,
-    docs: [...((await openDocs(vault, row)) ?? [])],
-    isOpen: row.open === true,
-  });
+  /** Docs that were let go of. */
+  async function recall(runs: readonly Run[]) {
+    const _id = { $in: runs.flatMap(({ id, docs }) => (docs ? [] : id)) };
+    if (_id.$in.length === 0) return;
+    const found = new Map((await rows.find({ _id }).toArray()).map((row) => [row._id, row]));
+    for (const run of runs) {
+      const row = found.get(run.id);
+      // Without its key it has gone.
+      run.docs ??= row ? await docsOf(row) : [];
+    }
+  }
+
+  const docsOf = async (row: RunRow): Promise<Doc[]> => [...((await openDocs(vault, row)) ?? [])];
+
+  const runOf = async (row: RunRow): Promise<Run> => {
+    const docs = await docsOf(row);
+    return {
+      id: row._id,
+      channel: row.channel,
+      first: row.first.toBigInt(),
+      last: row.last.toBigInt(),
+      at: row._at.toBigInt(),
+      size: row.size,
+      docs,
+      isFull: isFull(docs.length, row.size),
+      isOpen: row.open === true,
+    };
+  };
 
   async function add(channel: string, doc: Doc, position: Position) {
     const place = await placeOf(channel);
     if (position <= place.last) return;
     let run = place.runs.at(-1);
-    if (!run || isFull(run)) {
-      const [first, last, at] = [position, position, position];
-      run = { id: idOf(channel, first), channel, first, last, at, size: 0, docs: [], isOpen: true };
+    if (!run || run.isFull) {
+      const span = { first: position, last: position, at: position };
+      run = { id: idOf(channel, position), channel, ...span, size: 0, docs: [], isFull: false, isOpen: true };
       place.runs.push(run);
     }
-    run.docs.push(doc);
+    run.docs!.push(doc);
     run.size += JSON.stringify(doc).length;
+    run.isFull = isFull(run.docs!.length, run.size);
     run.last = position;
     run.at = position;
     place.last = position;
     dirty.set(run.id, run);
-    pack(place);
+    await pack(place);
   }
 
   const change: Indexing['change'] = async (channel, { id, thread }, position, to) => {
     const isMeant = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
     const changeIn = async (run: Run, isPacked: boolean) => {
-      if (!run.docs.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
+      if (!run.docs!.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
       const changed = (doc: Doc) => (to ? to(doc) : goneOf(doc, position));
-      run.docs = run.docs.map((doc) => (isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
+      run.docs = run.docs!.map((doc) =>
+        isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc,
+      );
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
       // Written after the run, it may be what a crash has left undone.
-      if (isPacked) await packs.change(channel, run);
+      if (isPacked) await packs.change(channel, packedOf(run));
     };
     const { runs } = await placeOf(channel);
+    await recall(runs);
     for (const run of runs) await changeIn(run, false);
     const known = new Set(runs.map((run) => run.id));
     // Rows of what is to be written are of before that.
@@ -169,17 +194,28 @@ export function startIndexing(build: Build): Indexing {
     );
     for (const run of closing) run.isOpen = false;
     closing.clear();
+    forgetSome();
+  }
+
+  /** Of places that nothing came to for longest: first the docs that only a pack asks for, then the places. */
+  function forgetSome() {
     let held = 0;
-    for (const { runs } of places.values()) held += runs.length * PER_RUN;
+    for (const { runs } of places.values()) held += heldOf(runs);
+    for (const { runs } of places.values()) {
+      if (held <= mostRemembered) return;
+      held -= heldOf(runs);
+      for (const run of runs) if (run.isFull) run.docs = undefined;
+      held += heldOf(runs);
+    }
     for (const [channel, { runs }] of places) {
-      if (held <= MOST_REMEMBERED) break;
-      held -= runs.length * PER_RUN;
+      if (held <= mostRemembered) return;
+      held -= heldOf(runs);
       places.delete(channel);
     }
   }
 
   async function writeOf({ id: _id, channel, docs, size, isOpen, ...run }: Run): Promise<RowWrite> {
-    const sealed = await sealDocs(vault, channel, docs);
+    const sealed = await sealDocs(vault, channel, docs!);
     // Without the key the row goes.
     if (!sealed) return { deleteOne: { filter: { _id } } };
     const [_at, first, last] = [longOf(run.at), longOf(run.first), longOf(run.last)];
@@ -200,7 +236,14 @@ export function startIndexing(build: Build): Indexing {
   };
 }
 
-const isFull = ({ docs, size }: Run): boolean => docs.length === PER_RUN || size >= RUN_SIZE;
+const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
+
+/** Docs, and what is there of a run without them. */
+const heldOf = (runs: readonly Run[]): number =>
+  runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
+
+/** With its docs, which are there. */
+const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
 
 const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 

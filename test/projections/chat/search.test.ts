@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { RecordedEvent } from '../../../application/ports.js';
 import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
 import { foldText } from '../../../domain/chat/search.js';
+import { search, searchOf } from '../../../projections/chat/search.js';
 import { NOON } from '../../support/chat-messages.js';
 import { type Said, startSearchIndex } from '../../support/search-index.js';
 
@@ -142,12 +143,13 @@ describe('the index of what was said', function () {
   async function delivered(
     events: readonly RecordedEvent[],
     steps: readonly { back: number; take: number; isNew: boolean }[],
+    model = search,
   ): Promise<string> {
     const run = fresh();
-    let apply = await index.open(run);
+    let apply = await index.open(run, undefined, model);
     let at = 0;
     for (const { back, take, isNew } of steps) {
-      if (isNew) apply = await index.open(run);
+      if (isNew) apply = await index.open(run, undefined, model);
       const from = Math.max(0, at - back);
       await apply(events.slice(from, from + take));
       // Who goes back goes on from there: nothing is left out.
@@ -196,6 +198,18 @@ describe('the index of what was said', function () {
       await (await index.open(run))(all.slice(until));
       expect(await index.scan(run), `${until} ${isPackLost}`).to.deep.equal(rebuilt);
     }
+  });
+
+  it('is the same by one that remembers little or nothing of what it has written', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, deliveries, fc.constantFrom(0, 20, 60), async (acts, steps, most) => {
+        const events = await index.recorded(told(acts).events);
+        const rebuilt = await delivered(events, []);
+        const forgetful = await delivered(events, steps, searchOf(most));
+        expect(await index.scan(forgetful)).to.deep.equal(await index.scan(rebuilt));
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
   });
 
   it('finds what looking through all that is there finds, newest first', async () => {
