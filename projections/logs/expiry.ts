@@ -7,6 +7,7 @@ import { type Build, longOf, type RowWrite } from '../projection.js';
 import { later } from './gathering.js';
 import { sealBlock, sectionsId } from './packing.js';
 import { HOURS, KEEPINGS, readPart, SCATTERED_PARTS, sectionsIn } from './parts.js';
+import { registersIn, registersOf } from './register.js';
 import type { BlockRow, KeepingRow, SectionsRow } from './rows.js';
 import { openTexts } from './sealing.js';
 import { KINDS } from './sections.js';
@@ -41,7 +42,15 @@ export async function expire(
     const before = audit ? expired.auditBefore : expired.before;
     const received = { audit, received: { $lt: dayName(before) } };
     for await (const { _id: subject, parts } of build.collection<KeepingRow>(KEEPINGS).find(received))
-      for (const part of parts ?? []) if (left.has(part)) await remove(build, part, { subject }, at);
+      for (const part of parts ?? [])
+        if (left.has(part)) {
+          await remove(build, part, { subject }, at);
+          for (const which of ['one', 'many'] as const)
+            await registersIn(build.collection(sectionsIn(part))).deleteMany({
+              ...registersOf(subject, which),
+              ...untouched,
+            });
+        }
     for (const part of SCATTERED_PARTS)
       if (left.has(part) && readPart(part)?.audit === audit) {
         await remove(build, part, { to: { $lt: before } }, at);

@@ -85,7 +85,7 @@ export function createFetching(rowsOf: (name: string) => Collection<SectionsRow>
       for (const name of names) {
         const section = all[name];
         const own = typeof section === 'string' ? all[section] : section;
-        const bytes = own instanceof Binary ? await openSection(vault, subject, kind, own) : own;
+        const bytes = own instanceof Binary ? await openPacked(vault, subject, own) : own;
         // Its key has gone.
         if (own !== undefined && bytes === undefined) return undefined;
         if (bytes !== undefined && typeof bytes !== 'string') opened.set(name, bytes);
@@ -93,16 +93,4 @@ export function createFetching(rowsOf: (name: string) => Collection<SectionsRow>
       return opened;
     },
   };
-}
-
-/** Undefined when the key is destroyed. */
-export async function openSection(
-  vault: Vault,
-  subject: string,
-  kind: Kind,
-  sealed: Binary,
-): Promise<Buffer | undefined> {
-  if (kind !== 'terms') return openPacked(vault, subject, sealed);
-  const bytes = await vault.openBytes(subject, sealed.buffer);
-  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -12,6 +12,7 @@ import type { Header, Located } from './located.js';
 import { merged } from './merged.js';
 import type { Opened } from './opened.js';
 import { KEEPINGS, type Part, readPart } from './parts.js';
+import { registeredBlocks } from './registered.js';
 import type { BlockRow, KeepingRow } from './rows.js';
 import { correlationDigester } from './sealing.js';
 
@@ -83,20 +84,14 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   }
 
   /**
-   * Blocks that still gather come from one look, the others in order from later ones: a block that fills up in
-   * between is in the first, and one that moves on while the others are read is not missed.
+   * Blocks that still gather come from one look, the others from later ones, those in registers all at once: a block
+   * that fills up in between is in the first, and one that moves on while the others are read is not missed.
    */
   async function* headers(name: string, part: Part, asking: Asked) {
     const { filter, order, pace, paging } = asking;
     const rows = db.collection<BlockRow>(`${name}.${part.name}`);
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
     const any = conditionOf(part, filter);
-    const { correlationId } = filter;
-    // Correlations of blocks that gather are not indexed: their terms say whether they are worth a look.
-    const indexed =
-      correlationId === undefined
-        ? any
-        : { ...any, correlations: { $in: await digests(name, part, correlationId) } };
     const find = (condition: object, more: object, limit: number) => {
       const question = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([condition, more])}`;
       const all = { $and: [condition, more] };
@@ -107,15 +102,28 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     const boundOf = (header: Header) => (order === 'desc' ? header.to : header.from);
     const gathering = await find(any, { gathering: true }, 0);
     const seen = new Set(gathering.map(({ _id }) => _id));
-    async function* others() {
+    const unseen = ({ _id }: Header) => !seen.has(_id) && seen.add(_id);
+    async function* listed() {
+      await pace();
+      const question = `${name} ${part.name} registers ${JSON.stringify([any, termsOfFilter(filter)])}`;
+      const found = await asked.once(question, () => registeredBlocks({ db, vault }, name, part, filter));
+      const sign = order === 'desc' ? -1 : 1;
+      const inOrder = found.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
+      yield* screened(name, part, inOrder.filter(unseen), asking);
+    }
+    async function* indexed() {
+      // Correlations of blocks that gather are not indexed: their terms say whether they are worth a look.
+      const { correlationId } = filter;
+      const digest = correlationId !== undefined && {
+        correlations: { $in: await digests(name, part, correlationId) },
+      };
+
       let last: number | undefined;
       for (let limit = next(paging.headers); ; ) {
         await pace();
         const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
-        const page = await find(indexed, last === undefined ? {} : beyond, limit);
-        const fresh = page.filter(({ _id }) => !seen.has(_id));
-        for (const header of fresh) seen.add(header._id);
-        yield* screened(name, part, fresh, asking);
+        const page = await find({ ...any, ...digest }, last === undefined ? {} : beyond, limit);
+        yield* screened(name, part, page.filter(unseen), asking);
         if (page.length < limit) return;
         const end = boundOf(page.at(-1)!);
         // Where all are of one bound, only a longer page gets beyond it.
@@ -123,6 +131,8 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
         last = end;
       }
     }
+    // Scattered ones are in no register: they are changed.
+    const others = part.scattered || filter.correlationId !== undefined ? indexed : listed;
     const sources = [
       {
         bound: gathering[0] ? boundOf(gathering[0]) : part.from,

@@ -22,8 +22,9 @@ import {
   SOURCES,
   sectionsIn,
 } from './parts.js';
+import { startRegistering } from './registering.js';
 import { keepingWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './requests.js';
-import { BLOCK_INDEXES, type BlockRow, type HourRow, type SectionsRow } from './rows.js';
+import { BLOCK_INDEXES, type BlockRow, type HourRow, replacing } from './rows.js';
 import { openTexts } from './sealing.js';
 
 /** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
@@ -60,6 +61,7 @@ export function startIndexing(build: Build): Indexing {
   const receipts = new Map<string, Receipt>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
   const breathe = breather();
+  const registering = startRegistering(build);
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
   /** Of all that gather: to add it up for every event would take longer than all else, where a thousand do. */
@@ -181,6 +183,10 @@ export function startIndexing(build: Build): Indexing {
     const sealed = await sealBlock(vault, block);
     if (sealed) {
       write(sectionsIn(part), sealed.sections.map(replacing));
+      if (sealed.register) {
+        write(sectionsIn(part), [replacing(sealed.register)]);
+        registering.note(part, sealed.row.subject);
+      }
       write(part, [replacing(sealed.row)]);
       bytes += sizeOf(sealed);
     } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
@@ -205,6 +211,7 @@ export function startIndexing(build: Build): Indexing {
     write(KEEPINGS, Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
+    await registering.gather();
     for (const [key, known] of gatherings) {
       if (gatherings.size <= MOST_REMEMBERED && gatheredBytes <= BYTES_REMEMBERED) break;
       gatheredBytes -= known.bytes;
@@ -230,18 +237,14 @@ export function startIndexing(build: Build): Indexing {
 }
 
 /** About, in bytes. */
-function sizeOf({ row, sections }: SealedBlock): number {
+function sizeOf({ row, sections, register }: SealedBlock): number {
   const all = [
     row.terms,
     ...(row.records ?? []),
-    ...sections.flatMap((each) => Object.values(each.sections)),
+    ...[...sections, ...(register ? [register] : [])].flatMap((each) => Object.values(each.sections)),
   ];
   return all.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
 }
-
-const replacing = (row: BlockRow | HourRow | SectionsRow): RowWrite => ({
-  replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
-});
 
 function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);

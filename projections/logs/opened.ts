@@ -11,7 +11,6 @@ import type { Header, Located } from './located.js';
 import type { Part } from './parts.js';
 import type { BlockRow } from './rows.js';
 import { openPacked } from './sealing.js';
-import { termSection } from './sections.js';
 import { createSemaphore } from './semaphore.js';
 import { mayHold } from './term-filter.js';
 
@@ -27,7 +26,7 @@ const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 export interface Opened {
   /** Undefined when the block has gone since. */
   read<T>(block: Located, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
-  /** Of these blocks, in their order, whether each may hold all of the terms. */
+  /** Of these blocks, in their order, whether each may hold all of the terms, as far as its own row tells. */
   mayHold(
     name: string,
     part: Part,
@@ -93,32 +92,26 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return all === 'untold' ? undefined : all.found;
   }
 
-  /** Terms of a block that still changes are all together. */
-  async function filterInRow({ name, part, header }: Located): Promise<Uint8Array | undefined> {
-    const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { terms: 1 } });
-    // Perhaps of a later time: a block that gathers only ever gets more.
-    return row?.terms && vault.openBytes(header.subject, row.terms.buffer);
-  }
-
-  async function filterInSection(located: Located, section: string): Promise<Uint8Array | undefined> {
-    const found = (await fetching.sections(located, 'terms', [section]))?.get(section);
-    return found instanceof Uint8Array ? found : undefined;
-  }
-
-  async function remembered(key: string, find: () => Promise<Uint8Array | undefined>) {
-    const known = filters.get(key);
-    if (known) return known;
-    const filter = await find();
-    if (filter) filters.set(key, filter, { size: filter.length + RECORD_BYTES });
-    return filter;
-  }
-
-  /** One that may be full since is looked for where those are that gather, and then where the full ones are. */
-  async function filterOf(located: Located, section: string): Promise<Uint8Array | undefined> {
-    const { name, part, header } = located;
-    const key = keyOf(name, part, header);
-    const inRow = header.chunks ? undefined : await remembered(key, () => filterInRow(located));
-    return inRow ?? remembered(`${key} ${section}`, () => filterInSection(located, section));
+  /** By id: the terms of blocks that still change are in their rows; of one that is full since, in a register. */
+  async function filtersInRows(name: string, part: Part, headers: readonly Header[]) {
+    const found = new Map<string, Uint8Array>();
+    const missing = new Map<string, Header>();
+    for (const header of headers) {
+      const known = filters.get(keyOf(name, part, header));
+      if (known) found.set(header._id, known);
+      else missing.set(header._id, header);
+    }
+    if (missing.size === 0) return found;
+    const rows = rowsOf(name, part).find({ _id: { $in: [...missing.keys()] } }, { projection: { terms: 1 } });
+    for await (const { _id, terms } of rows) {
+      const header = missing.get(_id)!;
+      // Perhaps of a later time: a block that gathers only ever gets more.
+      const filter = terms && (await vault.openBytes(header.subject, terms.buffer));
+      if (!filter) continue;
+      found.set(_id, filter);
+      filters.set(keyOf(name, part, header), filter, { size: filter.length + RECORD_BYTES });
+    }
+    return found;
   }
 
   return {
@@ -146,17 +139,15 @@ export function createOpened(db: Db, vault: Vault): Opened {
     },
 
     async mayHold(name, part, headers, terms) {
-      const sections = new Set(terms.map(termSection));
-      return Promise.all(
-        headers.map(async (header) => {
-          for (const section of sections) {
-            const filter = await filterOf({ name, part, header }, section);
-            const own = terms.filter((term) => termSection(term) === section);
-            if (!filter || !own.every((term) => mayHold(filter, term))) return false;
-          }
-          return true;
-        }),
+      const own = await filtersInRows(
+        name,
+        part,
+        headers.filter(({ chunks }) => !chunks),
       );
+      return headers.map(({ _id }) => {
+        const filter = own.get(_id);
+        return !filter || terms.every((term) => mayHold(filter, term));
+      });
     },
   };
 }

@@ -4,10 +4,19 @@ import type { Vault } from '../../application/ports.js';
 import { breather } from '../../application/turns.js';
 import { longOf } from '../projection.js';
 import type { BlockBuilder } from './block.js';
+import { type RegisterRow, sealRegister } from './register.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import { correlationDigester, sealed, sealPacked } from './sealing.js';
 import { namesOf } from './section-names.js';
-import { chunksOf, KINDS, type Kind, type Section, type Sections, sectionsOf } from './sections.js';
+import {
+  chunksOf,
+  KINDS,
+  type Kind,
+  type Section,
+  type Sections,
+  sectionsOf,
+  termSections,
+} from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 
@@ -32,8 +41,10 @@ export interface Whole {
 /** The rows of a block. */
 export interface SealedBlock {
   readonly row: BlockRow;
-  /** They are there before `row` is. */
+  /** They are there before `row` is, and the register is. */
   readonly sections: readonly SectionsRow[];
+  /** Of one that takes no more. */
+  readonly register?: RegisterRow;
 }
 
 /** All of a block that takes no more; `at`: the last event in it. `apart`: it is never to be changed. */
@@ -67,7 +78,8 @@ export async function sealBlock(vault: Vault, block: Packed): Promise<SealedBloc
   const digests = digest && { correlations: [...new Set(correlations.map(digest))] };
   if ('apart' in content) {
     const sections = await sealSections(vault, row, content.apart);
-    return sections && { row: { ...row, ...digests }, sections };
+    const register = sections && (await registerOf(vault, row, content.apart));
+    return register && { row: { ...row, ...digests }, sections, register };
   }
   const piece = await sealPacked(vault, row.subject, content.text);
   const terms = await sealed(vault, row.subject, content.terms);
@@ -89,7 +101,7 @@ async function sealSections(
   for (const kind of KINDS) {
     const sections: Record<string, Binary | string | true> = {};
     for (const [name, section] of plain[kind]) {
-      const one = await sealSection(vault, subject, kind, section);
+      const one = await sealSection(vault, subject, section);
       if (one === undefined) return undefined;
       sections[name] = one;
       await breathe();
@@ -101,11 +113,12 @@ async function sealSections(
 
 export const sectionsId = (block: string, kind: Kind): string => `${block}.${kind}`;
 
-/** Terms are noise: there is nothing to pack. */
-async function sealSection(vault: Vault, subject: string, kind: Kind, section: Section) {
+async function registerOf(vault: Vault, row: Packed['row'], block: BlockBuilder) {
+  const { received, gathered: _, ...header } = row;
+  return sealRegister(vault, 'one', received, [{ header, filters: termSections(block.terms) }]);
+}
+
+async function sealSection(vault: Vault, subject: string, section: Section) {
   if (section === true) return section;
-  if (typeof section === 'object' && 'as' in section) return section.as;
-  return kind === 'terms'
-    ? sealed(vault, subject, section as Uint8Array)
-    : sealPacked(vault, subject, section);
+  return typeof section === 'object' && 'as' in section ? section.as : sealPacked(vault, subject, section);
 }

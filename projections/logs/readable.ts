@@ -1,20 +1,35 @@
 /** A block with all opened and texts whole: two builds seal the same differently, and in other pieces. */
+
+import { LRUCache } from 'lru-cache';
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../application/ports.js';
 import { wholeText } from './block.js';
-import { openSection } from './fetching.js';
+import type { Header } from './located.js';
 import { sectionsId } from './packing.js';
+import { headersIn, openFilters, REGISTERS, type RegisterRow, registersIn } from './register.js';
 import type { BlockRow, SectionsRow } from './rows.js';
-import { openTexts } from './sealing.js';
+import { openPacked, openTexts } from './sealing.js';
 import { KINDS } from './sections.js';
+
+/** What stands beside the blocks of a part. */
+export interface Beside {
+  readonly sections: Collection<SectionsRow>;
+  /** What a register says of a block. */
+  readonly registered: (block: string) => Promise<unknown>;
+}
 
 export async function readableBlock(
   vault: Vault,
-  sections: Collection<SectionsRow>,
+  { sections, registered }: Beside,
   row: BlockRow,
 ): Promise<object> {
   const { subject, producerId } = row;
-  if (row.chunks) return { ...row, sections: await readableSections(vault, sections, row) };
+  if (row.chunks)
+    return {
+      ...row,
+      sections: await readableSections(vault, sections, row),
+      registered: await registered(row._id),
+    };
   const terms = row.terms && (await vault.openBytes(subject, row.terms.buffer));
   return {
     ...row,
@@ -33,9 +48,42 @@ async function readableSections(
   for (const kind of KINDS) {
     const row = await rows.findOne({ _id: sectionsId(_id, kind) });
     for (const [name, section] of Object.entries(row?.sections ?? {})) {
-      const bytes = section instanceof Binary ? await openSection(vault, subject, kind, section) : undefined;
+      const bytes = section instanceof Binary ? await openPacked(vault, subject, section) : undefined;
       readable[`${kind} ${name}`] = bytes?.toString('base64') ?? section;
     }
   }
   return readable;
+}
+
+/** Registers that are open at once: blocks that follow each other are mostly in one. */
+const OPEN = 4;
+
+/** For `Beside`: builds have the same blocks in other registers. */
+export async function readableRegisters(
+  vault: Vault,
+  sections: Collection<SectionsRow>,
+): Promise<Beside['registered']> {
+  const rows = registersIn(sections);
+  const where = new Map<string, string>();
+  const listed = { projection: { _id: 1, blocks: 1, subject: 1 } };
+  for await (const register of rows.find(REGISTERS, listed))
+    for (const { _id } of headersIn(register)) where.set(_id, register._id);
+  const open = new LRUCache<string, ReadonlyMap<string, unknown>>({ max: OPEN });
+  return async (block) => {
+    const id = where.get(block);
+    if (id === undefined) return undefined;
+    const opened = open.get(id) ?? readable(vault, await rows.findOne({ _id: id }));
+    const known = await opened;
+    open.set(id, known);
+    return known.get(block);
+  };
+}
+
+async function readable(vault: Vault, register: RegisterRow | null): Promise<ReadonlyMap<string, unknown>> {
+  const filters = register && (await openFilters(vault, register));
+  const says = (header: Header, nth: number) => ({
+    ...header,
+    terms: Array.from(filters ?? [], ([name, all]) => [name, Buffer.from(all[nth]!).toString('base64')]),
+  });
+  return new Map(register && headersIn(register).map((header, nth) => [header._id, says(header, nth)]));
 }

@@ -7,11 +7,11 @@ import { expire } from './expiry.js';
 import { readableHour } from './hours.js';
 import { startIndexing } from './indexing.js';
 import { HOURS, isSections, REQUESTS, readPart, sectionsIn } from './parts.js';
-import { readableBlock } from './readable.js';
+import { readableBlock, readableRegisters } from './readable.js';
 import { forgetRequests } from './requests.js';
-import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES } from './rows.js';
+import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 7, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 8, atOnce: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
@@ -53,9 +53,11 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
     const placed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
     if (part === HOURS)
       for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
-    else if (readPart(part))
+    else if (readPart(part)) {
+      const sections = collection<SectionsRow>(sectionsIn(part));
+      const beside = { sections, registered: await readableRegisters(vault, sections) };
       for await (const row of rows<BlockRow>())
-        yield { ...(await readableBlock(vault, collection(sectionsIn(part)), row)), ...placed(row) };
-    else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
+        yield { ...(await readableBlock(vault, beside, row)), ...placed(row) };
+    } else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
 }

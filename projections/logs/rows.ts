@@ -1,5 +1,6 @@
 /** What stands in the collections of the record index. */
 import type { Binary, IndexDescription, Long } from 'mongodb';
+import type { RowWrite } from '../projection.js';
 
 /**
  * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a
@@ -127,3 +128,8 @@ export const REQUEST_INDEXES: IndexDescription[] = [
   { key: { subject: 1 }, name: 'subject' },
   { key: { erasedAt: 1 }, name: 'expire', expireAfterSeconds: REQUESTS_KEPT_S },
 ];
+
+/** Makes a row, or puts it in the place of one of an earlier event. */
+export const replacing = (row: { readonly _id: string; readonly _at: Long }): RowWrite => ({
+  replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
+});

@@ -1,6 +1,6 @@
 /**
  * The sections of a block that takes no more, each sealed for itself, so that only what is asked for is fetched and
- * opened: places, columns, terms, and the records themselves, some at a time.
+ * opened: places, columns, and the records themselves, some at a time.
  */
 import type { BlockBuilder, Places } from './block.js';
 import { type Column, encodeColumn, saysTheSame } from './column.js';
@@ -8,7 +8,7 @@ import { emptyTermFilter, putTerm } from './term-filter.js';
 import type { TermSet } from './term-set.js';
 
 /** What stands in one row together: who asks for the one asks for others of it. */
-export const KINDS = ['columns', 'terms', 'records'] as const;
+export const KINDS = ['columns', 'records'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** Sections of `columns`, besides those of fields. */
@@ -43,8 +43,8 @@ export function chunksOf(lines: readonly string[]): number[] {
 }
 
 /** Terms are told apart by some of their bits, so that a query opens only what may hold its own. */
-const TERM_SECTIONS = 4;
-const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 30;
+const TERM_SECTIONS = 16;
+const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
 export const termSection = (term: number): string => String(nthOf(term));
 
 /** What the column of a path is called: the records' own names stand nowhere in clear. */
@@ -58,7 +58,6 @@ export function sectionsOf(block: BlockBuilder, starts: readonly number[], names
   const chunk = (nth: number) => lines.slice(starts[nth], starts[nth + 1]).join('\n');
   return {
     columns: columnSections(block, names),
-    terms: termSections(block.terms),
     records: new Map(starts.map((_, nth) => [String(nth), chunk(nth)])),
   };
 }
@@ -94,7 +93,8 @@ function derived(column: Column, scalars: ReadonlyMap<string, Column>, names: Na
   return encodeColumn(column, false);
 }
 
-function termSections(terms: TermSet): Map<string, Section> {
+/** Filters of the terms of a block, by the names of their sections: there are as many in every block. */
+export function termSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
   const sizes = Array.from({ length: TERM_SECTIONS }, () => 0);
   const all = terms.since(0);
   for (const term of all) sizes[nthOf(term)]!++;

@@ -9,6 +9,7 @@ import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { comparePlaces, idOf } from '../../../domain/logs/place.js';
 import { expire } from '../../../projections/logs/expiry.js';
 import { records } from '../../../projections/logs/records.js';
+import { headersIn } from '../../../projections/logs/register.js';
 import { forgetRequests } from '../../../projections/logs/requests.js';
 import type { BlockRow, RequestRow } from '../../../projections/logs/rows.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
@@ -73,9 +74,15 @@ describe('the expiry of log records', function () {
     };
     const name = await ground.build(early, late);
     const sections = ground.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
-    const blocks = async () => [
-      ...new Set((await sections.find().toArray()).map(({ _id }) => _id.split('.')[0])),
-    ];
+    /** That sections are of, and that registers tell of. */
+    const blocks = async () => {
+      const rows = await sections.find().toArray();
+      const isRegister = ({ _id }: { readonly _id: string }) => _id.startsWith('register');
+      const told = rows.filter(isRegister).flatMap((row) => headersIn(row as never).map(({ _id }) => _id));
+      const made = rows.filter((row) => !isRegister(row)).map(({ _id }) => _id.split('.')[0]);
+      expect(new Set(told)).to.deep.equal(new Set(made));
+      return told;
+    };
     expect(await blocks()).to.have.length(2);
     const apply = await ground.kernel.builds.open(records, name, held);
     await apply([receipt]);
