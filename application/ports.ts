@@ -171,7 +171,7 @@ export interface Derivation {
   /** A URL-safe identifier of 128 bits. */
   id(purpose: string, ...parts: readonly string[]): string;
   /**
-   * The same of what a command makes: 90 bits behind the time of the command, where its id tells that, so that what is
+   * The same of what a command makes: 96 bits behind the time of the command, where its id tells that, so that what is
    * made later comes behind it in stores. All 128 where it does not.
    */
   idInTime(purpose: string, commandId: string): string;

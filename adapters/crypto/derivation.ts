@@ -12,8 +12,9 @@ import type { Derivation } from '../../application/ports.js';
 
 /** What ids are written in, in the order in which stores sort them. */
 const SORTED = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-/** 42 bits of milliseconds: until 2109. The other 90 bits of an id are derived. */
-const TIME_CHARS = 7;
+/** 36 bits of time: until 2109. The other 96 bits of an id are derived: so many are promised of every id. */
+const TIME_CHARS = 6;
+const TICK_MS = 64;
 
 export function createDerivation(installationKey: Buffer): Derivation {
   const secret: Derivation['secret'] = (purpose, ...parts) =>
@@ -37,10 +38,14 @@ export function createDerivation(installationKey: Buffer): Derivation {
   };
 }
 
-/** Of a later time a later text. */
+/** Of a later time, Unix ms, a later text, but for those of one tick. */
 function sorted(time: number): string {
   let text = '';
-  for (let rest = time; text.length < TIME_CHARS; rest = Math.floor(rest / SORTED.length))
+  for (
+    let rest = Math.floor(time / TICK_MS);
+    text.length < TIME_CHARS;
+    rest = Math.floor(rest / SORTED.length)
+  )
     text = SORTED[rest % SORTED.length] + text;
   return text;
 }

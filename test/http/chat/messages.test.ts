@@ -67,7 +67,7 @@ describe('the messages of the chat', function () {
       );
     for (const each of [ids, replies.map((id) => id.slice(id.indexOf('.') + 1))]) {
       // As far as they are of the time: in one millisecond many may be made.
-      const times = each.map((id) => id.slice(0, 7));
+      const times = each.map((id) => id.slice(0, 6));
       expect([...times].sort()).to.deep.equal(times);
       expect(new Set(each).size).to.equal(20);
     }
