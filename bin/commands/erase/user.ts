@@ -21,7 +21,7 @@ export const user: CommandSpec = {
     ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id that GET /users shows'],
     ['erase user ada@example.org', 'by the email of somebody who is there'],
   ],
-  arguments: [new Argument('<id>', 'Id, or email')],
+  arguments: [new Argument('<id>', 'Id, or email; an id that begins with - comes last, behind --')],
   async run({ config: { values }, args: [whom = ''] }: Call) {
     const logger = createLogger({ level: 'warn', format: values['log.format'] });
     const servers = await findStores(values, logger);
