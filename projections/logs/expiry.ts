@@ -7,10 +7,10 @@ import { type Build, longOf, type RowWrite } from '../projection.js';
 import { later } from './gathering.js';
 import { sealBlock, sectionsId } from './packing.js';
 import { HOURS, KEEPINGS, readPart, SCATTERED_PARTS, sectionsIn } from './parts.js';
-import { registersIn, registersOf } from './register.js';
+import { registersIn, registersOf, termsId } from './register.js';
 import type { BlockRow, KeepingRow, SectionsRow } from './rows.js';
 import { openTexts } from './sealing.js';
-import { KINDS } from './sections.js';
+import { KINDS, TERM_SECTION_NAMES } from './sections.js';
 
 /** Blocks that are looked at by one call: those of scattered records are read whole for it, up to a megabyte each. */
 const LOOKED_AT_ONCE = 50;
@@ -45,11 +45,7 @@ export async function expire(
       for (const part of parts ?? [])
         if (left.has(part)) {
           await remove(build, part, { subject }, at);
-          for (const which of ['one', 'many'] as const)
-            await registersIn(build.collection(sectionsIn(part))).deleteMany({
-              ...registersOf(subject, which),
-              ...untouched,
-            });
+          await removeRegisters(build, part, subject, untouched);
         }
     for (const part of SCATTERED_PARTS)
       if (left.has(part) && readPart(part)?.audit === audit) {
@@ -84,6 +80,21 @@ async function remove(build: Build, part: string, which: Filter<BlockRow>, at: L
     if (records >= DELETED_AT_ONCE) await removeSome();
   }
   if (over.length > 0) await removeSome();
+}
+
+/** The registers of a subject, and before them what would not be found after them. */
+async function removeRegisters(
+  build: Build,
+  part: string,
+  subject: string,
+  untouched: object,
+): Promise<void> {
+  const rows = registersIn(build.collection(sectionsIn(part)));
+  const many = { ...registersOf(subject, 'many'), ...untouched };
+  for (const { _id } of await rows.find(many, { projection: { _id: 1 } }).toArray())
+    await rows.deleteMany({ _id: { $in: TERM_SECTION_NAMES.map((name) => termsId(_id, name)) } });
+  await rows.deleteMany(many);
+  await rows.deleteMany({ ...registersOf(subject, 'one'), ...untouched });
 }
 
 /** Blocks that have records of days that are over, and others. */

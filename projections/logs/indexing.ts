@@ -241,7 +241,7 @@ function sizeOf({ row, sections, register }: SealedBlock): number {
   const all = [
     row.terms,
     ...(row.records ?? []),
-    ...[...sections, ...(register ? [register] : [])].flatMap((each) => Object.values(each.sections)),
+    ...[...sections, ...(register ? [register] : [])].flatMap((each) => Object.values(each.sections ?? {})),
   ];
   return all.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
 }

@@ -79,7 +79,7 @@ export async function sealBlock(vault: Vault, block: Packed): Promise<SealedBloc
   if ('apart' in content) {
     const sections = await sealSections(vault, row, content.apart);
     const register = sections && (await registerOf(vault, row, content.apart));
-    return register && { row: { ...row, ...digests }, sections, register };
+    return register && { row: { ...row, ...digests }, sections, register: register.row };
   }
   const piece = await sealPacked(vault, row.subject, content.text);
   const terms = await sealed(vault, row.subject, content.terms);

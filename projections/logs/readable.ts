@@ -6,10 +6,10 @@ import type { Vault } from '../../application/ports.js';
 import { wholeText } from './block.js';
 import type { Header } from './located.js';
 import { sectionsId } from './packing.js';
-import { headersIn, openFilters, REGISTERS, type RegisterRow, registersIn } from './register.js';
+import { headersIn, openFilters, REGISTERS, type RegisterRow, registersIn, termsId } from './register.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import { openPacked, openTexts } from './sealing.js';
-import { KINDS } from './sections.js';
+import { KINDS, TERM_SECTION_NAMES } from './sections.js';
 
 /** What stands beside the blocks of a part. */
 export interface Beside {
@@ -72,15 +72,22 @@ export async function readableRegisters(
   return async (block) => {
     const id = where.get(block);
     if (id === undefined) return undefined;
-    const opened = open.get(id) ?? readable(vault, await rows.findOne({ _id: id }));
+    const opened = open.get(id) ?? readable(vault, rows, await rows.findOne({ _id: id }));
     const known = await opened;
     open.set(id, known);
     return known.get(block);
   };
 }
 
-async function readable(vault: Vault, register: RegisterRow | null): Promise<ReadonlyMap<string, unknown>> {
-  const filters = register && (await openFilters(vault, register));
+async function readable(
+  vault: Vault,
+  rows: Collection<RegisterRow>,
+  register: RegisterRow | null,
+): Promise<ReadonlyMap<string, unknown>> {
+  const ids = register ? TERM_SECTION_NAMES.map((name) => termsId(register._id, name)) : [];
+  const apart = register?.sections ? [] : await rows.find({ _id: { $in: ids } }).toArray();
+  const sealed = Object.assign({}, register?.sections, ...apart.map(({ sections }) => sections));
+  const filters = register && (await openFilters(vault, register.subject, sealed));
   const says = (header: Header, nth: number) => ({
     ...header,
     terms: Array.from(filters ?? [], ([name, all]) => [name, Buffer.from(all[nth]!).toString('base64')]),

@@ -22,8 +22,26 @@ export interface RegisterRow {
   readonly to: number;
   /** `Listed[]` as JSON: no more than the rows of the blocks say in clear. */
   readonly blocks: string;
-  /** By the name of a section of terms: that section of every block, in order, sealed; see `filtersIn`. */
-  readonly sections: { readonly [name: string]: Binary };
+  /** Of one block alone; of many each is a `TermsRow`, so that only what is asked for is read. */
+  readonly sections?: SealedTerms;
+}
+
+/** By the name of a section of terms: that section of every block, in order, sealed; see `filtersIn`. */
+export interface SealedTerms {
+  readonly [name: string]: Binary;
+}
+
+/** One section of the terms of a register of many blocks. */
+export interface TermsRow extends Pick<RegisterRow, '_at' | 'received' | 'subject'> {
+  /** Of `termsId`. */
+  readonly _id: string;
+  readonly sections: SealedTerms;
+}
+
+export interface SealedRegister {
+  /** They are there before `row` is. */
+  readonly terms: readonly TermsRow[];
+  readonly row: RegisterRow;
 }
 
 /** A header whose position is a text, and whose subject is the register's. */
@@ -38,6 +56,9 @@ type Which = keyof typeof PREFIX;
 
 /** Finds all registers where sections stand. */
 export const REGISTERS: Filter<{ _id: string }> = { _id: { $gte: PREFIX.one, $lt: PREFIX.many + LAST } };
+
+/** Neither a register's nor a block's id begins so. */
+export const termsId = (register: string, section: string): string => `terms/${section}/${register}`;
 
 /** Finds those of a subject. */
 export const registersOf = (subject: string, which: Which): Filter<{ _id: string }> => {
@@ -61,7 +82,7 @@ export async function sealRegister(
   which: Which,
   received: string,
   entered: readonly Entered[],
-): Promise<RegisterRow | undefined> {
+): Promise<SealedRegister | undefined> {
   const headers = entered.map(({ header }) => header) as [Header, ...Header[]];
   const [{ _id: first, subject, _at }] = headers;
   const sections: Record<string, Binary> = {};
@@ -74,22 +95,27 @@ export async function sealRegister(
   const at = headers.reduce((last, each) => (each._at.greaterThan(last) ? each._at : last), _at);
   // Two of many have never one id: what is redelivered may be a part of what is in one already.
   const whose = which === 'one' ? first : `${first}/${headers.at(-1)!._id}/${headers.length}/${at}`;
-  return {
-    _id: `${PREFIX[which]}${subject}/${whose}`,
-    _at: at,
-    received,
-    subject,
+  const own = { _id: `${PREFIX[which]}${subject}/${whose}`, _at: at, received, subject };
+  const row = {
+    ...own,
     from: Math.min(...headers.map(({ from }) => from)),
     to: Math.max(...headers.map(({ to }) => to)),
     blocks: JSON.stringify(listed),
-    sections,
   };
+  if (which === 'one') return { row: { ...row, sections }, terms: [] };
+  const terms = Object.entries(sections).map(([name, section]) => ({
+    ...own,
+    _id: termsId(own._id, name),
+    sections: { [name]: section },
+  }));
+  return { row, terms };
 }
 
 /** The filters of its blocks, by the names of their sections. Undefined when its key is destroyed. */
 export async function openFilters(
   vault: Vault,
-  { subject, sections }: Pick<RegisterRow, 'subject' | 'sections'>,
+  subject: string,
+  sections: SealedTerms,
 ): Promise<ReadonlyMap<string, readonly Uint8Array[]> | undefined> {
   const opened = new Map<string, readonly Uint8Array[]>();
   for (const [name, section] of Object.entries(sections)) {

@@ -43,7 +43,7 @@ export function startRegistering(build: Build): Registering {
     const [first] = registers;
     const entered: Entered[] = [];
     for (const register of registers) {
-      const filters = await openFilters(build.vault, register);
+      const filters = await openFilters(build.vault, register.subject, register.sections ?? {});
       if (!filters) return;
       for (const [nth, header] of headersIn(register).entries())
         entered.push({ header, filters: new Map(Array.from(filters, ([name, all]) => [name, all[nth]!])) });
@@ -51,7 +51,7 @@ export function startRegistering(build: Build): Registering {
     }
     const one = first && (await sealRegister(build.vault, 'many', first.received, entered));
     if (!one) return;
-    await build.write(sectionsIn(part), [replacing(one)]);
+    await build.write(sectionsIn(part), [...one.terms, one.row].map(replacing));
     const joined = registers.map(({ _id }) => _id);
     await registersIn(build.collection(sectionsIn(part))).deleteMany({ _id: { $in: joined } });
   }
@@ -66,7 +66,7 @@ export function startRegistering(build: Build): Registering {
     let bytes = 0;
     for await (const register of rows.find(ofOne, { batchSize: BLOCKS.least }).sort({ _id: 1 })) {
       some.push(register);
-      bytes += Object.values(register.sections).reduce((sum, section) => sum + section.length(), 0);
+      bytes += Object.values(register.sections ?? {}).reduce((sum, section) => sum + section.length(), 0);
       if (some.length < BLOCKS.most && bytes < MOST_BYTES) continue;
       await join(part, some);
       [some, bytes] = [[], 0];

@@ -45,6 +45,10 @@ export function chunksOf(lines: readonly string[]): number[] {
 /** Terms are told apart by some of their bits, so that a query opens only what may hold its own. */
 const TERM_SECTIONS = 16;
 const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
+/** The names of all of them. */
+export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) =>
+  String(nth),
+);
 export const termSection = (term: number): string => String(nthOf(term));
 
 /** What the column of a path is called: the records' own names stand nowhere in clear. */

@@ -1,21 +1,23 @@
 /** Registers of full blocks: what they tell is what the blocks hold, however they came into one. */
 import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
+import { DAY_MS } from '../../../domain/logs/instant.js';
+import { records } from '../../../projections/logs/records.js';
 import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/register.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
-import { type IndexGround, type Request, startIndexGround } from '../../support/record-index.js';
+import { held, type IndexGround, type Request, startIndexGround } from '../../support/record-index.js';
 
 const BLOCKS = 37;
 /** As few as make a block of their own. */
 const EACH = 500;
 
 /** Each has a word that no other has, and a value that every fifth has. */
-const request = (nth: number): Request => ({
+const request = (nth: number, from = NOON): Request => ({
   producerId: 'api',
   receivedAt: NOON,
   records: Array.from({ length: EACH }, (_, n) => ({
-    timestamp: NOON + (nth % 3) * 1000 + n,
+    timestamp: from + (nth % 3) * 1000 + n,
     note: n === 7 ? `only${nth}` : 'usual',
     fifth: nth % 5,
   })),
@@ -89,5 +91,18 @@ describe('registers of log records', function () {
     const once = await ground.build(events);
     expect(await ground.rowsOf(name)).to.deep.equal(await ground.rowsOf(once));
     await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(once)]);
+  });
+
+  it('go with the records of a receipt that is over, all that belongs to them too', async () => {
+    const tomorrow = NOON + DAY_MS;
+    const requests = Array.from({ length: BLOCKS }, (_, nth) => request(nth, tomorrow));
+    const name = await ground.build(await ground.ingested(requests, 10));
+    const rows = ground.kernel.mongo.models.collection(`${name}.d20261122.sections`);
+    expect(await rows.countDocuments()).to.be.greaterThan(2 * BLOCKS);
+    const before = tomorrow - (tomorrow % DAY_MS);
+    const apply = await ground.kernel.builds.open(records, name, held);
+    await apply([ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired')]);
+    expect(await rows.find().toArray()).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
   });
 });
