@@ -44,6 +44,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     LinkSpent: {},
     SignInLimitReached: {},
     Exported: {},
+    ActKept: {},
     OAuthReturned: {},
   },
 };

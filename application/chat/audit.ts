@@ -1,9 +1,20 @@
 /** The audit log: what is noted for it, and how it is read. */
+import { actOf, type PassingFact } from '../../domain/chat/acts.js';
 import { type AuditEvent, auditStream } from '../../domain/chat/audit.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
+import { following, type Reaction } from '../follow/reactions.js';
 import { jsonList } from '../json-list.js';
-import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../ports.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  Position,
+  RecordedEvent,
+  Rows,
+  Settled,
+  Vault,
+} from '../ports.js';
 import { type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
 import { auditKind } from './kinds.js';
 
@@ -58,9 +69,9 @@ const unknownBefore: Rejection = {
 export type Audit = ReturnType<typeof createAudit>;
 
 export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
-  /** What no other event tells. */
-  async function note(event: AuditEvent, context: CommandContext): Promise<Position> {
-    const outcome = await handle(auditKind, auditStream(clock.now()), event, context);
+  /** What no other event tells, or none for ever; `now`: Unix ms, of the day that it is noted under. */
+  async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
+    const outcome = await handle(auditKind, auditStream(now), event, context);
     if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
     return outcome.position;
   }
@@ -101,6 +112,24 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   }
 
   return { note, list };
+}
+
+const KEEP = 'chat.keep-acts';
+
+/** Of what was done to what is others' the log tells for ever, though the streams that told it first are let go of. */
+export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<PassingFact> {
+  async function keep(event: RecordedEvent<PassingFact>) {
+    const act = actOf(event);
+    if (!act) return;
+    const { action, by, target, metadata = {} } = act;
+    const [targetType, targetId] = target;
+    const { id: factId, recordedAt: doneAt } = event;
+    const position = String(event.position);
+    const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
+    await note({ type: 'ActKept', data }, following(derivation, KEEP, event), doneAt);
+  }
+  const on = { MessageDeleted: keep, ReplyDeleted: keep, PasswordSet: keep };
+  return { name: KEEP, unordered: true, on };
 }
 
 async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {

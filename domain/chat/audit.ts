@@ -2,7 +2,7 @@
 import type { Decider } from '../shared/decider.js';
 import type { ChatEvent } from './catalog.js';
 
-export type AuditEvent = ChatEvent<'SignInLimitReached' | 'Exported'>;
+export type AuditEvent = ChatEvent<'SignInLimitReached' | 'Exported' | 'ActKept'>;
 
 /** The day of an instant, Unix ms, in UTC. */
 export const auditStream = (at: number): string => `chat.audit-${new Date(at).toISOString().slice(0, 10)}`;
@@ -13,5 +13,5 @@ type Nothing = Record<never, never>;
 export const audit: Decider<Nothing, AuditEvent, AuditEvent> = {
   initialState: {},
   decide: (event) => [event],
-  evolve: { SignInLimitReached: (state) => state, Exported: (state) => state },
+  evolve: { SignInLimitReached: (state) => state, Exported: (state) => state, ActKept: (state) => state },
 };

@@ -1,5 +1,6 @@
 /** What auditors ask for: a row an act, of admins, on what is others', and of strangers at the limit. Texts stay sealed. */
 import type { RecordedEvent } from '../../application/ports.js';
+import { type Act, actOf, type PassingFact } from '../../domain/chat/acts.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';
@@ -22,22 +23,23 @@ type Told = ChatEvent<
   | 'ReplyDeleted'
   | 'SignInLimitReached'
   | 'Exported'
+  | 'ActKept'
 >;
 
-interface Act {
-  readonly action: string;
-  readonly by: string;
-  readonly target: readonly [type: string, id: string];
-  readonly metadata?: object;
+interface Noted extends Act {
   /** Under whose key the texts are sealed that belong to it. */
   readonly sealed?: { readonly subject: string; readonly secret: string };
 }
 
-function row({ id, position, recordedAt }: RecordedEvent<Told>, act: Act): RowChange[] {
+type Fact = Pick<RecordedEvent<Told>, 'id' | 'position' | 'recordedAt'>;
+
+function row({ id, position, recordedAt }: Fact, act: Noted): RowChange[] {
   const { action, by, target, metadata = {}, sealed = {} } = act;
   const [targetType, targetId] = target;
   const about = { action, actorId: by, targetType, targetId, createdAt: recordedAt, metadata };
-  return [{ make: id, row: { at: longOf(position), ...about, ...sealed } }];
+  // Its own, also where it is told again by a later event.
+  const at = longOf(position);
+  return [{ make: id, row: { _at: at, at, ...about, ...sealed } }];
 }
 
 /** Of a day's worth of strangers nobody is the actor. */
@@ -65,11 +67,7 @@ export const audit: Projection<Told> = {
       row(event, { action: 'user.exit', by: event.data.userId, target: ['user', event.data.userId] }),
     UserErased: (event) =>
       row(event, { action: 'user.erase', by: event.data.by, target: ['user', event.data.userId] }),
-    PasswordSet(event) {
-      const { userId, by } = event.data;
-      if (by === userId) return [];
-      return row(event, { action: 'user.set-password', by, target: ['user', userId] });
-    },
+    PasswordSet: passing,
     ServerRenamed(event) {
       const { by, secret } = event.data;
       const sealed = { subject: SETTINGS_SUBJECT, secret };
@@ -100,18 +98,8 @@ export const audit: Projection<Told> = {
       const metadata = { channelId };
       return row(event, { action: 'webhook.delete', by, target: ['webhook', webhookId], metadata });
     },
-    MessageDeleted(event) {
-      const { messageId, channelId, author, by } = event.data;
-      if (by === author) return [];
-      const metadata = { channelId, author };
-      return row(event, { action: 'message.delete', by, target: ['message', messageId], metadata });
-    },
-    ReplyDeleted(event) {
-      const { messageId: threadId, replyId, channelId, author, by } = event.data;
-      if (by === author) return [];
-      const metadata = { channelId, threadId, author };
-      return row(event, { action: 'reply.delete', by, target: ['reply', replyId], metadata });
-    },
+    MessageDeleted: passing,
+    ReplyDeleted: passing,
     SignInLimitReached(event) {
       const { addressId, userId } = event.data;
       const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);
@@ -119,5 +107,15 @@ export const audit: Projection<Told> = {
     },
     Exported: (event) =>
       row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
+    // The very row that its fact makes: where that is still there, nothing more.
+    ActKept({ data: { factId: id, position: told, doneAt: recordedAt, targetType, targetId, ...act } }) {
+      const position = BigInt(told);
+      return row({ id, position, recordedAt }, { ...act, target: [targetType, targetId] });
+    },
   },
 };
+
+function passing(event: RecordedEvent<PassingFact>): RowChange[] {
+  const act = actOf(event);
+  return act ? row(event, act) : [];
+}

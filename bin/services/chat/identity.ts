@@ -18,7 +18,7 @@ import { createOAuthClient } from '../../../adapters/oauth/client.js';
 import { createFailures } from '../../../adapters/system/failures.js';
 import { createBudget } from '../../../application/budget.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
-import { createAudit } from '../../../application/chat/audit.js';
+import { createAudit, keepActs } from '../../../application/chat/audit.js';
 import { departureReaction } from '../../../application/chat/departures.js';
 import { erasureReaction } from '../../../application/chat/erasing.js';
 import { makeInitialUser } from '../../../application/chat/initial-user.js';
@@ -120,7 +120,11 @@ export function connectIdentity(context: IdentityContext) {
     registrationEnabled: takesPasswords && !isInviteRequired,
   };
   const addUser = createAddUser(withPeople);
-  const reactions: AnyReaction[] = [departureReaction(ports), erasureReaction(ports)];
+  const reactions: AnyReaction[] = [
+    departureReaction(ports),
+    erasureReaction(ports),
+    keepActs(audit.note, derivation),
+  ];
   if (hasEmail) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });

@@ -8,4 +8,20 @@ export const auditEvents = {
   SignInLimitReached: event(object({ addressId: id, reachedAt: time }, { userId: id })),
   /** `by`: an admin, or whoever runs the server. */
   Exported: event(object({ by: id, exportedAt: time })),
+  /**
+   * An act of which the log will not tell for ever: the stream of its fact goes with what it is about. `factId`,
+   * `position` (of the log, in digits) and `doneAt` are that fact's.
+   */
+  ActKept: event(
+    object({
+      factId: id,
+      position: { type: 'string', pattern: '^\\d+$' },
+      doneAt: time,
+      action: id,
+      by: id,
+      targetType: id,
+      targetId: id,
+      metadata: object({}, { channelId: id, threadId: id, author: id }),
+    }),
+  ),
 } as const;

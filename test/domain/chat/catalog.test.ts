@@ -122,6 +122,19 @@ const emitted: readonly DomainEvent[] = [
   ...specOf(audit).run([
     { type: 'SignInLimitReached', data: { addressId: 'a', userId: 'bob', reachedAt: NOON } },
     { type: 'Exported', data: { by: 'ada', exportedAt: NOON } },
+    {
+      type: 'ActKept',
+      data: {
+        factId: 'an event',
+        position: '17',
+        doneAt: NOON,
+        action: 'reply.delete',
+        by: 'ada',
+        targetType: 'reply',
+        targetId: 'm.yes',
+        metadata: { channelId: 'general', threadId: 'm', author: 'bob' },
+      },
+    },
   ]).events,
   ...specOf(server).run([{ type: 'RenameServer', name: 'Office', by: 'ada', now: NOON }]).events,
 ];

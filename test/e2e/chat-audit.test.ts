@@ -1,0 +1,75 @@
+/** What auditors were told is told for ever, also of what is gone from the log itself. */
+import { expect } from 'chai';
+import { ask, devLogin, type Member } from '../support/chat-client.js';
+import { eventually } from '../support/condition.js';
+import { temporaryDirectory } from '../support/engines.js';
+import { run } from '../support/program.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('the audit log of the chat, for an operator', function () {
+  this.timeout(180_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, ['chat', '--auth-is-invite-required', 'false']);
+  });
+  after(async () => {
+    await server?.stop();
+    directory.remove();
+  });
+  const annals = (...args: readonly string[]) => run([...args, '--data-dir', directory.path]);
+
+  it('is the same after a scavenge and a rebuild, of deleted messages and channels and of who was erased', async () => {
+    const base = server.urls.chat!;
+    const admin = await devLogin(base, 'admin@localhost');
+    const bob = await devLogin(base, 'bob@example.org');
+    const as = async ({ token }: Member, method: string, path: string, body?: object) => {
+      const done = await ask(base, method, path, { token, body });
+      expect(done.status, `${method} ${path}`).to.equal(200);
+      return done.body;
+    };
+    const inChannel = async (name: string) => {
+      const { channel } = await as(bob, 'POST', '/channels', { name });
+      const { message } = await as(bob, 'POST', `/channels/${channel.id}/messages`, { content: 'hello' });
+      return { channel: channel.id, message: message.id };
+    };
+    const [kept, ended] = [await inChannel('kept'), await inChannel('ended')];
+    const { reply } = await as(bob, 'POST', `/messages/${kept.message}/thread`, { content: 'a reply' });
+    await as(admin, 'DELETE', `/messages/${kept.message}/thread/${reply.id}`);
+    await as(admin, 'DELETE', `/messages/${kept.message}`);
+    await as(admin, 'DELETE', `/messages/${ended.message}`);
+    await as(admin, 'DELETE', `/channels/${ended.channel}`);
+    for (const password of ['a first password', 'a second password'])
+      await as(admin, 'POST', `/users/${bob.id}/reset-password`, { password });
+    const events = async () => (await annals('replay', '--service', 'chat')).stdout;
+    await eventually(async () => (await events()).match(/ActKept/g)?.length === 5);
+    // An id may begin with a hyphen.
+    const erasing = ['erase', 'user', '--data-dir', directory.path, '--', bob.id];
+    expect(await run(erasing)).to.include({ code: 0 });
+    const entries = async () => (await as(admin, 'GET', '/admin/audit-log?limit=100')).entries;
+    const before = await entries();
+    expect(before.map(({ action }: { action: string }) => action)).to.deep.equal([
+      'user.erase',
+      'user.remove',
+      'user.set-password',
+      'user.set-password',
+      'channel.delete',
+      'message.delete',
+      'message.delete',
+      'reply.delete',
+      'channel.create',
+      'channel.create',
+      'channel.create',
+    ]);
+
+    // What an act is told by is gone once all that ends streams has been done.
+    await eventually(async () => {
+      await annals('scavenge');
+      return !/ReplyDeleted|PasswordSet/.test(await events());
+    });
+    const checked = await annals('reindex', '--check', 'chat.audit');
+    expect(checked, checked.stdout + checked.stderr).to.include({ code: 0 });
+    expect((await annals('reindex', 'chat.audit')).code).to.equal(0);
+    expect(await entries()).to.deep.equal(before);
+  });
+});
