@@ -10,6 +10,10 @@ export function processorMs(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
+/** Bytes that it has handed to the system to be written, to files and sockets. */
+export const writtenBytes = (pid: number): number =>
+  Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+
 /** Anonymous memory in MB: mapped pages of a store are the system's, which takes them back when it needs them. */
 export const anonymousMB = (pid: number): number =>
   Number(/Pss_Anon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024;

@@ -1,10 +1,16 @@
 /** Retryable writes: the same command again gives the same answer, and its effect once. */
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Binary, type Document, Int32, Long } from 'mongodb';
+import { writtenBytes } from '../../bench/process.js';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from './fixture.js';
 import { type RawClient, rawClient } from './rawClient.js';
+
+/** Statements of a batch that takes many turns. */
+const LONG = 20_000;
 
 describe('MongoDB: retryable writes', () => {
   // What is sent here says twice what a driver says once, so it is sent without one.
@@ -85,6 +91,50 @@ describe('MongoDB: retryable writes', () => {
     expect(second.n).to.equal(3);
     expect(second.writeErrors).to.equal(undefined);
     expect(await rows.countDocuments()).to.equal(3);
+  });
+
+  const upserts = (length: number) =>
+    Array.from({ length }, (_, _id) => ({ q: { _id }, u: { $inc: { a: 1 } }, upsert: true }));
+  const numbered = (lsid: object, number: number) => ({ lsid, txnNumber: Long.fromNumber(number) });
+
+  it('answers a long batch sent twice alike and does it once, also across SIGKILL', async () => {
+    const rows = mongo.collection();
+    const sent = { update: rows.collectionName, updates: upserts(5000), ...numbered(session(), 1) };
+    const first = await send(sent);
+    expect(first.upserted).length(5000);
+    await mongo.server.restart('SIGKILL');
+    raw.close();
+    raw = await rawClient(mongo.server.port);
+    expect(essence(await send(sent))).to.equal(essence(first));
+    expect(await rows.countDocuments({ a: 1 })).to.equal(5000);
+  });
+
+  it('writes what each statement of a long batch did once', async () => {
+    const rows = mongo.collection();
+    await send({ update: rows.collectionName, updates: upserts(LONG) });
+    const written = async (more: object) => {
+      const before = writtenBytes(mongo.server.pid!);
+      await send({ update: rows.collectionName, updates: upserts(LONG), ...more });
+      return writtenBytes(mongo.server.pid!) - before;
+    };
+    const once = await written({});
+    expect(await written(numbered(session(), 1))).lessThan(2 * once);
+  });
+
+  it('keeps of a session what its last command did', async () => {
+    const update = mongo.collection().collectionName;
+    const updates = Array.from({ length: 10_000 }, (_, _id) => ({ q: { _id }, u: { $inc: { a: 1 } } }));
+    const fileAfter = async (sessions: number) => {
+      for (; sessions > 0; sessions--) {
+        const lsid = session();
+        await send({ update, updates, ...numbered(lsid, 1) });
+        await send({ update, updates: updates.slice(1), ...numbered(lsid, 2) });
+        await send({ update, updates: updates.slice(0, 1), ...numbered(lsid, 3) });
+      }
+      return statSync(join(mongo.server.directory!, 'data.mdb')).size;
+    };
+    const before = await fileAfter(2);
+    expect(await fileAfter(10)).lessThan(before + 2 ** 19);
   });
 
   it('refuses an older number, and a newer one forgets the older', async () => {

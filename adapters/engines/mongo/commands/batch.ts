@@ -38,10 +38,7 @@ export async function runBatch(
   const results: (Buffer | undefined)[] = [];
   const errors: WriteError[] = [];
   let next = 0;
-  const remember = (attempt: Attempt | undefined, index: number, result: Buffer): void => {
-    results[index] = result;
-    attempt?.results.set(index, result);
-  };
+  const attempt = attemptOf(engine, request);
   const fail = (index: number, error: unknown): void => {
     if (!(error instanceof CommandError) || error.isInterruption) throw error;
     errors.push({ index, error });
@@ -53,21 +50,24 @@ export async function runBatch(
     await engine.catalog.store.write(() => {
       // What was done stays, and the loop tells why no more is.
       if (isOver(deadline)) return true;
-      const attempt = attemptOf(engine, request);
+      attempt?.begin();
       const until = performance.now() + TURN_MS;
       let written = false;
       slow = undefined;
-      while (next < statements.length && !slow && performance.now() < until) {
+      while (next < statements.length && performance.now() < until) {
         const index = next;
         try {
-          const known = attempt?.results.get(index);
+          const known = attempt?.result(index);
           const result = known ?? statements[index]!.now();
-          if (result === 'slow') slow = statements[index];
-          else {
-            remember(attempt, index, result);
-            written ||= !known;
-            next++;
+          if (result === 'slow') {
+            slow = statements[index];
+            break;
           }
+          results[index] = result;
+          next++;
+          if (known) continue;
+          attempt?.add(index, result);
+          written = true;
         } catch (error) {
           fail(index, error);
         }
@@ -79,9 +79,11 @@ export async function runBatch(
     const index = next;
     try {
       results[index] = await slow.slowly((make) => {
-        const attempt = attemptOf(engine, request);
-        const result = attempt?.results.get(index) ?? make();
-        attempt?.results.set(index, result);
+        attempt?.begin();
+        const known = attempt?.result(index);
+        if (known) return known;
+        const result = make();
+        attempt?.add(index, result);
         attempt?.save();
         return result;
       });

@@ -72,10 +72,11 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
   let idKey: Buffer | undefined;
   let result: Buffer | undefined;
   let slow = false;
+  const attempt = attemptOf(engine, request);
   for (;;) {
     await engine.catalog.store.write(() => {
-      const attempt = attemptOf(engine, request);
-      result = attempt?.results.get(0);
+      attempt?.begin();
+      result = attempt?.result(0);
       if (result) return true;
       const collection = engine.catalog.find(namespace);
       if (!slow) {
@@ -89,8 +90,10 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
           result = change(collection, new Candidate(documentKey(collection, idKey), document));
         else if (!idKey) result = instead();
       }
-      if (result) attempt?.results.set(0, result);
-      if (result) attempt?.save();
+      if (result) {
+        attempt?.add(0, result);
+        attempt?.save();
+      }
       return true;
     });
     if (result) break;

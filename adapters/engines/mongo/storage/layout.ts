@@ -1,7 +1,7 @@
 /** Where things lie in the one key space of the store. */
 
-/** Catalog entries by namespace, then counts, spaces to be swept and sessions, then spaces of keys. */
-const Tag = { catalog: 0x01, count: 0x02, garbage: 0x03, session: 0x04, space: 0x10 } as const;
+/** Catalog entries by namespace, then counts, spaces to be swept, sessions and their results, then spaces of keys. */
+const Tag = { catalog: 0x01, count: 0x02, garbage: 0x03, session: 0x04, results: 0x05, space: 0x10 } as const;
 
 const TAGS: ReadonlySet<number | undefined> = new Set(Object.values(Tag));
 
@@ -21,6 +21,12 @@ export const catalogKey = (namespace: string): Buffer => tagged(Tag.catalog, Buf
 export const countKey = (space: number): Buffer => withSpace(Tag.count, space);
 export const garbageKey = (space: number): Buffer => withSpace(Tag.garbage, space);
 export const sessionKey = (id: Buffer): Buffer => tagged(Tag.session, id);
+/** Where a piece of a session's results lies. */
+export function resultsKey(id: Buffer, piece: number): Buffer {
+  const number = Buffer.allocUnsafe(4);
+  number.writeUInt32BE(piece);
+  return tagged(Tag.results, Buffer.concat([id, number]));
+}
 /** What every key of a collection's documents, or of one index, begins with. */
 export const spaceHead = (space: number): Buffer => withSpace(Tag.space, space);
 
