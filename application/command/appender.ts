@@ -23,10 +23,10 @@ const CONFLICT_MS = 5;
 /** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
 const DEADLINE_MS = 6000;
 
-/** Its time was held to be over, by a clock ahead of ours: tried at once again in vain, but its next one is taken. */
-class Ended extends Unavailable {
+/** Its time was held to be over, by a clock ahead of ours: tried at once again in vain, but a later one is taken. */
+export class Ended extends Unavailable {
   constructor(stream: string) {
-    super(`${stream} was ended by retention`);
+    super(`${stream}, or the day that it is of, was ended by retention`);
   }
 }
 

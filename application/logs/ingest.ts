@@ -1,20 +1,24 @@
 /** Takes records in: reads a body, seals its batches into the log, and answers when they are flushed and visible. */
 import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../domain/logs/batch.js';
 import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
+import { RETENTION_STREAM, retention } from '../../domain/logs/retention.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Budget } from '../budget.js';
-import type { Appender, Waiting } from '../command/appender.js';
+import { type Appender, Ended, type Waiting } from '../command/appender.js';
 import { newEvent } from '../command/new-event.js';
+import type { Streams } from '../command/streams.js';
 import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../ports.js';
 import { type Announced, type LineError, MOST_RECORDS, readBody } from './body.js';
 import { RECORD_COST } from './intake.js';
 import { Abandoned, whileAwaited } from './pace.js';
 import { createRequests, lastOf } from './requests.js';
+import { retentionKind } from './retention.js';
 
 export interface IngestPorts {
   readonly log: EventLog;
   readonly appender: Appender;
   readonly vault: Vault;
+  readonly streams: Pick<Streams, 'refresh'>;
   readonly settled: Settled;
   readonly clock: Clock;
   readonly release: string;
@@ -60,17 +64,19 @@ const FULL: Rejection = {
 };
 
 /** Records from elsewhere than a request, with how far their file was read. */
-export type Records = Omit<Ingestion, 'receivedAt'> & { readonly source: Source };
+export type Records = Omit<Ingestion, 'receivedAt' | 'ended'> & { readonly source: Source };
 
 export type Ingest = ReturnType<typeof createIngest>;
 
 export function createIngest(ports: IngestPorts) {
-  const { log, appender, vault, settled, clock, release, budget, appended } = ports;
+  const { log, appender, vault, streams, settled, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
   const requests = createRequests({ log, vault, origin, appended });
   /** Since this process began. */
   const totals = { accepted: 0, rejected: 0 };
   let latest: Position = 0n;
+  /** As it was when a day turned out to be one of these. */
+  let ended = retention.initialState;
 
   /**
    * A posted body, whose own bytes are counted already. With a fingerprint, a request that was answered
@@ -96,13 +102,13 @@ export function createIngest(ports: IngestPorts) {
       const request: ToldRequest = { accepted: records.length, rejected, errors };
       const now = clock.now();
       const storing = context.fingerprint
-        ? requests({ producerId, records, request }, now, context)
-        : store({ producerId, records, rejected, receivedAt: now }, context).then((done) => ({
+        ? requests({ producerId, records, request, ended }, now, context)
+        : store({ producerId, records, rejected, receivedAt: now, ended }, context).then((done) => ({
             ...done,
             request,
             repeated: false,
           }));
-      const stored = await storing;
+      const stored = await storing.catch(lookAtEnded);
       if (isRejection(stored)) return stored;
       const { request: told, receivedAt, position } = stored;
       if (!stored.repeated) count(told);
@@ -128,7 +134,7 @@ export function createIngest(ports: IngestPorts) {
     if (held.take(cost)) return FULL;
     try {
       const receivedAt = clock.now();
-      const { position } = await store({ ...given, receivedAt }, context);
+      const { position } = await store({ ...given, receivedAt, ended }, context).catch(lookAtEnded);
       count({ accepted: given.records.length, rejected: given.rejected });
       return { receivedAt, position, visible: await seen(position) };
     } finally {
@@ -152,6 +158,12 @@ export function createIngest(ports: IngestPorts) {
       Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)),
     );
     return { receivedAt, position: lastOf(positions) };
+  }
+
+  /** What is sent again, and all that comes after, is then kept with a day that goes on. */
+  async function lookAtEnded(error: unknown): Promise<never> {
+    if (error instanceof Ended) ended = (await streams.refresh(retentionKind, RETENTION_STREAM)).state;
+    throw error;
   }
 
   function count({ accepted, rejected }: Pick<ToldRequest, 'accepted' | 'rejected'>) {

@@ -7,8 +7,9 @@ import {
   requestBatches,
   type ToldRequest,
 } from '../../domain/logs/batch.js';
-import { keepingSubject, requestStream } from '../../domain/logs/keeping.js';
+import { type EndedDays, keepingSubject, requestStream } from '../../domain/logs/keeping.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { Ended } from '../command/appender.js';
 import { newEvent, type Origin } from '../command/new-event.js';
 import { misusedKey } from '../command/repetition.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
@@ -20,6 +21,7 @@ export interface KeyedRequest {
   readonly records: readonly RecordText[];
   /** What it is answered if it is the first. */
   readonly request: ToldRequest;
+  readonly ended: EndedDays;
 }
 
 export interface Stored {
@@ -118,7 +120,7 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
   /** Where nothing has ever been, it is the day that is gone, by a clock ahead of ours: nothing was kept of a request. */
   async function assertBegun(stream: string): Promise<void> {
     const found = await log.read(stream, { limit: 1 });
-    if (found === 'missing') throw new Unavailable(`${stream} is of a day that was ended by retention`);
+    if (found === 'missing') throw new Ended(stream);
   }
 
   /** Appends the batches from an index on, one by one; `taken` when others stand where one should. */

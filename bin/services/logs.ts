@@ -40,7 +40,7 @@ export const logs: Service<typeof catalog> = {
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
-    const { log, vault, settled, served, handle, mongo, clock } = kernel;
+    const { log, vault, streams, settled, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
     const version = () => settled.position(records.name);
@@ -62,7 +62,7 @@ export const logs: Service<typeof catalog> = {
     const budget = createBudget('logs.intake', INTAKE_BYTES);
     metrics.budget(budget);
     const { appended } = kernel;
-    const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
+    const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
     const tail = createTail({
       recordsOf: (event) => recordsOf(vault, event),
       from: horizon,

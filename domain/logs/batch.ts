@@ -1,7 +1,7 @@
 /** Batches of records on their way into the log: how a request is cut, and how large one is at most. */
 import type { Sealed } from '../shared/catalog.js';
 import type { LogsEvent } from './catalog.js';
-import { dayName } from './instant.js';
+import { type EndedDays, keptWith } from './keeping.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
@@ -38,11 +38,15 @@ export interface Ingestion {
   readonly records: readonly RecordText[];
   readonly rejected: number;
   readonly source?: Source;
+  /** None unless a clock was ahead. */
+  readonly ended?: EndedDays;
 }
 
 /** The stored size of a batch stays under this many bytes, before compression. */
 export const BATCH_BYTES = 512 * 1024;
 const BATCH_RECORDS = 10_000;
+
+const NONE_ENDED: EndedDays = { before: 0, auditBefore: 0 };
 
 /** The batches of one request: audit records apart from the others, none larger than an append may be. */
 export function batchesOf({ records, rejected, source, ...common }: Ingestion): RecordsIngested[] {
@@ -76,7 +80,7 @@ export function requestBatches(
 }
 
 function batchOf(
-  { producerId, receivedAt }: Pick<Ingestion, 'producerId' | 'receivedAt'>,
+  { producerId, receivedAt, ended = NONE_ENDED }: Pick<Ingestion, 'producerId' | 'receivedAt' | 'ended'>,
   audit: boolean,
   records: readonly RecordText[],
   rejected: number,
@@ -85,7 +89,7 @@ function batchOf(
   const count = records.length;
   const data = {
     producerId,
-    day: dayName(receivedAt),
+    day: keptWith(receivedAt, audit, ended),
     audit,
     count,
     receivedAt,

@@ -1,6 +1,6 @@
 /** Whose records of which day: under which key they are sealed, and in which streams they stand. */
 import { type DataOf, object } from '../shared/schema.js';
-import { HOUR_MS } from './instant.js';
+import { dayName, HOUR_MS } from './instant.js';
 
 /** Whose records, and which of them: audit records are kept longer, so they stand apart. */
 export const keeping = object({
@@ -12,11 +12,24 @@ export const keeping = object({
 
 export type Keeping = DataOf<typeof keeping>;
 
-/** `logs.batch-api-2026-11-21-09`; audit records: `logs.audit-api-...`. */
-export const batchStream = ({ producerId, audit }: Keeping, receivedAt: number): string => {
-  const hour = new Date(receivedAt).toISOString().slice(0, 13).replace('T', '-');
-  return `${nameOf(producerId, audit)}-${hour}`;
+/** `logs.batch-api-2026-11-21-09`, by the day of the keeping and the hour of the receipt; audit records: `logs.audit-api-...`. */
+export const batchStream = ({ producerId, day, audit }: Keeping, receivedAt: number): string => {
+  const hour = new Date(receivedAt).toISOString().slice(11, 13);
+  return `${nameOf(producerId, audit)}-${day.replace(/(..)(..)$/, '-$1-$2')}-${hour}`;
 };
+
+/** Before when retention has ended what there was, Unix ms, each the start of a day. */
+export interface EndedDays {
+  readonly before: number;
+  readonly auditBefore: number;
+}
+
+/**
+ * The day that records are kept with: that of their receipt or, where a clock that was ahead has let go of this one,
+ * the first that has not ended. Its key and its streams are gone for good.
+ */
+export const keptWith = (receivedAt: number, audit: boolean, { before, auditBefore }: EndedDays): string =>
+  dayName(Math.max(receivedAt, audit ? auditBefore : before));
 
 /** Where a request with an `Idempotency-Key` stands, its audit records apart: they are kept longer. */
 export const requestStream = (commandId: string, audit: boolean): string =>

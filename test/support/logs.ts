@@ -36,14 +36,14 @@ export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 export async function startLogsNode(servers: Servers, database: string, model = records) {
   const ground = await startGround({ servers, database, catalog, projections: [model] });
   const { kernel, signal } = ground;
-  const { log, vault, settled, release, served } = kernel;
+  const { log, vault, streams, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
   const budget = createBudget('intake', INTAKE_BYTES);
   const { appended } = kernel;
-  const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
+  const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,

@@ -52,6 +52,7 @@ export function memoryIntake() {
       log,
       appender,
       vault: kernel.vault,
+      streams: kernel.streams,
       settled,
       clock,
       release: 'test',

@@ -7,6 +7,7 @@ import { createAppender } from '../../../application/command/appender.js';
 import { createIngest } from '../../../application/logs/ingest.js';
 import { INTAKE_BYTES } from '../../../application/logs/intake.js';
 import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
+import { Unavailable } from '../../../application/ports.js';
 import { takenFor } from '../../../application/recorded.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
@@ -34,13 +35,15 @@ describe('expired records', () => {
     await servers?.stop();
   });
 
-  const put = async (given: readonly object[], more = {}, producerId = 'api') => {
-    const { log, vault, settled, release, appended, systemContext } = node.kernel;
+  const startIngest = () => {
+    const { log, vault, streams, settled, release, appended } = node.kernel;
     const appender = createAppender({ log, logger: quiet, appended });
     const budget = createBudget('intake', INTAKE_BYTES);
-    const ingest = createIngest({ log, appender, vault, settled, clock, release, budget, appended });
-    const context = { ...systemContext('test'), ...more };
-    return ingest.post(JSON.stringify(given), 'json', producerId, context);
+    return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+  };
+  const put = async (given: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
+    const context = { ...node.kernel.systemContext('test'), ...more };
+    return into.post(JSON.stringify(given), 'json', producerId, context);
   };
   const names = async () => {
     const filter = { fields: [], words: [] };
@@ -87,6 +90,19 @@ describe('expired records', () => {
     while (kernel.served.collection(model.name) !== build) await new Promise(setImmediate);
     expect(await names()).to.deep.equal(kept);
     expect(await kernel.lifecycle.check(model, { signal })).to.deep.equal([]);
+  });
+
+  it('are followed by new ones where a clock was ahead by which the day of these has ended', async () => {
+    const { lifecycle, settled } = node.kernel;
+    const ingest = startIngest();
+    now = START;
+    const again = () => put([{ message: 'back in time' }], {}, 'api', ingest).catch((error) => error);
+    expect(await again()).to.be.instanceOf(Unavailable);
+    const { receipt, ingested } = await again();
+    expect(receipt.accepted).to.equal(1);
+    while (!(await settled.wait('logs.records', ingested.position)));
+    expect(await names()).to.include('back in time');
+    expect(await lifecycle.check(model, { signal })).to.deep.equal([]);
   });
 
   it('go however many there are whose they were: a directory that is watched has a producer for every file', async () => {
