@@ -13,16 +13,18 @@ const ADDRESSES = ['email', 'mail', 'userPrincipalName'] as const;
 
 /** An address that the provider itself says is not known to be theirs is none; nor is one outside of `addresses`. */
 export function profileOf(answer: Answer, addresses: readonly string[] = ADDRESSES): Profile {
-  const isDoubted =
-    answer.email_verified === false ||
-    answer.email_verified === 'false' ||
-    answer.verified_email === false ||
-    answer.confirmed_at === null;
   return {
-    email: isDoubted ? undefined : first(answer, ...addresses),
+    email: isDoubted(answer) ? undefined : first(answer, ...addresses),
     name: first(answer, 'name', 'displayName', 'preferred_username', 'username', 'login'),
   };
 }
+
+/** Providers say it in words of their own, of which none but a yes is one; who says nothing of it is believed. */
+const isDoubted = ({ email_verified, verified_email, confirmed_at }: Answer): boolean =>
+  [email_verified, verified_email].some((said) => said !== undefined && !YES.includes(said)) ||
+  (confirmed_at !== undefined && text(confirmed_at) === undefined);
+
+const YES: readonly unknown[] = [true, 'true', 1, '1'];
 
 /** The primary one of a list, if it is verified; else any that is. */
 export function emailOf(list: unknown): string | undefined {

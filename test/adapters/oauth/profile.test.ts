@@ -28,12 +28,24 @@ describe('the profile of a provider', () => {
     expect(profileOf({})).to.deep.equal({ email: undefined, name: undefined });
   });
 
+  it('has the email of whom the provider vouches for, however it says so', () => {
+    for (const yes of [true, 'true', 1, '1'])
+      expect(profileOf({ email: 'ada@example.org', email_verified: yes }).email).to.equal('ada@example.org');
+  });
+
   it('has no email that the provider does not vouch for', () => {
     for (const doubt of [
       { email_verified: false },
       { email_verified: 'false' },
+      { email_verified: 0 },
+      { email_verified: '' },
+      { email_verified: 'no' },
+      { email_verified: null },
+      { email_verified: {} },
       { verified_email: false },
+      { verified_email: 0 },
       { confirmed_at: null },
+      { confirmed_at: false },
     ])
       expect(profileOf({ email: 'ada@example.org', ...doubt }).email, JSON.stringify(doubt)).to.equal(
         undefined,
