@@ -2,16 +2,20 @@
 import type { EventLog, RecordedEvent } from './ports.js';
 
 /** Events read at once: a few megabytes of what people write, a hundred of the largest batches of records. */
-const PAGE = 200;
+export const PAGE = 200;
 
-/** Its events in order, from a revision on, `limit` at once; ends with the reason where there is no such stream (any more). */
+/**
+ * Its events in order, from a revision on, so many at once as `atOnce` says of each page; ends with the reason where there is
+ * no such stream (any more).
+ */
 export async function* pagesOf(
   log: Pick<EventLog, 'read'>,
   stream: string,
   from = 0,
-  limit = PAGE,
+  atOnce = () => PAGE,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let next = from; ; ) {
+    const limit = atOnce();
     const events = await log.read(stream, { from: next, limit });
     if (typeof events === 'string') return events;
     yield events;

@@ -6,11 +6,12 @@ import type { RosterState } from '../../domain/chat/roster.js';
 import { replyWith } from '../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { jsonList } from '../json-list.js';
-import { pagesOf } from '../pages.js';
+import { PAGE, pagesOf } from '../pages.js';
 import type { EventLog, Position, Reveal } from '../ports.js';
 import { isOf } from '../recorded.js';
 import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
+import type { Pages } from './pages.js';
 import { type Places, parentOf } from './places.js';
 import { type AuthorView, speakerView } from './views.js';
 
@@ -19,6 +20,7 @@ export interface HistoryPorts {
   readonly reveal: Reveal;
   readonly admission: ChatAdmission;
   readonly places: Places;
+  readonly pages: Pick<Pages, 'reply'>;
 }
 
 /** What it said since `createdAt`, by whom. */
@@ -42,12 +44,12 @@ export interface Versions {
   pieces(): AsyncGenerator<string>;
 }
 
-/** Events in hand at once: each may be of some ten kilobytes, and readers may be slow. */
-const PAGE = 20;
+/** Versions in hand at once: each may be of some ten kilobytes, and readers may be slow. */
+const FEW = 20;
 
 export type History = ReturnType<typeof createHistory>;
 
-export function createHistory({ log, reveal, admission, places }: HistoryPorts) {
+export function createHistory({ log, reveal, admission, places, pages }: HistoryPorts) {
   /** As of now: what is edited while it is read is not in it. */
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
@@ -65,7 +67,11 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
     return { position, pieces: () => pieces(told) };
   };
 
+  /** By its row, or by all that has happened in its thread, where that tells of none. */
   async function replyRefused(caller: Caller, messageId: string, replyId: string, seen?: Position) {
+    const place = await places.placeOf(caller, messageId, seen);
+    if ('rejected' in place) return place;
+    if (await pages.reply(place.channelId, replyId, place.position)) return undefined;
     const found = await places.message(caller, messageId, seen);
     if ('rejected' in found) return found;
     return replyWith(found.state.replies, replyId) ? undefined : messageNotFound;
@@ -74,15 +80,20 @@ export function createHistory({ log, reveal, admission, places }: HistoryPorts) 
   /** Of the message, or of a reply to it. */
   async function* versions(stream: string, until: Position, roster: RosterState, replyId?: string) {
     const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
-    for await (const page of pagesOf(log, stream, 0, PAGE)) {
+    // What is passed over is nothing that a reader keeps in hand: of a long thread it is nearly all.
+    let told = true;
+    for await (const page of pagesOf(log, stream, 0, () => (told ? FEW : PAGE))) {
+      told = false;
       for (const event of page) {
         if (event.position > until) return;
         if (isTurnOver()) await nextTurn();
         const type = types.find((each) => isOf<Telling>(each, event));
         if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
+        told = true;
         const { data } = await reveal<Telling>(catalog, event as never);
         yield [versionOf(data, speakerView(roster, data.author, data.secret))];
       }
+      if (!told) yield [];
     }
   }
 }

@@ -65,7 +65,7 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
-  const history = createHistory(ports);
+  const history = createHistory({ ...ports, pages });
   return {
     places,
     /** Every event of the service, in log order. */
@@ -80,6 +80,7 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     replies,
     conversations,
     history,
+    pages,
     reading,
     files,
     sealedFiles,

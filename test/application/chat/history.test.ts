@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createHistory } from '../../../application/chat/history.js';
+import { messageKind } from '../../../application/chat/kinds.js';
+import { messageStream } from '../../../domain/chat/message.js';
 import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
@@ -19,6 +21,20 @@ describe('the versions of a message', function () {
     await servers?.stop();
   });
 
+  /** How often the log was asked for versions, and what for. */
+  function counted() {
+    const read = { events: 0, times: 0 };
+    const log = {
+      read: async (...asked: Parameters<typeof node.kernel.log.read>) => {
+        const events = await node.kernel.log.read(...asked);
+        read.times++;
+        read.events += events.length;
+        return events;
+      },
+    };
+    return { history: createHistory({ ...node, ...node.kernel, log }), read };
+  }
+
   it('are read from the log as they are taken, up to what there was when they were asked for', async () => {
     const EDITS = 300;
     const ada = await node.join('ada');
@@ -28,25 +44,49 @@ describe('the versions of a message', function () {
     const edit = async (content: string) =>
       accepted(await node.messages.edit(ada, message.id, { content }, context()));
     for (let n = 1; n <= EDITS; n++) await edit(`${n} ${'x'.repeat(500)}`);
-    let read = 0;
-    const log = {
-      read: async (...asked: Parameters<typeof node.kernel.log.read>) => {
-        const events = await node.kernel.log.read(...asked);
-        read += events.length;
-        return events;
-      },
-    };
-    const history = createHistory({ ...node.kernel, log, admission: node.admission, places: node.places });
+    const { history, read } = counted();
     const { pieces } = accepted(await history(ada, message.id));
     const taking = pieces();
     const first = await taking.next();
     expect(first.value).to.have.length.within(1, 40_000);
-    expect(read).to.be.lessThan(EDITS / 2);
+    expect(read.events).to.be.lessThan(EDITS / 2);
     await edit('after it was asked for');
     const rest: string[] = [];
     for await (const piece of taking) rest.push(piece);
     const { history: versions } = JSON.parse(first.value + rest.join(''));
     expect(versions).to.have.length(EDITS + 1);
     expect(rest.every(({ length }) => length <= 40_000)).to.equal(true);
+  });
+
+  it('of a long thread, and of its last reply, begin at once, and need not all that is remembered of it', async () => {
+    const REPLIES = 600;
+    const ada = await node.join('bob');
+    const { id: channel } = accepted(await node.channels.create(ada, { name: 'two' }, context())).body
+      .channel;
+    const { message } = accepted(
+      await node.messages.post(ada, channel, { content: 'first' }, context()),
+    ).body;
+    const reply = async (content: string) =>
+      accepted(await node.replies.post(ada, message.id, { content }, context())).body.reply;
+    for (let left = REPLIES; left > 1; left--) await reply('one of many');
+    const last = await reply('the last');
+    const stream = messageStream(message.id);
+    for (const [id, content] of [
+      [message.id, 'first'],
+      [last.id, 'the last'],
+    ] as const) {
+      node.kernel.streams.forget(stream);
+      const { history, read } = counted();
+      const taking = accepted(await history(ada, id)).pieces();
+      const first = await taking.next();
+      expect(read.events, 'before the first piece').to.be.lessThan(REPLIES / 2);
+      let text = first.value;
+      for await (const piece of taking) text += piece;
+      expect(JSON.parse(text!).history.map((each: { content: string }) => each.content)).to.deep.equal([
+        content,
+      ]);
+      expect(read.times).to.be.lessThan(20);
+      expect(node.kernel.streams.known(messageKind, stream)).to.equal(undefined);
+    }
   });
 });
