@@ -46,19 +46,19 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   const args = argumentsOf(request, ['updates', ...COMMON]);
   checkSequences(request, 'updates');
   const namespace = namespaceOf(request);
-  const parsed = documentsOf(request, 'updates').map((statement) => parseUpdateStatement(statement, request));
-  const upserts = parsed.some((one) => !(one instanceof CommandError) && one.upsert);
-  if (upserts) await engine.catalog.ensure(namespace);
+  const checked = documentsOf(request, 'updates').map((statement) => checkUpdate(statement, request));
+  if (checked.some((one) => one.upsert && isReadable(one))) await engine.catalog.ensure(namespace);
   const deadline = deadlineOf(args, request);
-  const statements = parsed.map((one): Statement => {
-    if (one instanceof CommandError) return failing(one);
-    const { query, change, upsert, multi } = one;
-    const target = { engine, namespace, query, deadline };
-    const apply = (collection: Collection, candidate: Candidate) =>
-      replaceBy(engine, collection, change, candidate);
-    const instead = upsert ? () => insertBy(engine, namespace, query, change) : undefined;
-    return (multi ? changeAll : changeOne)(target, apply, instead);
-  });
+  const statements = checked.map((one) =>
+    inTurn(() => {
+      const { query, change } = readUpdate(one);
+      const target = { engine, namespace, query, deadline };
+      const apply = (collection: Collection, candidate: Candidate) =>
+        replaceBy(engine, collection, change, candidate);
+      const instead = one.upsert ? () => insertBy(engine, namespace, query, change) : undefined;
+      return (one.multi ? changeAll : changeOne)(target, apply, instead);
+    }),
+  );
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);
   let n = 0;
   let nModified = 0;
@@ -73,15 +73,22 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   return encode({ ...answer, ...writeErrors(errors) });
 }
 
+/** A statement that is read when its turn has come, and not kept: those of a long batch would be much together. */
+const inTurn = (read: () => Statement): Statement => ({
+  now: () => read().now(),
+  slowly: async (once) => read().slowly(once),
+});
+
 interface UpdateStatement {
-  readonly query: Query;
-  readonly change: Update;
-  readonly upsert: boolean;
+  readonly q: Value;
+  readonly u: Value;
   readonly multi: boolean;
+  readonly upsert: boolean;
+  readonly hint: Value | undefined;
 }
 
-/** A statement, or the error it is answered with. Errors thrown: those of the whole command. */
-function parseUpdateStatement(statement: Value, request: Request): UpdateStatement | CommandError {
+/** Errors: those of the whole command. */
+function checkUpdate(statement: Value, request: Request): UpdateStatement {
   const args = new Arguments('update.updates', fieldsByName(statement), [
     'q',
     'u',
@@ -93,34 +100,31 @@ function parseUpdateStatement(statement: Value, request: Request): UpdateStateme
   const [multi, upsert] = [args.flag('multi', false), args.flag('upsert', false)];
   args.object('q');
   requireSingle(request, multi);
-  return attemptParse(() => {
-    const change = parseUpdate(u);
-    if (multi && change.kind === 'replacement')
-      throw new CommandError(9, 'multi update is not supported for replacement-style update');
-    return { query: queryOf(parseFilter(q), [], args.get('hint')), change, upsert, multi };
-  });
+  return { q, u, multi, upsert, hint: args.get('hint') };
+}
+
+/** Errors: those of the statement. */
+function readUpdate({ q, u, multi, hint }: UpdateStatement): { query: Query; change: Update } {
+  const change = parseUpdate(u);
+  if (multi && change.kind === 'replacement')
+    throw new CommandError(9, 'multi update is not supported for replacement-style update');
+  return { query: queryOf(parseFilter(q), [], hint), change };
+}
+
+function isReadable(statement: UpdateStatement): boolean {
+  try {
+    readUpdate(statement);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
 }
 
 function requireSingle(request: Request, multi: boolean): void {
   if (multi && request.txnNumber !== undefined)
     throw new CommandError(72, 'Cannot use (or request) retryable writes with multi=true');
 }
-
-function attemptParse<Parsed>(parse: () => Parsed): Parsed | CommandError {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof CommandError) return error;
-    throw error;
-  }
-}
-
-const failing = (error: CommandError): Statement => {
-  const now = (): never => {
-    throw error;
-  };
-  return { now, slowly: async () => now() };
-};
 
 /** Updates one document; whether it changed. */
 function replaceBy(
@@ -146,6 +150,10 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
   checkSequences(request, 'deletes');
   const namespace = namespaceOf(request);
   const deadline = deadlineOf(args, request);
+  const take = (collection: Collection, { idKey, document }: Candidate): Tally => {
+    engine.documents.remove(collection, idKey, document);
+    return { n: 1, nModified: 0 };
+  };
   const statements = documentsOf(request, 'deletes').map((statement): Statement => {
     const one = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
     const q = one.required('q');
@@ -155,13 +163,11 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
     if (limit !== 0 && limit !== 1)
       throw new CommandError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
     requireSingle(request, limit === 0);
-    const query = attemptParse(() => queryOf(parseFilter(q), [], one.get('hint')));
-    if (query instanceof CommandError) return failing(query);
-    const take = (collection: Collection, { idKey, document }: Candidate): Tally => {
-      engine.documents.remove(collection, idKey, document);
-      return { n: 1, nModified: 0 };
-    };
-    return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
+    const hint = one.get('hint');
+    return inTurn(() => {
+      const query = queryOf(parseFilter(q), [], hint);
+      return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
+    });
   });
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);
   const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
