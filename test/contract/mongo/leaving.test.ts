@@ -43,6 +43,25 @@ describe('MongoDB: a client that goes', () => {
       await expectIdle();
     });
 
+  it('lets others have their turn between two documents that are asked for much', async () => {
+    const few = mongo.collection();
+    await few.insertMany(Array.from({ length: 100 }, (_, a) => ({ a })));
+    const or = Array.from({ length: 100_000 }, (_, n) => ({ [`field ${n}`]: 1 }));
+    for (const [what, command] of [
+      ['find', { filter: { $or: or } }],
+      ['find', { filter: { $or: or }, sort: { a: 1 } }],
+      ['explain', { find: few.collectionName, filter: { $or: or } }],
+      ['delete', { deletes: [{ q: { $or: or }, limit: 0 }] }],
+    ] as const) {
+      const raw = await rawClient(mongo.server.port);
+      const sent = what === 'explain' ? { explain: command } : { [what]: few.collectionName, ...command };
+      raw.send(opMsg({ ...sent, $db: mongo.db.databaseName }));
+      await eventually(async () => (await active()) > 0);
+      raw.close();
+      await expectIdle();
+    }
+  });
+
   it('has gone for what this program has given up waiting for', async () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {

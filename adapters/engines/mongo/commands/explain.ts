@@ -7,9 +7,9 @@ import { type Query, Scan } from '../query/scan.js';
 import type { Collection } from '../storage/collection.js';
 import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { FIND, queryFrom } from './read.js';
+import { deadlineOf, FIND, queryFrom } from './read.js';
 import { checkNamespace, type Request } from './request.js';
-import { pacer } from './search.js';
+import { type Deadline, pacer } from './search.js';
 
 /** Where each command has its filter, and what else it may carry. */
 const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
@@ -49,7 +49,7 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
   if (verbosity === 'queryPlanner') return encode({ queryPlanner });
   const examined =
     collection && plan
-      ? await examine(engine, collection, plan, query)
+      ? await examine(engine, collection, plan, query, deadlineOf(args, request))
       : { matches: 0, keys: 0, documents: 0 };
   const left = Math.max(0, examined.matches - skip);
   const executionStats = {
@@ -62,16 +62,17 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
 }
 
 /** Goes through all that a plan leads to: what a query would look at without a limit. */
-async function examine(engine: Engine, collection: Collection, plan: Plan, query: Query) {
+async function examine(engine: Engine, collection: Collection, plan: Plan, query: Query, deadline: Deadline) {
   const scan = new Scan(engine.documents, collection, plan);
-  const pace = pacer();
+  const pace = pacer(deadline);
   let [matches, documents] = [0, 0];
   while (!scan.done) {
     for (const { document } of scan.next(128)) {
       documents++;
       if (query.matches(documentValue(document))) matches++;
+      const pause = pace();
+      if (pause) await pause;
     }
-    await pace();
   }
   return { matches, documents, keys: plan.stage === 'COLLSCAN' ? 0 : scan.examined };
 }

@@ -6,8 +6,9 @@ import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/colle
 import type { Engine } from './engine.js';
 import { type Deadline, pacer } from './search.js';
 
-/** So many keys may be looked at inside a transaction before the search has to leave it. */
+/** So many keys may be looked at, and for so long, inside a transaction before the search has to leave it. */
 const BUDGET = 256;
+const BUDGET_MS = 12;
 const PAGE = 128;
 
 /** All matches (or the first in order, for `one`), or 'slow' when the budget does not suffice. */
@@ -19,13 +20,14 @@ export function findNow(
 ): Candidate[] | 'slow' {
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const found: Candidate[] = [];
+  const until = performance.now() + BUDGET_MS;
   while (!scan.done) {
-    for (const candidate of scan.next(one && plan.stage === 'IDHACK' ? 1 : one ? 8 : PAGE))
-      if (query.matches(documentValue(candidate.document))) {
-        found.push(candidate);
-        if (one && plan.sorted) return found.slice(0, 1);
-      }
-    if (!scan.done && scan.examined >= BUDGET) return 'slow';
+    for (const candidate of scan.next(one && plan.stage === 'IDHACK' ? 1 : one ? 8 : PAGE / 4)) {
+      if (!query.matches(documentValue(candidate.document))) continue;
+      found.push(candidate);
+      if (one && plan.sorted) return found.slice(0, 1);
+    }
+    if (!scan.done && (scan.examined >= BUDGET || performance.now() > until)) return 'slow';
   }
   return one ? firstOf(found, query) : found;
 }
@@ -50,9 +52,11 @@ export async function findSlowly(
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const idKeys: Buffer[] = [];
   const sorter = one && !plan.sorted ? new Sorter(query.sort, 1) : undefined;
-  const pace = pacer();
+  const pace = pacer(deadline);
   while (!scan.done) {
     for (const { idKey, document } of scan.next(PAGE)) {
+      const pause = pace();
+      if (pause) await pause;
       const value = documentValue(document);
       if (!query.matches(value)) continue;
       if (sorter) sorter.add(value);
@@ -60,7 +64,6 @@ export async function findSlowly(
       if (one && !sorter) return idKeys;
     }
     deadline?.check();
-    await pace();
   }
   return sorter ? sorter.sorted().map((document) => idKeyOf(idOf(documentValue(document)))) : idKeys;
 }

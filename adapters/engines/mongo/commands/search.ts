@@ -32,11 +32,15 @@ export const deadlineAfter = (
 /** How long a command may keep the event loop before others get a turn. */
 const TURN_MS = 5;
 
-/** Lets other commands run once in a while: `await pace()` between the pages of a scan. */
-export function pacer(): () => Promise<void> | undefined {
+/** A pause that is due, or nothing. Errors: those of the deadline. */
+export type Pace = () => Promise<void> | undefined;
+
+/** Lets other commands run once in a while: `await pace()` between documents, as each may have to be asked for much. */
+export function pacer(deadline: Deadline | undefined): Pace {
   let until = performance.now() + TURN_MS;
   return () => {
     if (performance.now() < until) return undefined;
+    deadline?.check();
     return new Promise((resolve) => {
       setImmediate(() => {
         until = performance.now() + TURN_MS;
@@ -81,15 +85,13 @@ export class Search implements Source {
 
   async take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]> {
     const taken: Buffer[] = [];
-    const pace = pacer();
+    const pace = pacer(deadline);
     let bytes = 0;
     if (this.#sorter && !this.#ready) await this.#sort(this.#sorter, deadline);
     while (taken.length < count && !this.done) {
       if (this.#at >= this.#found.length) {
-        this.#fill(Math.min(count - taken.length, this.#left) + this.#skip);
+        await this.#fill(Math.min(count - taken.length, this.#left) + this.#skip, pace);
         deadline.check();
-        const pause = pace();
-        if (pause) await pause;
         continue;
       }
       const document = this.#found[this.#at]!;
@@ -108,24 +110,28 @@ export class Search implements Source {
   }
 
   /** Reads a page: no more than is wanted at first, more each time since the filter may let few through. */
-  #fill(wanted: number): void {
+  async #fill(wanted: number, pace: Pace): Promise<void> {
     this.#page = Math.min(PAGE, Math.max(wanted, this.#page * 2));
     const candidates = this.#scan.next(this.#page);
     this.#found = [];
     this.#at = 0;
-    for (const { document } of candidates)
+    for (const { document } of candidates) {
       if (this.#query.matches(documentValue(document))) this.#found.push(document);
+      const pause = pace();
+      if (pause) await pause;
+    }
   }
 
   async #sort(sorter: Sorter, deadline: Deadline): Promise<void> {
-    const pace = pacer();
+    const pace = pacer(deadline);
     while (!this.#scan.done) {
       for (const { document } of this.#scan.next(PAGE)) {
         const value = documentValue(document);
         if (this.#query.matches(value)) sorter.add(value);
+        const pause = pace();
+        if (pause) await pause;
       }
       deadline.check();
-      await pace();
     }
     this.#found = sorter.sorted();
     this.#ready = true;
