@@ -4,13 +4,16 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { createChatAdmission } from '../../../application/chat/admission.js';
+import { departureReaction } from '../../../application/chat/departures.js';
 import { sessionKind } from '../../../application/chat/kinds.js';
 import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
 import { createPasswords } from '../../../application/chat/passwords.js';
 import { createPeople } from '../../../application/chat/people.js';
 import { createSessions, type SignedIn } from '../../../application/chat/sessions.js';
 import { createTokens } from '../../../application/chat/tokens.js';
+import type { RecordedEvent } from '../../../application/ports.js';
 import { catalog } from '../../../domain/chat/catalog.js';
+import { userStream } from '../../../domain/chat/password.js';
 import { activeSessions, sessionStream } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -21,16 +24,19 @@ const email = 'ada@example.org';
 
 /** Ada with the password `first`; what `meanwhile` does is done once hers was found to be right, or was set by a link. */
 async function startAda() {
+  let now = Date.now();
+  /** No two things happen in one millisecond. */
+  const clock = { now: () => now++ };
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const derivation = createDerivation(randomBytes(32));
   const tokens = createTokens({
     signed: createSignedTokens(randomBytes(32)),
     derivation,
-    clock: Date,
+    clock,
     jwtExpirySeconds: 900,
   });
-  const admission = createChatAdmission({ ...kernel, tokens, clock: Date, heard: () => 0n });
-  const ports = { ...kernel, derivation, tokens, admission, clock: Date };
+  const admission = createChatAdmission({ ...kernel, tokens, clock, heard: () => 0n });
+  const ports = { ...kernel, derivation, tokens, admission, clock };
   const opening = createSessions({
     ...ports,
     jwtExpirySeconds: 900,
@@ -81,6 +87,13 @@ async function startAda() {
     login: (password: string) => signIn.login({ email, password }, from, command()).then(given),
     setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(given),
     reset: (password: string) => signIn.reset(id, password, 'an admin', command()),
+    /** A node that is killed just then does no more. */
+    setOnly: (password: string) => passwords.set(id, { salt: 'salt', hash: password }, { by: id }, command()),
+    async follow() {
+      const { on } = departureReaction(ports);
+      const events = await kernel.log.read(userStream(id), { from: 0, limit: 100 });
+      for (const event of events as readonly RecordedEvent[]) await on.PasswordSet?.(event as never);
+    },
     isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.admit(accessToken)),
     live: async () =>
       activeSessions((await kernel.streams.refresh(sessionKind, sessionStream(id))).state, Date.now()).length,
@@ -106,6 +119,17 @@ describe('a session that opens while its password is set to another one', () => 
     const thief = await ada.login('password one');
     expect(await ada.live()).to.equal(1);
     expect(await Promise.all([ada.isIn(mine!), ada.isIn(thief)])).to.deep.equal([true, false]);
+  });
+
+  it('ends by what follows, where the node that set it was killed before it ended any', async () => {
+    const ada = await startAda();
+    await ada.login('password one');
+    await ada.setOnly('password two');
+    await ada.follow();
+    expect(await ada.live()).to.equal(0);
+    await ada.login('password two');
+    await ada.follow();
+    expect(await ada.live()).to.equal(1);
   });
 
   it('ends where a link set the former one', async () => {
