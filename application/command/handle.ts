@@ -24,9 +24,10 @@ import type { Aggregate, Loaded, Streams } from './streams.js';
  * been done or not, and the same command (same `commandId`) may be sent again.
  *
  * `before` is run once, just before the first append: never for a refusal, or what is already so, nor for a repetition,
- * unless it `begins` a stream and only the append can tell. What must be there first is made in it; it may refuse. Before that the command spends of its context's quota, which gets
- * back what came to nothing: a command that was refused after all, or turned out to be a repetition (another node may
- * have run it at the same moment), or never came to its append.
+ * unless it `begins` a stream and only the append can tell. What must be there first is made in it; it may refuse. Before
+ * that the command spends of its context's quota, which gets back what came to nothing: a command that was refused after
+ * all, or turned out to be a repetition (another node may have run it at the same moment), or never came to its append.
+ * Where one with a key is refused by either, the log is asked whether it is a repetition, and both once more if not.
  */
 export type Handle = <S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
@@ -111,7 +112,10 @@ export function createHandle(options: HandleOptions): Handle {
       if (!fresh) return attempt(run);
       return isRejection(decided) ? decided : handled(loaded.state, loaded.position, []);
     }
-    return (await pay()) ?? append(run, loaded, decided);
+    const refused = await pay();
+    // One that another node ran, of which nothing was heard here yet, costs nothing: only the log tells it from others.
+    if (refused && !fresh && context.fingerprint) return attempt(run);
+    return refused ?? append(run, loaded, decided);
   }
 
   async function append<S, C, E extends DomainEvent>(

@@ -26,6 +26,17 @@ describe('the same command again', function () {
     expect(await create(keys[0]!)).to.deep.equal(first);
   });
 
+  it('is told what it was told by another node, by one that has none left', async () => {
+    const tooMany: Rejection = { rejected: 'rooms/too-many-rooms', kind: 'limit', retryAfterMs: 1000 };
+    const none = { spend: async () => tooMany, refund: async () => {} };
+    const key = randomUUID();
+    const first = done(await nodes.other.commands.create(newcomer('Ada'), 60_000, keyed(key, 'x')));
+    const again = (body: string) =>
+      nodes.one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, body), quota: none });
+    expect(await again('x')).to.deep.equal(first);
+    expect(await again('y')).to.include({ rejected: 'rooms/idempotency-key-reused' });
+  });
+
   for (const [whose, bodies] of [
     ['the same', ['x', 'x']],
     ['with another body', ['x', 'y']],
