@@ -39,6 +39,7 @@ if (!process.env.EVENTSTORE_URL) {
       await store.client.appendToStream(stream, numbered(0));
       await store.client.setStreamMetadata(stream, { maxCount: 3 });
       expect(await rejection(store.client.deleteStream(`$$${stream}`))).instanceOf(Error);
+      expect(await rejection(store.client.tombstoneStream(`$$${stream}`))).instanceOf(Error);
       expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({ maxCount: 3 });
     });
   });

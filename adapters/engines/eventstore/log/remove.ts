@@ -7,8 +7,7 @@ import { Refused } from './refused.js';
 
 /** Soft-deletes a stream; only inside `submit`. Returns the position of what it wrote. Throws `Refused`. */
 export function softDelete(log: EventLog, name: string, expected: ExpectedRevision, now: number): number {
-  if (isMetastream(name))
-    throw new Refused({ kind: 'bad-request', detail: 'Deleting metadata is not implemented.' });
+  refuseMetadata(name);
   judge(log, name, expected);
   const actual = log.streams.written(name)?.lastRevision ?? -1;
   const described = (log.streams.written(metastreamOf(name))?.lastRevision ?? -1) >= 0;
@@ -19,10 +18,17 @@ export function softDelete(log: EventLog, name: string, expected: ExpectedRevisi
 
 /** Deletes a stream for ever; only inside `submit`. Works on missing streams too. Throws `Refused`. */
 export function tombstone(log: EventLog, name: string, expected: ExpectedRevision, now: number): number {
+  refuseMetadata(name);
   judge(log, name, expected);
   const stream = log.streams.written(name) ?? log.streams.create(name);
   log.streams.put({ ...stream, tombstoned: true });
   return log.writeTombstone(stream, systemEvent('$streamDeleted'), now);
+}
+
+/** Without it a stream could not be opened again. */
+function refuseMetadata(name: string): void {
+  if (isMetastream(name))
+    throw new Refused({ kind: 'bad-request', detail: 'Deleting metadata is not implemented.' });
 }
 
 function judge(log: EventLog, name: string, expected: ExpectedRevision): void {

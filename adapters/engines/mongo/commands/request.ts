@@ -52,6 +52,7 @@ function databaseOf(fields: ReadonlyMap<string, Field>): string {
 }
 
 function sessionOf(fields: ReadonlyMap<string, Field>): Pick<Request, 'session' | 'txnNumber'> {
+  // With the 20 of a standalone drivers would say that there are no retryable writes.
   for (const name of ['startTransaction', 'autocommit', 'coordinator'])
     if (fields.has(name)) throw notImplemented(263, 'transactions');
   const lsid = fields.get('lsid');
