@@ -6,18 +6,10 @@ import type { Handled } from '../../application/command/repetition.js';
 import type { Decider, Rejection } from '../../domain/shared/decider.js';
 import { type Box, box, context, type PutToy, type ToyEvent, type ToyPut } from '../support/toys.js';
 import { countingReads, fill, freshNode, newestOf } from './boxes.js';
-import type { Road, StartRoads } from './road.js';
+import { type Road, type StartRoads, useRoad } from './road.js';
 
 export function recallingCommands(start: StartRoads) {
-  let kernel: Road;
-  let stop: () => Promise<void>;
-
-  before(async () => {
-    const started = await start();
-    kernel = started.one;
-    stop = started.stop;
-  });
-  after(() => stop?.());
+  const kernel = useRoad(start);
 
   it('are known of long before where events say all, by one read further back, and forgotten in the end', async () => {
     const decider: Decider<Box, PutToy, ToyEvent> = {

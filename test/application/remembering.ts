@@ -8,20 +8,12 @@ import { commandsOf } from '../support/commands.js';
 import { eventually } from '../support/condition.js';
 import { box, context } from '../support/toys.js';
 import { boxOf, countingReads, fill, freshNode, LIMIT, newestOf } from './boxes.js';
-import type { Road, StartRoads } from './road.js';
+import { type StartRoads, useRoad } from './road.js';
 
 const held = ({ caches }: Pick<Streams, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
 
 export function rememberingStreams(start: StartRoads) {
-  let kernel: Road;
-  let stop: () => Promise<void>;
-
-  before(async () => {
-    const started = await start();
-    kernel = started.one;
-    stop = started.stop;
-  });
-  after(() => stop?.());
+  const kernel = useRoad(start);
 
   const fresh = () => freshNode(kernel);
   const fullBox = (toys: number) => boxOf(kernel, toys);

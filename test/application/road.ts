@@ -25,6 +25,19 @@ export interface Roads {
 
 export type StartRoads = () => Promise<Roads>;
 
+/** One node for all tests of a `describe`. */
+export function useRoad(start: StartRoads): Road {
+  const road = {} as { -readonly [part in keyof Road]: Road[part] };
+  let stop: (() => Promise<void>) | undefined;
+  before(async () => {
+    const started = await start();
+    stop = started.stop;
+    Object.assign(road, started.one);
+  });
+  after(() => stop?.());
+  return road;
+}
+
 export const onServers: StartRoads = async () => {
   const servers = await startServers();
   const database = `test_${randomUUID().slice(0, 8)}`;

@@ -84,6 +84,50 @@ describe('a build', () => {
       expect([refused, world.saved('c'), world.written('c')]).to.deep.equal([2, 20n, [10n, 20n]]);
     });
 
+    describe('and whose rows can not be written', () => {
+      /** Writes of rows that were tried, and what came of it. */
+      async function refusing(refuse: (tried: number) => Error) {
+        let tried = 0;
+        world.put(10n);
+        world.builds.builds.open = async () => async () => {
+          throw refuse(++tried);
+        };
+        const why = await rejection(to(10n));
+        return { tried, why };
+      }
+
+      it('ends at once where that would be so again', async () => {
+        const wrong = new TypeError('no such field');
+        expect(await refusing(() => wrong)).to.deep.equal({ tried: 1, why: wrong });
+        expect(world.saved('c')).to.equal(undefined);
+      });
+
+      it('ends when it is stopped', async () => {
+        const { why, tried } = await refusing(() => {
+          world.stop.abort();
+          return new Unavailable('MongoDB did not answer');
+        });
+        expect(tried).to.equal(1);
+        expect(why).to.be.instanceOf(Unavailable);
+      });
+
+      it('ends when the store has not answered for a minute, and no sooner', async () => {
+        const { now } = performance;
+        const begun = now.call(performance);
+        const away = new Unavailable('MongoDB did not answer');
+        try {
+          performance.now = () => begun;
+          const ended = await refusing((tried) => {
+            performance.now = () => begun + (tried < 3 ? 60_000 : 60_001);
+            return away;
+          });
+          expect(ended).to.deep.equal({ tried: 3, why: away });
+        } finally {
+          performance.now = now;
+        }
+      });
+    });
+
     it('waits on where the log says neither an event nor how far it was looked through', async () => {
       world.put(10n);
       const slow: Follow = async function* (options) {

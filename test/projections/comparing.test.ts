@@ -96,6 +96,13 @@ describe('a build that is only to compare', () => {
     ]);
   });
 
+  it('finds them too where how far it is kept is ahead of the log', async () => {
+    world.serve('toys_contents_v1_a');
+    world.save('toys_contents_v1_a', 150n);
+    const differences = await compared([[row('a', 1, 120n), row('b', 2, 99n)]], [row('b', 2, 99n)]);
+    expect(differences).to.deep.equal([{ id: 'a', problem: 'ahead of the log' }]);
+  });
+
   it('says how far it is', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);

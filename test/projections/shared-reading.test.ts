@@ -108,6 +108,14 @@ describe('a reading of the log that several share', () => {
     expect(await toHead(reading(late, ['A']))).to.deep.equal([10n, 'head']);
   });
 
+  it('gives nothing to who was stopped before it began', async () => {
+    log('A');
+    const [stopped, other] = shared(2) as [Share, Share];
+    const ended = toHead(reading(stopped, ['A'], 'start', AbortSignal.abort()));
+    expect(await toHead(reading(other, ['A']))).to.deep.equal([10n, 'head']);
+    expect(await ended).to.deep.equal([]);
+  });
+
   it('fails for all with the log', async () => {
     const broken: Follow = async function* () {
       yield { events: [eventAt(10n, 'A')], position: 10n, caughtUp: false };

@@ -26,8 +26,11 @@ function fixture() {
   const derivation = createDerivation(randomBytes(32));
   const time = { now: MIDNIGHT as number | undefined };
   const admission = { user: async () => undefined } as Partial<ChatAdmission> as ChatAdmission;
+  const kept: Parameters<typeof kernel.log.retain>[] = [];
+  const log = { ...kernel.log, retain: async (...asked: (typeof kept)[0]) => void kept.push(asked) };
   const links = createLinks({
     ...kernel,
+    log,
     derivation,
     admission,
     signed: createSignedTokens(randomBytes(32)),
@@ -36,6 +39,7 @@ function fixture() {
     magicLinkExpirySeconds: 900,
     inviteExpirySeconds: 604_800,
   });
+  const streamOf = (email: string) => `chat.address-${derivation.id('chat.address', email)}`;
   const ended: string[] = [];
   const vault = {
     async destroy(subject: string) {
@@ -47,6 +51,9 @@ function fixture() {
   const end = createEndDayKeys({ vault, clock, subjectOf: linksSubjectOf });
   return {
     time,
+    streamOf,
+    /** What the log was told to keep. */
+    kept,
     ended,
     end,
     /** Somebody asks for a link at a time, who is no user. */
@@ -57,7 +64,7 @@ function fixture() {
     },
     /** Whom the log knows still. */
     async known(email: string): Promise<string> {
-      const found = await kernel.log.read(`chat.address-${derivation.id('chat.address', email)}`);
+      const found = await kernel.log.read(streamOf(email));
       const [asked] = found as readonly RecordedEvent<ChatEvent<'LinkRequested'>>[];
       return (await kernel.reveal(catalog, asked!)).data.secret.email;
     },
@@ -120,5 +127,14 @@ describe('the keys of mailed links', () => {
     time.now = MIDNIGHT;
     await end(AbortSignal.abort());
     expect(ended).to.deep.equal([]);
+  });
+});
+
+describe('what is told of an address that asks for links', () => {
+  it('is kept for a day longer than any link is open, as the log is told once', async () => {
+    const { ask, kept, streamOf } = fixture();
+    for (const name of ['ada', 'bob', 'ada']) await ask(`${name}@example.org`, NOON);
+    const aDayMore = { maxAgeSeconds: 604_800 + 86_400 };
+    expect(kept).to.deep.equal(['ada', 'bob'].map((name) => [streamOf(`${name}@example.org`), aDayMore]));
   });
 });
