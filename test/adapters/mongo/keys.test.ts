@@ -8,6 +8,7 @@ import { Unavailable, Unopenable } from '../../../application/ports.js';
 import { rejection } from '../../support/eventstore-client.js';
 import {
   deposable,
+  interrupted,
   NEW,
   OLD,
   open,
@@ -59,6 +60,23 @@ describe('the key database', function () {
     expect(fresh).to.deep.include(renewed[0]);
     expect(renewed[1]).to.deep.equal(renewed[0]);
     expect(await keys.read('toys.day-1')).to.deep.equal(renewed[0]);
+  });
+
+  it('gives the key that another node has renewed in the same moment', async () => {
+    const db = freshDatabase();
+    const { keys } = await open(db, { given: OLD });
+    const [quick, slow] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    await keys.destroy('toys.day-1');
+    let asked = 0;
+    const late = interrupted(db, (name) =>
+      // The first made none, for there is a mark; the second is to take the place of that.
+      name === 'findOneAndUpdate' && ++asked === 3
+        ? keys.renew('toys.day-1', quick).then(() => {})
+        : undefined,
+    );
+    const { keys: other } = await open(late, { given: OLD });
+    expect(await other.renew('toys.day-1', slow)).to.deep.equal(quick);
+    expect(await keys.read('toys.day-1')).to.deep.equal(quick);
   });
 
   it('notices keys that are swapped', async () => {

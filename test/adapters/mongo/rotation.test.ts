@@ -93,6 +93,16 @@ describe('the secret of the key database', function () {
     expect(await rejection(open(db, { given: NEW }))).to.be.instanceOf(WrongSecret);
   });
 
+  it('takes keys in clear from the secret that is configured to the one that is named', async () => {
+    const db = freshDatabase();
+    const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
+    await rowsOf(db).insertMany(clear);
+    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 6 });
+    const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
+    expect(await opened(db, { given: NEW })).to.deep.equal(expected);
+    expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+  });
+
   it('goes from a kept secret to a configured one, and keeps the kept one no longer', async () => {
     const db = freshDatabase();
     const kept = inFile();

@@ -7,7 +7,10 @@ import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createSnapshots } from '../../../adapters/mongo/snapshots.js';
 import { sealing } from '../../../application/follow/sealed-parts.js';
 import type { Snapshots } from '../../../application/follow/seed.js';
+import { Unavailable } from '../../../application/ports.js';
 import { createVault, type KeyStore } from '../../../application/vault.js';
+import { rejection } from '../../support/eventstore-client.js';
+import { interrupted } from '../../support/key-databases.js';
 import { type MongoServer, mongoServer } from '../../support/mongo.js';
 
 const MOST_BYTES = 1024 * 1024;
@@ -115,6 +118,34 @@ describe('the snapshot of an audience, saved', () => {
     const found = await snapshots.read('toys', 1);
     expect(found?.position).to.equal(90n);
     expect(found?.parts).to.deep.equal(parts(45_000));
+  });
+
+  it('is left to who was quicker, and of what was not written nothing is left', async () => {
+    for (const [at, name] of [
+      [98n, 'updateOne'],
+      [100n, 'insertOne'],
+    ] as const) {
+      let quicker: Promise<boolean> | undefined;
+      const slow = interrupted(mongo.models, (asked) => {
+        if (asked !== name || quicker) return undefined;
+        quicker = snapshots.write('toys', 1, at + 1n, parts(2));
+        return quicker.then(() => {});
+      });
+      expect(await createSnapshots(slow).write('toys', 1, at, parts(1))).to.equal(false);
+      expect(await quicker).to.equal(true);
+      const found = { position: at + 1n, until: at + 1n, parts: parts(2) };
+      expect(await snapshots.read('toys', 1)).to.deep.equal(found);
+      expect(await pieces().estimatedDocumentCount()).to.equal(1);
+    }
+  });
+
+  it('was not written by who could not say so', async () => {
+    const away = new Unavailable('MongoDB did not answer');
+    const refusing = interrupted(mongo.models, (name) =>
+      name === 'updateOne' ? Promise.reject(away) : undefined,
+    );
+    expect(await rejection(createSnapshots(refusing).write('toys', 1, 50n, parts(1)))).to.equal(away);
+    expect(await snapshots.read('toys', 1)).to.equal(undefined);
   });
 
   it('has what names anybody sealed, and nothing of it once the key is destroyed', async () => {

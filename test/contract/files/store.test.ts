@@ -9,9 +9,10 @@ import { createDirectoryStore } from '../../../adapters/files/directory-store.js
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createGridFsStore } from '../../../adapters/mongo/files.js';
 import { type FileStore, NotStored } from '../../../application/files/store.js';
+import { Unavailable } from '../../../application/ports.js';
 import { owned } from '../../support/children.js';
 import { temporaryDirectory } from '../../support/engines.js';
-import { type MongoServer, mongoServer } from '../../support/mongo.js';
+import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
 
 /** Two that nobody will settle: one in the middle, one that was kept. */
 interface Abandoned {
@@ -156,6 +157,13 @@ for (const [name, open] of [
       }
     });
 
+    it('tells of nothing that may be written still', async () => {
+      const writing = await store.begin();
+      await writing.write(Buffer.from('x'));
+      for await (const { stored } of store.unsettled()) expect(stored).not.to.equal(writing.stored);
+      await writing.drop();
+    });
+
     it('tells of what was begun by those who are gone, until it is settled', async () => {
       const mine = await store.begin();
       await keep(Buffer.from('settled'));
@@ -181,6 +189,21 @@ for (const [name, open] of [
     });
   });
 }
+
+describe('a file in GridFS', () => {
+  it('is not said to be gone by who can not ask', async function () {
+    if (isReal) this.skip();
+    const server = await mongoServer();
+    const mongo = await connectMongo(server.url, 'test_files', 100);
+    const store = createGridFsStore(mongo.models, 'files', Date.now);
+    const writing = await store.begin();
+    await writing.write(Buffer.from('x'));
+    await writing.keep('me');
+    await server.stop();
+    expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(Unavailable);
+    await mongo.close();
+  });
+});
 
 describe('the directory of files', () => {
   it('is its owner’s alone, and nothing is left of a process that was killed', async () => {
