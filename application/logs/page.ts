@@ -10,6 +10,8 @@ import { type Hit, search } from './search.js';
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Records are fetched so many, or so many characters, at a time: as shown they are up to three times as large. */
 const FETCHED = { records: 200, characters: 1024 * 1024 };
+/** And out of so many blocks together: what those of one day are asked for comes in one answer of a store. */
+const BLOCKS_AT_ONCE = 16;
 
 interface Shown extends Place {
   readonly json: Buffer;
@@ -60,8 +62,8 @@ async function fetched(hits: readonly Hit[], pace: Pace): Promise<readonly Shown
   const byBlock = new Map<BlockRef, number[]>();
   for (const [at, { ref }] of hits.entries()) byBlock.set(ref, [...(byBlock.get(ref) ?? []), at]);
   const shown: (Shown | undefined)[] = [];
-  for (const [ref, places] of byBlock) {
-    await ref.read(
+  const showIn = (ref: BlockRef, places: readonly number[]) =>
+    ref.read(
       async (block) => {
         for (const at of places) {
           const turn = pace();
@@ -72,6 +74,8 @@ async function fetched(hits: readonly Hit[], pace: Pace): Promise<readonly Shown
       },
       { records: places.map((at) => hits[at]!.index) },
     );
-  }
+  const blocks = [...byBlock];
+  while (blocks.length > 0)
+    await Promise.all(blocks.splice(0, BLOCKS_AT_ONCE).map(([ref, places]) => showIn(ref, places)));
   return shown.filter((each) => each !== undefined);
 }

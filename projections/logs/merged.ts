@@ -7,7 +7,10 @@ export interface Source<Item> {
   readonly items: AsyncIterable<Item>;
 }
 
-/** A stream is not begun before it is needed; `eager` begins all at once, where little is expected of each. */
+/** Where one is not enough, two streams are begun at once, then four: what is rare is looked for in many. */
+const MOST_AT_ONCE = 16;
+
+/** A stream is not begun long before it is needed; `eager` begins all at once, where little is expected of each. */
 export async function* merged<Item>(
   sources: readonly Source<Item>[],
   order: Order,
@@ -16,6 +19,7 @@ export async function* merged<Item>(
 ): AsyncGenerator<Item> {
   const sign = order === 'desc' ? -1 : 1;
   const waiting = sources.toSorted((a, b) => sign * (b.bound - a.bound));
+  let atOnce = 1;
   const running: { readonly items: AsyncIterator<Item>; head: Item }[] = [];
   const begin = async ({ items: source }: Source<Item>) => {
     const items = source[Symbol.asyncIterator]();
@@ -27,7 +31,8 @@ export async function* merged<Item>(
     for (;;) {
       let best = least(running, (each) => sign * keyOf(each.head));
       while (waiting.length > 0 && (!best || sign * waiting.at(-1)!.bound <= sign * keyOf(best.head))) {
-        await begin(waiting.pop()!);
+        await Promise.all(waiting.splice(-atOnce).map(begin));
+        atOnce = Math.min(atOnce * 2, MOST_AT_ONCE);
         best = least(running, (each) => sign * keyOf(each.head));
       }
       if (!best) return;

@@ -41,6 +41,22 @@ describe('merged streams', () => {
       ),
     ));
 
+  it('are begun one, then two, then four at a time, for nothing may be in any', async () => {
+    let begun = 0;
+    const together: number[] = [];
+    const sources = Array.from({ length: 9 }, (_, bound): Source<number> => {
+      async function* none(): AsyncGenerator<number> {
+        begun++;
+        await new Promise(setImmediate);
+        together.push(begun);
+        yield* [] as number[];
+      }
+      return { bound, items: none() };
+    });
+    for await (const _ of merged(sources, 'asc', key)) expect.fail('there is nothing');
+    expect(together).to.deep.equal([1, 3, 3, 7, 7, 7, 7, 9, 9]);
+  });
+
   for (const [order, near, far] of [
     ['asc', [1, 2], [5]],
     ['desc', [5], [1, 2]],
