@@ -87,7 +87,7 @@ export function createApart(vault: Vault, fetching: Fetching): Apart {
     const known = columns.filter((piece) => piece !== undefined);
     const chunksAsked = chunksFor(needs.records, chunks);
     const pieces: Piece<unknown>[] = [
-      ...(needs.instants || chunksAsked.length > 0 ? [INSTANTS_PIECE] : []),
+      ...(needs.instants || header.over || chunksAsked.length > 0 ? [INSTANTS_PIECE] : []),
       ...(needs.places || chunksAsked.length > 0 ? [PLACES_PIECE] : []),
       ...known,
       ...chunksAsked.map(chunkPiece),
@@ -129,12 +129,13 @@ function blockOf(
   found: ReadonlyMap<string, unknown>,
   values: (column: Column) => Values | undefined,
 ): Block {
-  const { count, producerId, chunks = [] } = header;
+  const { count, producerId, chunks = [], over } = header;
   const piece = <Value>({ key }: Piece<Value>): Value => {
     if (!found.has(key)) throw new Error(`${key} of the block is closed`);
     return found.get(key) as Value;
   };
   const instants = found.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
+  const order = orderOf(count, instants);
   const places = () => piece(PLACES_PIECE);
   const line = (index: number) => {
     const nth = chunkOf(index, chunks);
@@ -147,7 +148,7 @@ function blockOf(
   return {
     producerId,
     audit: part.audit,
-    order: orderOf(count, instants),
+    order: over ? order.filter((index) => instants![index]! >= over.before) : order,
     instant: (index) => piece(INSTANTS_PIECE)[index]!,
     level: (index) => record(index).level,
     id: (index) => places().id(index),

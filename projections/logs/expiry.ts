@@ -1,16 +1,26 @@
 /** Takes out of a build of the record index what is no longer kept: by instant, and by receipt. */
-import type { Filter, Long } from 'mongodb';
+import { Binary, type Collection, type Filter, type Long } from 'mongodb';
 import type { RecordedEvent, Vault } from '../../application/ports.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { dayName } from '../../domain/logs/instant.js';
-import { type Build, longOf, type RowWrite } from '../projection.js';
+import { type Build, longOf } from '../projection.js';
 import { later } from './gathering.js';
+import type { Header } from './located.js';
 import { sealBlock, sectionsId } from './packing.js';
 import { HOURS, KEEPINGS, readPart, SCATTERED_PARTS, sectionsIn } from './parts.js';
-import { registersIn, registersOf, termsId } from './register.js';
+import {
+  headersIn,
+  REGISTERS,
+  type RegisterRow,
+  registersIn,
+  registersOf,
+  relisted,
+  termsId,
+} from './register.js';
 import type { BlockRow, KeepingRow, SectionsRow } from './rows.js';
-import { openTexts } from './sealing.js';
-import { KINDS, TERM_SECTION_NAMES } from './sections.js';
+import { openPacked, openTexts } from './sealing.js';
+import { INSTANTS_PIECE } from './sectioned.js';
+import { INSTANTS, KINDS, TERM_SECTION_NAMES } from './sections.js';
 
 /** Blocks that are looked at by one call: those of scattered records are read whole for it, up to a megabyte each. */
 const LOOKED_AT_ONCE = 50;
@@ -92,22 +102,63 @@ async function removeRegisters(
   const rows = registersIn(build.collection(sectionsIn(part)));
   const many = { ...registersOf(subject, 'many'), ...untouched };
   for (const { _id } of await rows.find(many, { projection: { _id: 1 } }).toArray())
-    await rows.deleteMany({ _id: { $in: TERM_SECTION_NAMES.map((name) => termsId(_id, name)) } });
-  await rows.deleteMany(many);
+    await removeRegister(rows, { _id, ...untouched });
   await rows.deleteMany({ ...registersOf(subject, 'one'), ...untouched });
+}
+
+async function removeRegister(
+  rows: Collection<RegisterRow>,
+  register: Filter<RegisterRow> & { readonly _id: string },
+): Promise<void> {
+  await rows.deleteMany({ _id: { $in: TERM_SECTION_NAMES.map((name) => termsId(register._id, name)) } });
+  await rows.deleteMany(register);
 }
 
 /** Blocks that have records of days that are over, and others. */
 async function shorten(build: Build, part: string, before: number, at: Long): Promise<void> {
+  const early = { from: { $lt: before } };
   const looked = { batchSize: LOOKED_AT_ONCE };
-  for await (const row of build.collection<BlockRow>(part).find({ from: { $lt: before } }, looked))
-    if (row._at.lessThan(at)) await build.write(part, [await shortening(build.vault, row, before)]);
+  const blocks = build.collection<BlockRow>(part);
+  for await (const row of blocks.find(early, looked)) {
+    if (!row._at.lessThan(at)) continue;
+    const filter = { _id: row._id, _at: row._at };
+    const rest = await (row.gathering ? shorter(build.vault, row, before) : hiding(build, part, row, before));
+    if (rest) await build.write(part, [{ replaceOne: { filter, replacement: { ...rest } } }]);
+    else await remove(build, part, filter, at);
+  }
+  const registers = registersIn(build.collection(sectionsIn(part)));
+  for await (const register of registers.find({ ...REGISTERS, ...early }, looked)) {
+    const listed = headersIn(register).map(({ _id }) => _id);
+    const left = await blocks
+      .find<Header>({ _id: { $in: listed } }, { projection: { from: 1, over: 1 } })
+      .toArray();
+    const rest = relisted(register, new Map(left.map((header) => [header._id, header])));
+    const filter = { _id: register._id, _at: register._at };
+    if (rest) await build.write(sectionsIn(part), [{ replaceOne: { filter, replacement: { ...rest } } }]);
+    else await removeRegister(registers, filter);
+  }
 }
 
-/** Without the key the row goes. */
-async function shortening(vault: Vault, row: BlockRow, before: number): Promise<RowWrite> {
-  const filter = { _id: row._id, _at: row._at };
+/** Undefined when its key is destroyed. */
+async function shorter(vault: Vault, row: BlockRow, before: number): Promise<BlockRow | undefined> {
   const texts = await openTexts(vault, row);
-  const rest = texts.length > 0 ? await sealBlock(vault, await later(row, texts, before)) : undefined;
-  return rest ? { replaceOne: { filter, replacement: { ...rest.row } } } : { deleteOne: { filter } };
+  return texts.length > 0 ? (await sealBlock(vault, await later(row, texts, before)))?.row : undefined;
+}
+
+/** Of a full block, whose content is never changed: that goes as a whole, with its receipt at the latest, as from the log. */
+async function hiding(
+  build: Build,
+  part: string,
+  row: BlockRow,
+  before: number,
+): Promise<BlockRow | undefined> {
+  const id = sectionsId(row._id, 'columns');
+  const projection = { [`sections.${INSTANTS}`]: 1 };
+  const made = await build.collection<SectionsRow>(sectionsIn(part)).findOne({ _id: id }, { projection });
+  const sealed = made?.sections[INSTANTS];
+  const bytes = sealed instanceof Binary ? await openPacked(build.vault, row.subject, sealed) : undefined;
+  if (!bytes) return undefined;
+  const left = INSTANTS_PIECE.read(new Map([[INSTANTS, bytes]])).filter((instant) => instant >= before);
+  const from = left.reduce((least, instant) => Math.min(least, instant), row.to);
+  return { ...row, from, over: { before, count: row.count - left.length } };
 }

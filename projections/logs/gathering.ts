@@ -45,25 +45,23 @@ export function* ownBlocks(
   position: bigint,
   owner: Owner,
   records: readonly PlacedIn[],
-  apart: boolean,
 ): Generator<Packed, undefined> {
   let nth = 0;
   let block = buildBlock(owner.producerId);
   for (const { record, line, place } of records) {
     if (block.size >= FULL.characters) {
-      yield packed(blockId(position, nth++), position, owner, block, apart);
+      yield packed(blockId(position, nth++), position, owner, block);
       block = buildBlock(owner.producerId);
     }
     block.add(record, line, position, place);
   }
-  yield packed(blockId(position, nth), position, owner, block, apart);
+  yield packed(blockId(position, nth), position, owner, block);
 }
 
-/** Goes on where the rows say the last leader was. `apart`: what becomes full is never to be changed. */
+/** Goes on where the rows say the last leader was. */
 export async function resumeGathering(
   rows: Collection<BlockRow>,
   owner: Owner,
-  apart: boolean,
   open: (row: BlockRow) => Promise<readonly string[]>,
 ): Promise<Gathering> {
   const [last] = await rows
@@ -72,10 +70,10 @@ export async function resumeGathering(
     .limit(1)
     .toArray();
   const at = last?._at.toBigInt() ?? -1n;
-  if (!last?.gathering) return gather(owner, apart, at);
+  if (!last?.gathering) return gather(owner, at);
   const block = await reopenBlock(await open(last), owner.producerId);
   const pieces = [...(last.records ?? [])];
-  return gather(owner, apart, at, { id: last._id, block, pieces, packed: block.count });
+  return gather(owner, at, { id: last._id, block, pieces, packed: block.count });
 }
 
 interface Current {
@@ -86,7 +84,7 @@ interface Current {
   packed: number;
 }
 
-function gather(owner: Owner, apart: boolean, from: bigint, first?: Current): Gathering {
+function gather(owner: Owner, from: bigint, first?: Current): Gathering {
   let at = from;
   let current = first;
   return {
@@ -96,7 +94,7 @@ function gather(owner: Owner, apart: boolean, from: bigint, first?: Current): Ga
       for (const { record, line, place } of records) current.block.add(record, line, position, place);
       at = position;
       if (current.block.count < FULL.records && current.block.size < FULL.characters) return undefined;
-      const full = packed(current.id, at, owner, current.block, apart);
+      const full = packed(current.id, at, owner, current.block);
       current = undefined;
       return { ...full, row: { ...full.row, gathered: true } };
     },
@@ -127,10 +125,10 @@ function gather(owner: Owner, apart: boolean, from: bigint, first?: Current): Ga
   };
 }
 
-/** The block of a row, opened, without the records before an instant. */
+/** The block of a row, opened, which still gathers, without the records before an instant. */
 export async function later(row: BlockRow, texts: readonly string[], from: number): Promise<Packed> {
   const block = await reopenBlock(texts, row.producerId, from);
-  const { row: rest, correlations = [], ...more } = packed(row._id, row._at.toBigInt(), row, block, false);
-  if (row.gathering) return { ...more, row: { ...rest, gathered: true, gathering: true } };
-  return { ...more, correlations, row: { ...rest, ...(row.gathered && { gathered: true }) } };
+  const { correlations: _, ...rest } = rowOf(row._id, row._at.toBigInt(), row, block);
+  const content = { terms: block.filter(), text: block.text(), pieces: [] };
+  return { row: { ...rest, gathered: true, gathering: true }, content };
 }

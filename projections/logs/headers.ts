@@ -131,8 +131,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
         last = end;
       }
     }
-    // Scattered ones are in no register: they are changed.
-    const others = part.scattered || filter.correlationId !== undefined ? indexed : listed;
+    const others = filter.correlationId !== undefined ? indexed : listed;
     const sources = [
       {
         bound: gathering[0] ? boundOf(gathering[0]) : part.from,

@@ -18,7 +18,6 @@ import {
   KEEPINGS,
   partOf,
   REQUESTS,
-  SCATTERED_PARTS,
   SOURCES,
   sectionsIn,
 } from './parts.js';
@@ -135,17 +134,15 @@ export function startIndexing(build: Build): Indexing {
   }
 
   async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
-    // Of a day whose blocks go all at once none is ever changed when it is full.
-    const apart = !SCATTERED_PARTS.includes(part);
     if (!isGathered(some)) {
-      for (const block of ownBlocks(position, owner, some, apart)) await put(part, block);
+      for (const block of ownBlocks(position, owner, some)) await put(part, block);
       return;
     }
     const key = `${part} ${owner.subject}`;
     const known: Gathered = gatherings.get(key) ?? {
       part,
       bytes: 0,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, apart, (row) =>
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) =>
         openTexts(vault, row),
       ),
     };

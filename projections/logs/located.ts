@@ -5,7 +5,18 @@ import type { BlockRow } from './rows.js';
 /** What the index tells of a block in clear. */
 export type Header = Pick<
   BlockRow,
-  '_id' | '_at' | 'subject' | 'producerId' | 'from' | 'to' | 'count' | 'size' | 'levels' | 'chunks'
+  | '_id'
+  | '_at'
+  | 'subject'
+  | 'producerId'
+  | 'from'
+  | 'to'
+  | 'count'
+  | 'size'
+  | 'levels'
+  | 'chunks'
+  | 'over'
+  | 'gathering'
 >;
 
 /** A block in its collection. */

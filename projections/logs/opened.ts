@@ -45,7 +45,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
   const apart = createApart(vault, fetching);
 
   const rowsOf = (name: string, part: Part) => db.collection<BlockRow>(`${name}.${part.name}`);
-  /** Its count too: a block of scattered records loses some when they expire. */
+  /** Its count too: a block of scattered records that gathers loses some when they expire. */
   const keyOf = (name: string, part: Part, { _id, _at, count }: Header) =>
     `${name} ${part.name} ${_id} ${_at} ${count}`;
 
@@ -142,7 +142,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
       const own = await filtersInRows(
         name,
         part,
-        headers.filter(({ chunks }) => !chunks),
+        headers.filter(({ gathering }) => gathering),
       );
       return headers.map(({ _id }) => {
         const filter = own.get(_id);

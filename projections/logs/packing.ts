@@ -47,11 +47,9 @@ export interface SealedBlock {
   readonly register?: RegisterRow;
 }
 
-/** All of a block that takes no more; `at`: the last event in it. `apart`: it is never to be changed. */
-export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder, apart: boolean): Packed {
+/** All of a block that takes no more; `at`: the last event in it. */
+export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
   const { correlations, ...row } = rowOf(id, at, owner, block);
-  if (!apart)
-    return { row, correlations, content: { terms: block.filter(), text: block.text(), pieces: [] } };
   return { row: { ...row, chunks: chunksOf(block.lines) }, correlations, content: { apart: block } };
 }
 

@@ -54,8 +54,14 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       const name = build();
       if (!name) return;
       for await (const located of headers.blocks(name, filter, order, pace, among)) {
-        const { from, to, count, size } = located.header;
-        yield { from, to, count, size, read: (look, needs) => opened.read(located, look, needs) };
+        const { from, to, count, size, over } = located.header;
+        yield {
+          from,
+          to,
+          count: count - (over?.count ?? 0),
+          size,
+          read: (look, needs) => opened.read(located, look, needs),
+        };
       }
     },
 

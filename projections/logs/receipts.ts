@@ -50,7 +50,8 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
         for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;
         for (const part of SCATTERED_PARTS) {
           const blocks = db.collection<BlockRow>(`${name}.${part}`);
-          for await (const { count } of blocks.find({}, { projection: { count: 1 } })) sum += count;
+          for await (const { count, over } of blocks.find({}, { projection: { count: 1, over: 1 } }))
+            sum += count - (over?.count ?? 0);
         }
         return sum;
       }),

@@ -11,7 +11,7 @@ import { readableBlock, readableRegisters } from './readable.js';
 import { forgetRequests } from './requests.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 9, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 10, atOnce: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 

@@ -7,7 +7,7 @@ import { sealed } from './sealing.js';
 
 /**
  * It stands among the sections of its part: first of one block, then of many in its place. What is in none still
- * gathers. It is never changed.
+ * gathers. All that is ever changed is what it says of blocks whose records go one by one.
  */
 export interface RegisterRow {
   /** Of its subject and its first block. */
@@ -109,6 +109,17 @@ export async function sealRegister(
     sections: { [name]: section },
   }));
   return { row, terms };
+}
+
+/** The same of blocks of which some are shorter now, and some have gone: these stay, of no records. Undefined when all have. */
+export function relisted(register: RegisterRow, left: ReadonlyMap<string, Header>): RegisterRow | undefined {
+  const listed = (JSON.parse(register.blocks) as readonly Listed[]).map((each): Listed => {
+    const { over, from = 0 } = left.get(each._id) ?? {};
+    if (!left.has(each._id)) return { ...each, count: 0 };
+    return { ...each, from, ...(over && { over }) };
+  });
+  const from = Math.min(...Array.from(left.values(), (each) => each.from));
+  return left.size > 0 ? { ...register, from, blocks: JSON.stringify(listed) } : undefined;
 }
 
 /** The filters of its blocks, by the names of their sections. Undefined when its key is destroyed. */

@@ -57,6 +57,7 @@ export async function registeredBlocks(
     const isThere = names.length > 0 && names.every((each) => each in sealed);
     const filters = isThere ? await openFilters(vault, subject, sealed) : undefined;
     const passes = (each: Listed, nth: number) =>
+      each.count > 0 &&
       each.to >= from &&
       each.from <= to &&
       (producerId ?? each.producerId) === each.producerId &&

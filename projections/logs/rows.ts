@@ -34,6 +34,8 @@ export interface BlockRow {
   readonly records?: readonly Binary[];
   /** In the place of both: the content is in rows of its own, and this is where its pieces of records begin. */
   readonly chunks?: readonly number[];
+  /** Of its records, those that are no longer kept: how many, and all of them are before an instant, in Unix ms. */
+  readonly over?: { readonly count: number; readonly before: number };
   /** Small batches are gathered in it; once it is full, `gathering` goes. */
   readonly gathered?: true;
   readonly gathering?: true;

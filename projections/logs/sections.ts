@@ -24,7 +24,7 @@ export type Section = string | Uint8Array | { readonly as: string } | true;
 export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> };
 
 /** Of records together, about: packed apart, they would take much more room. */
-const CHUNK_CHARACTERS = 128 * 1024;
+const CHUNK_CHARACTERS = 32 * 1024;
 
 /** Where in `records` the chunks begin; none is a small rest. */
 export function chunksOf(lines: readonly string[]): number[] {
