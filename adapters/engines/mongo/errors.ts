@@ -34,6 +34,7 @@ const NAMES: Record<number, string> = {
   171: 'CannotIndexParallelArrays',
   175: 'QueryPlanKilled',
   197: 'InvalidIndexSpecificationOption',
+  201: 'CannotBuildIndexKeys',
   225: 'TransactionTooOld',
   263: 'OperationNotSupportedInTransaction',
   279: 'ClientDisconnect',

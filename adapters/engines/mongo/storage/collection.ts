@@ -6,7 +6,7 @@ import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../b
 import { CommandError, damaged } from '../errors.js';
 import type { Index } from './definition.js';
 import { type Gap, isInGap, type Span } from './gap.js';
-import { entriesOf, isLong, storedKey } from './keys.js';
+import { entriesOf, isLong, MOST_ENTRIES, storedKey } from './keys.js';
 import { spaceEnd } from './layout.js';
 import { opened, sealed } from './sealed.js';
 import type { KeyRange, Store } from './store.js';
@@ -138,7 +138,7 @@ export class Documents {
       yield new Candidate(key, whole(collection, key, value));
   }
 
-  /** Errors: 11000, 171; nothing is written then. */
+  /** Errors: 11000, 171, 201; nothing is written then. */
   insert(collection: Collection, document: Buffer): void {
     const value = documentValue(document);
     const id = idOf(value);
@@ -167,7 +167,7 @@ export class Documents {
     const changes = collection.indexes
       .filter((index) => mayDiffer(index, old, fresh))
       .map((index) => {
-        const removed = this.#entries(collection, index, old, idKey);
+        const removed = this.#entries(collection, index, old, idKey, Number.POSITIVE_INFINITY);
         const added = this.#entries(collection, index, fresh, idKey);
         const changed = { index, added: without(added, removed), removed: without(removed, added) };
         this.#requireUnique(collection, index, changed.added, idKey);
@@ -183,14 +183,15 @@ export class Documents {
 
   remove(collection: Collection, idKey: Buffer, document: Buffer): void {
     this.store.remove(documentKey(collection, idKey));
+    const value = documentValue(document);
     for (const index of collection.indexes)
-      for (const { key } of this.#entries(collection, index, documentValue(document), idKey))
+      for (const { key } of this.#entries(collection, index, value, idKey, Number.POSITIVE_INFINITY))
         this.store.remove(key);
     collection.count--;
     this.marks.counted(collection);
   }
 
-  /** Adds a document that is stored already to an index under construction. Errors: 11000, 171. */
+  /** Adds a document that is stored already to an index under construction. Errors: 11000, 171, 201. */
   enter(collection: Collection, index: Index, document: Buffer): void {
     const value = documentValue(document);
     const idKey = idKeyOf(idOf(value));
@@ -199,9 +200,15 @@ export class Documents {
     this.#putEntries(index, entries, idKey);
   }
 
-  #entries(collection: Collection, index: Index, document: Value, idKey: Buffer): Entry[] {
+  #entries(
+    collection: Collection,
+    index: Index,
+    document: Value,
+    idKey: Buffer,
+    most = MOST_ENTRIES,
+  ): Entry[] {
     if (index.partial && !index.partial.matches(document)) return [];
-    const { rows, multikey } = entriesOf(document, index.paths);
+    const { rows, multikey } = entriesOf(document, index.paths, most);
     let widened = false;
     multikey.forEach((through, i) => {
       if (through && !index.multikey[i]) index.multikey[i] = widened = true;

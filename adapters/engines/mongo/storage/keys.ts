@@ -21,8 +21,11 @@ export interface Entries {
   readonly multikey: readonly boolean[];
 }
 
-/** All entries. Errors: 171 when two fields meet different arrays. */
-export function entriesOf(document: Value, paths: readonly Path[]): Entries {
+/** The most entries of a document in an index that a write may make: it makes them in one go. */
+export const MOST_ENTRIES = 100_000;
+
+/** All entries. Errors: 171 when two fields meet different arrays, 201 when there are more than `most`. */
+export function entriesOf(document: Value, paths: readonly Path[], most = MOST_ENTRIES): Entries {
   const rows: Found[][] = [];
   const multikey = paths.map(() => false);
   expand(
@@ -30,6 +33,7 @@ export function entriesOf(document: Value, paths: readonly Path[]): Entries {
     paths,
     rows,
     multikey,
+    most,
   );
   return { rows, multikey };
 }
@@ -39,6 +43,7 @@ function expand(
   paths: readonly Path[],
   rows: Found[][],
   multikey: boolean[],
+  most: number,
 ): void {
   const reached = states.map((state, i) => descend(state, paths[i]!));
   let array: Value | undefined;
@@ -56,6 +61,7 @@ function expand(
     at = [...at, i];
   }
   if (!array) {
+    if (rows.length >= most) throw new CommandError(201, 'Maximum number of generated keys exceeded.');
     rows.push(reached.map(({ value, depth }, i) => (depth >= paths[i]!.parts.length ? value : undefined)));
     return;
   }
@@ -75,6 +81,7 @@ function expand(
       paths,
       rows,
       multikey,
+      most,
     );
   if (elements.length === 0) fan(EMPTY_ARRAY);
   else for (const element of elements) fan(element);
