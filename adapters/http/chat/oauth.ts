@@ -1,5 +1,5 @@
 /** Signing in by way of other providers: away, and back with a redirect, whatever came of it. */
-import type { OAuth } from '../../../application/chat/oauth.js';
+import type { OAuth, Returned } from '../../../application/chat/oauth.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import type { Answer } from '../kernel/answer.js';
 import type { Limit } from '../kernel/limit.js';
@@ -23,7 +23,18 @@ const noProvider: Rejection = {
 };
 
 const NO_PROVIDER = { description: 'There is no such provider' };
-const maybe = { type: 'string', maxLength: 4096 } as const;
+/** Whatever a provider, or who else sends a browser there, has put into it: what is wrong is told by a redirect too. */
+const maybe = { description: 'A text of at most 4096 characters, given once' } as const;
+const MOST_CHARACTERS = 4096;
+
+const once = (given: unknown): string | undefined =>
+  typeof given === 'string' && given.length <= MOST_CHARACTERS ? given : undefined;
+
+const returned = ({ code, state, error }: { readonly [name in keyof Returned]: unknown }): Returned => ({
+  code: once(code),
+  state: once(state),
+  error: error === undefined ? undefined : (once(error) ?? ''),
+});
 
 export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Route[] {
   const providers = oauth.providers.map(({ id, name }) => ({ id, name, loginUrl: `/auth/oauth/${id}` }));
@@ -75,8 +86,9 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
     async handle(request) {
       const provider = oauth.named(request.params.providerId);
       if (!provider) return noProvider;
-      const context = guest(request, request.query.state);
-      const found = await oauth.back(provider, request.query, fromOf(request), context);
+      const query = returned(request.query);
+      const context = guest(request, query.state);
+      const found = await oauth.back(provider, query, fromOf(request), context);
       if (!('failure' in found)) {
         const { accessToken, refreshToken, exp } = found;
         return home({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });

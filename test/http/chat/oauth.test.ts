@@ -173,6 +173,18 @@ describe('signing in by way of a provider', function () {
     expect(await ended(ada, (query) => query.delete('code'))).to.equal('missing_code');
     expect(await ended(ada, (query) => query.set('code', 'x'))).to.equal('provider_error');
     expect(await ended(ada, (query) => query.set('error', 'access_denied'))).to.equal('access_denied');
+    for (const [name, failed] of [
+      ['state', 'invalid_state'],
+      ['code', 'missing_code'],
+      ['error', 'provider_error'],
+    ] as const) {
+      expect(await ended(ada, (query) => query.set(name, 'x'.repeat(4097))), name).to.equal(failed);
+      const twice = (query: URLSearchParams) => {
+        query.append(name, 'x');
+        query.append(name, 'y');
+      };
+      expect(await ended(ada, twice), name).to.equal(failed);
+    }
     expect(await ended({ name: 'Nobody' })).to.equal('no_verified_email');
     expect(await ended({ email: 'x@example.org', email_verified: false })).to.equal('no_verified_email');
     expect(await ended({ email: 'no email' })).to.equal('no_verified_email');
