@@ -93,17 +93,18 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
     if (words.length > MOST_WORDS) return tooManyWords;
     const reflected = await reflecting(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
-    const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
     const places = [channelId, conversationId].filter((each) => each !== undefined);
-    const sees = (place: string) =>
-      places.every((each) => each === place) &&
-      (isDirect(place)
-        ? participantsOf(place)?.includes(caller.userId) === true
-        : channelFor(channels, place, caller) !== undefined);
     const wanted: WantedWord[] = [];
     for (const text of words) wanted.push({ text, authors: await authorsNamed(roster, text) });
     const asking = { userId: caller.userId, ...(leaving && { leaving }) };
     return inTurn(limit, asking, async () => {
+      // As it is by now: they may have waited.
+      const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
+      const sees = (place: string) =>
+        places.every((each) => each === place) &&
+        (isDirect(place)
+          ? participantsOf(place)?.includes(caller.userId) === true
+          : channelFor(channels, place, caller) !== undefined);
       const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
       const messages = found.map((each) => foundView(roster, each));
       return { json: await jsonBytes('messages', messages), ...reflected };

@@ -8,7 +8,7 @@ import { messageNotFound } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
-import { pageOf, postIn } from './in-place.js';
+import { asking, pageFor, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -82,10 +82,12 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
       404: NO_CONVERSATION,
     },
     admit: doors.user,
-    async handle(request, caller) {
-      const place = await places.conversation(caller, request.params.conversationId, request.ifPosition);
-      return pageOf(reading, place, request, caller);
-    },
+    handle: (request, caller) =>
+      pageFor(
+        { caller, request, doors },
+        (who) => places.conversation(who, request.params.conversationId, request.ifPosition),
+        ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
+      ),
   });
 
   const post = route({

@@ -11,7 +11,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
-import { asJson, asking, pageOf, postIn } from './in-place.js';
+import { asking, pageFor, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -49,10 +49,12 @@ export function messageRoutes({
       404: NO_CHANNEL,
     },
     admit: doors.user,
-    async handle(request, caller) {
-      const place = await places.channel(caller, request.params.channelId, request.ifPosition);
-      return pageOf(reading, place, request, caller);
-    },
+    handle: (request, caller) =>
+      pageFor(
+        { caller, request, doors },
+        (who) => places.channel(who, request.params.channelId, request.ifPosition),
+        ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
+      ),
   });
 
   const post = route({
@@ -81,12 +83,12 @@ export function messageRoutes({
     security: 'access',
     answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
     admit: doors.user,
-    async handle(request, caller) {
-      const { channelId } = request.params;
-      const place = await places.channel(caller, channelId, request.ifPosition);
-      if ('rejected' in place) return place;
-      return asJson(await reading.pins(asking(caller, request), channelId, request.ifPosition));
-    },
+    handle: (request, caller) =>
+      pageFor(
+        { caller, request, doors },
+        (who) => places.channel(who, request.params.channelId, request.ifPosition),
+        ({ id }) => reading.pins(asking(caller, request), id, request.ifPosition),
+      ),
   });
 
   const edit = route({

@@ -3,7 +3,7 @@ import type { Reading } from '../../../application/chat/reading.js';
 import type { Replies } from '../../../application/chat/replies.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
-import { asJson, asking } from './in-place.js';
+import { asking, pageFor } from './in-place.js';
 import * as schemas from './message-schemas.js';
 
 export interface ThreadDeps {
@@ -30,13 +30,14 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
       404: NO_MESSAGE,
     },
     admit: doors.user,
-    async handle(request, caller) {
+    handle(request, caller) {
       const { query, ifPosition } = request;
       const { messageId } = request.params;
-      const parent = await replies.parent(caller, messageId, ifPosition);
-      if ('rejected' in parent) return parent;
-      const by = asking(caller, request);
-      return asJson(await reading.replies(by, parent.channelId, messageId, query, ifPosition));
+      return pageFor(
+        { caller, request, doors },
+        (who) => replies.parent(who, messageId, ifPosition),
+        ({ channelId }) => reading.replies(asking(caller, request), channelId, messageId, query, ifPosition),
+      );
     },
   });
 
