@@ -81,15 +81,18 @@ describe('costly work', () => {
     const inTurn = createAtOnce('it', 1, 2);
     const begun = inTurn(first.work);
     const leaving = new AbortController();
-    const left = Array.from({ length: 2 }, piece);
-    const gone = left.map(({ work }) => inTurn(work, 'gone', { leaving }).catch((error: unknown) => error));
+    const left = Array.from({ length: 3 }, piece);
+    const wait = ({ work }: (typeof left)[0], nth: number) =>
+      inTurn(work, `gone ${nth}`, { leaving }).catch((error: unknown) => error);
+    const gone = left.slice(1).map(wait);
     leaving.abort();
-    const too = inTurn(left[0]!.work, 'gone', { leaving }).catch((error: unknown) => error);
-    const others = ['ann', 'ben'].map((whose) => inTurn(async () => whose, whose));
+    // They hear of it at once, and who comes when gone already does too.
+    for (const refused of await Promise.all([...gone, wait(left[0]!, 0)]))
+      expect(refused).to.be.instanceOf(Unavailable);
+    const others = ['one', 'two'].map((each) => inTurn(async () => each, 'ann'));
     first.end();
-    expect(await Promise.all([begun, ...others])).to.deep.equal([undefined, 'ann', 'ben']);
-    for (const refused of await Promise.all([...gone, too])) expect(refused).to.be.instanceOf(Unavailable);
-    expect(left.map(({ begun }) => begun)).to.deep.equal([false, false]);
+    expect(await Promise.all([begun, ...others])).to.deep.equal([undefined, 'one', 'two']);
+    expect(left.map(({ begun }) => begun)).to.deep.equal([false, false, false]);
   });
 
   it('is done once for all who wait for the same when it begins, and again for who comes later', async () => {
@@ -98,7 +101,15 @@ describe('costly work', () => {
     const begun = inTurn(first.work);
     let made = 0;
     const ask = (whose: string, same: string) => inTurn(async () => `${same} ${++made}`, whose, { same });
-    const waiting = [ask('ann', 'a'), ask('ben', 'b'), ask('ann', 'b'), ask('cyd', 'a')];
+    const waiting = [
+      ask('ann', 'a'),
+      ask('ben', 'b'),
+      ask('ann', 'b'),
+      ask('cyd', 'a'),
+      // One of hers is made with others, and the other one waits on.
+      ask('eve', 'a'),
+      ask('eve', 'c'),
+    ];
     first.end();
     const late = waiting[0]!.then(() => ask('dot', 'a'));
     expect(await Promise.all([begun, ...waiting, late])).to.deep.equal([
@@ -107,7 +118,9 @@ describe('costly work', () => {
       'b 2',
       'b 2',
       'a 1',
-      'a 3',
+      'a 1',
+      'c 3',
+      'a 4',
     ]);
   });
 

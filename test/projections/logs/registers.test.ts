@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { DAY_MS } from '../../../domain/logs/instant.js';
+import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { records } from '../../../projections/logs/records.js';
 import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/register.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
@@ -103,6 +104,17 @@ describe('registers of log records', function () {
     const apply = await ground.kernel.builds.open(records, name, held);
     await apply([ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired')]);
     expect(await rows.find().toArray()).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('are of so many blocks at most, and hide nothing when their key is gone before they are', async () => {
+    const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
+    const events = await ground.ingested(requests, 10);
+    const name = await ground.build(events);
+    expect((await registersOf(name)).sort()).to.deep.equal([2, 64]);
+    for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
+    await ground.kernel.vault.destroy(keepingSubject(events[0]!.data as never));
+    expect(await count(name, word('only1'))).to.equal(0);
     await ground.kernel.builds.drop(name);
   });
 });
