@@ -23,6 +23,8 @@ export interface ReadingPorts {
 /** The JSON of `{messages}`, or of `{replies}`. */
 export interface Shown extends Reflected {
   readonly json: string | Uint8Array;
+  /** From memory: there was nothing to wait for. */
+  readonly atOnce?: true;
 }
 
 /** A page of a list, and what is owed to who asks for it. */
@@ -74,7 +76,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     if (before !== undefined) return olderMessages(asking, channelId, { limit, before }, seen);
     const isHot = limit <= KEPT && (await isHeard(channelId, seen));
     const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
-    if (shown) return shown;
+    if (shown) return { ...shown, atOnce: true };
     const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
     // A page that is not all that was heard is not kept.
     if (limit > KEPT || reflected.consistency)
@@ -104,7 +106,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   ): Promise<Shown | Rejection> {
     if (await isHeard(channelId, seen)) {
       const json = older.show(channelId, range, await roster(seen));
-      if (json !== undefined) return { json, position: hot.heard() };
+      if (json !== undefined) return { json, position: hot.heard(), atOnce: true };
     }
     const reflected = await pages.owed('chat.messages', channelId, seen);
     return shared({ list: channelId, range, seen, reflected }, asking, async () => {

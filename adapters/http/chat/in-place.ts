@@ -38,6 +38,7 @@ export async function pageFor<Found extends object>(
   const found = await find(caller);
   if (isRejection(found)) return found;
   const shown = await read(found);
+  if ('atOnce' in shown) return asJson(shown);
   const admitted = await doors.user(request);
   if (isProblem(admitted) || isRejection(admitted)) return admitted;
   const still = await find(admitted);
@@ -46,7 +47,7 @@ export async function pageFor<Found extends object>(
 
 export function asJson(shown: Shown | Rejection): Answer {
   if ('rejected' in shown) return shown;
-  const { json: text, ...reflected } = shown;
+  const { json: text, atOnce: _, ...reflected } = shown;
   return { status: 200, text, headers, ...reflected };
 }
 
