@@ -210,12 +210,17 @@ export function createLifecycle(ports: LifecyclePorts) {
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
       if (await leases.holder(projectorLease(groupOf(projection)))) {
-        const counts = await Promise.all(left.map(builds.count));
-        if (counts.reduce((sum, count) => sum + count) < FEW_ROWS) return;
+        if (await areSmall(left)) return;
         await pause(ELSEWHERE_MS, stop);
       } else for (const name of left) await discard(ports, name);
       stop.throwIfAborted();
     }
+  }
+
+  async function areSmall(collections: readonly string[]): Promise<boolean> {
+    let room = SMALL_BYTES;
+    for (const each of collections) if (room > 0) room -= await builds.bytes(each, room);
+    return room > 0;
   }
 
   async function asBuilder<T>(
@@ -287,5 +292,5 @@ export function createLifecycle(ports: LifecyclePorts) {
 /** How soon a node looks again whether another one has made what it needs. */
 const ELSEWHERE_MS = 500;
 
-/** So few take no room worth waiting for. */
-const FEW_ROWS = 1000;
+/** So little, of all builds that nobody serves any more, is no room worth waiting for. */
+const SMALL_BYTES = 1024 * 1024;

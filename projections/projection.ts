@@ -225,5 +225,7 @@ export interface Builds {
   list(prefix: string): Promise<readonly string[]>;
   /** About how many rows it has. */
   count(collection: string): Promise<number>;
+  /** Of how many bytes its rows are: no more of them are read than it takes to come to `most`. */
+  bytes(collection: string, most: number): Promise<number>;
   drop(collection: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** Rows of the served read models, and the collections they stand in. */
-import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { BSON, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Lease, Rows, Vault } from '../../application/ports.js';
 import { guardOf, idOf, isUncertain, type Merged, mergeWrites } from '../../projections/merging.js';
 import {
@@ -17,6 +17,8 @@ const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
+/** Rows: each may be large. */
+const MEASURED_AT_ONCE = 20;
 /** Between the name of a build and those of its parts; no build's own name has it. */
 const PART = '.';
 
@@ -41,6 +43,8 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     const found = await db.listCollections({}, { nameOnly: true }).toArray();
     return found.map(({ name }) => name).filter((name) => name.startsWith(prefix));
   };
+
+  const collectionsOf = async (build: string) => [build, ...(await namesOf(build + PART))];
 
   const dropCollection = (name: string) =>
     db
@@ -88,9 +92,19 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     },
 
     async count(collection) {
-      const names = [collection, ...(await namesOf(collection + PART))];
+      const names = await collectionsOf(collection);
       const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
       return counts.reduce((sum, count) => sum + count, 0);
+    },
+
+    async bytes(collection, most) {
+      let bytes = 0;
+      for (const name of await collectionsOf(collection))
+        for await (const row of db.collection(name).find({}, { batchSize: MEASURED_AT_ONCE })) {
+          bytes += BSON.calculateObjectSize(row);
+          if (bytes >= most) return bytes;
+        }
+      return bytes;
     },
 
     async drop(collection) {
