@@ -5,6 +5,7 @@ import type { Export } from '../../../application/chat/export.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
 import { encoded, inPieces } from '../kernel/answer.js';
+import { isProblem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
@@ -42,6 +43,21 @@ const exportedAll = object({
 
 const tags = ['administration'];
 
+/**
+ * The same pieces: what is said meanwhile is in them, and a slow reader may take hours. Rejects, so that their connection
+ * is cut, once who reads them is not admitted any more.
+ */
+async function* whileAdmitted(
+  admit: () => ReturnType<Doors['admin']>,
+  pieces: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    const admitted = await admit();
+    if (isProblem(admitted) || isRejection(admitted)) throw new Error('the reader is no admin any more');
+    yield piece;
+  }
+}
+
 export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): readonly Route[] => [
   route({
     method: 'GET',
@@ -66,7 +82,11 @@ export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): r
     admit: doors.admin,
     async handle(request, { userId }) {
       const found = await audit.list(request.query, request.ifPosition);
-      return isRejection(found) ? found : sendPieces(request, found, downloads, userId);
+      if (isRejection(found)) return found;
+      const still = await doors.admin(request);
+      if (isProblem(still) || isRejection(still)) return still;
+      const pieces = () => whileAdmitted(() => doors.admin(request), found.pieces());
+      return sendPieces(request, { ...found, pieces }, downloads, userId);
     },
   }),
   route({
@@ -85,7 +105,8 @@ export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): r
     async handle(request, caller) {
       const { position, isPending, pieces } = await exported(caller.userId, by(caller, request));
       const more = { 'Content-Disposition': 'attachment; filename="export.json"' };
-      const reply = { ...inPieces(() => encoded(pieces()), more), position };
+      const admitted = () => whileAdmitted(() => doors.admin(request), pieces());
+      const reply = { ...inPieces(() => encoded(admitted()), more), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 import type { Held } from '../../../application/budget.js';
 import { REQUEST_MS, within } from '../../../application/within.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { upgradeProblem } from '../../socket/upgrade.js';
 import { createReader } from '../../socket/vocabulary.js';
 import { networkOf } from '../../system/client-address.js';
@@ -64,10 +64,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     try {
       working = route.admit?.(request);
       // Most are let in at once, with nothing to wait for.
-      const caller = working instanceof Promise ? await inTime(working, 0) : working;
+      let caller = working instanceof Promise ? await inTime(working, 0) : working;
       const admittedMs = performance.now() - started;
       // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
-      const refusal = isProblem(caller) || isRejection(caller) ? caller : undefined;
+      let refusal = refusalOf(caller);
       const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
       if (refusal && !repeated) return refusal;
 
@@ -77,6 +77,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       if (readBody || upload) {
         const name = refusal ? undefined : route.nameOf?.(caller);
         body = (route.budget ?? bodies).hold(name === undefined ? network : `${network} ${name}`);
+        const isThere = ctx.req.complete;
         uploading = upload?.(ctx, body);
         const read = await (uploading ? uploading.read() : readBody!(ctx, body));
         if (isProblem(read)) return refusal ?? read;
@@ -85,6 +86,13 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         request.bytes = read.bytes;
         if (uploading) request.received = uploading.received;
         request.body = route.body === 'bytes' ? read.bytes : read.json;
+        // A body may take minutes to come, and who sends it may have been shut out meanwhile.
+        if (!isThere && !refusal && route.admit) {
+          working = route.admit(request);
+          caller = await inTime(working, admittedMs);
+          refusal = refusalOf(caller);
+          if (refusal && !repeated) return refusal;
+        }
       }
       const answering = refusal
         ? repeated!(request).then((told) => told ?? refusal)
@@ -123,6 +131,9 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     return undefined;
   }
 }
+
+const refusalOf = (caller: unknown): Problem | Rejection | undefined =>
+  isProblem(caller) || isRejection(caller) ? caller : undefined;
 
 /** Streams last. */
 const STREAM_RETRY_MS = 10_000;

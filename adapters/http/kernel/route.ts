@@ -95,7 +95,7 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly socket?: SocketSpec;
   /** By status. Errors that every route can answer need not be named. */
   readonly answers: { readonly [status: number]: AnswerDoc };
-  /** Runs before the body is read: who is calling, or why not. */
+  /** Runs before the body is read, and again where that had yet to come: who is calling, or why not. Changes nothing. */
   readonly admit?: Admit<Caller, Request<unknown, { readonly [name: string]: unknown }, ParamsOf<Path>>>;
   /**
    * For commands that end what their callers are let in by. Where `admit` refuses a request with an `Idempotency-Key`,
