@@ -54,6 +54,8 @@ export interface BuildOptions {
   readonly onProgress?: (progress: Progress, head: Position) => void;
   /** Told once nobody else can build at the same time. */
   readonly onBegun?: () => void;
+  /** Told once where it waits for room: for a build that was served until lately, and is soon dropped. */
+  readonly onWaiting?: (() => void) | undefined;
   /** Where others are built at once: what the log has by then is read together with them. */
   readonly share?: Share;
 }
@@ -164,11 +166,11 @@ export function createLifecycle(ports: LifecyclePorts) {
    */
   async function rebuild(
     projection: ReadModel,
-    { signal, onProgress, onBegun, share }: BuildOptions,
+    { signal, onProgress, onBegun, onWaiting, share }: BuildOptions,
   ): Promise<string> {
     return asBuilder(projection, { signal, share }, async (lease, stop) => {
       onBegun?.();
-      await retired(projection, stop);
+      await retired(projection, stop, onWaiting);
       const collection = (await unfinished(projection)) ?? (await newCollection(projection));
       let events = 0;
       const to = async (until: Position, follow = ports.follow) => {
@@ -202,7 +204,7 @@ export function createLifecycle(ports: LifecyclePorts) {
    * Resolves when no build is left of those that were served before the present one, but for small ones, so that a
    * store holds two at most. The projector drops them; where no node runs nobody reads them, and they are dropped here.
    */
-  async function retired(projection: ReadModel, stop: AbortSignal): Promise<void> {
+  async function retired(projection: ReadModel, stop: AbortSignal, onWaiting?: () => void): Promise<void> {
     const { state } = await current(projection);
     if (!state) return;
     for (let waited = 0; waited <= 2 * RETIRE_AFTER_MS; waited += ELSEWHERE_MS) {
@@ -211,6 +213,7 @@ export function createLifecycle(ports: LifecyclePorts) {
       if (left.length === 0) return;
       if (await leases.holder(projectorLease(groupOf(projection)))) {
         if (await areSmall(left)) return;
+        if (waited === 0) onWaiting?.();
         await pause(ELSEWHERE_MS, stop);
       } else for (const name of left) await discard(ports, name);
       stop.throwIfAborted();

@@ -113,8 +113,10 @@ async function run(
   const said = () => `${events} events in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   try {
     if (!check) {
+      const onWaiting = () =>
+        void process.stderr.write(`annals: ${name}: waits until what was served before is dropped (20 s)\n`);
       const rebuild = (share?: Share) =>
-        kernel.lifecycle.rebuild(projection, { signal, onProgress, ...(share && { share }) });
+        kernel.lifecycle.rebuild(projection, { signal, onProgress, onWaiting, ...(share && { share }) });
       const collection = await patience.with(
         () => rebuild(share),
         () => rebuild(),

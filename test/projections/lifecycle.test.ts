@@ -206,8 +206,11 @@ describe('builds of a projection', function () {
     // Of few rows, that are large.
     const large = { _id: 'large' as never, text: 'x'.repeat(1024 * 1024) };
     await kernel.mongo.models.collection(`${first}.part`).insertOne(large);
-    const third = kernel.lifecycle.rebuild(contents, stop);
+    let told = 0;
+    const onWaiting = () => told++;
+    const third = kernel.lifecycle.rebuild(contents, { signal: stop.signal, onWaiting });
     await eventually(() => looked > 1);
+    expect(told).to.equal(1);
     expect(await collections()).to.have.members([first, second]);
     await kernel.builds.drop(first);
     const made = await third;
