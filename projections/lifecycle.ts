@@ -212,7 +212,8 @@ export function createLifecycle(ports: LifecyclePorts) {
       const left = found.filter((name) => runOf(name) < runOf(state.collection));
       if (left.length === 0) return;
       if (await leases.holder(projectorLease(groupOf(projection)))) {
-        if (await areSmall(left)) return;
+        // One that is dropped while it is measured is gone at the next look.
+        if (await areSmall(left).catch(() => false)) return;
         if (waited === 0) onWaiting?.();
         await pause(ELSEWHERE_MS, stop);
       } else for (const name of left) await discard(ports, name);
