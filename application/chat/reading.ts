@@ -74,9 +74,10 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
   ): Promise<Shown | Rejection> {
     const { limit, before } = range;
     if (before !== undefined) return olderMessages(asking, channelId, { limit, before }, seen);
+    const hasWaited = hot.heard() < acknowledged.latest(channelId);
     const isHot = limit <= KEPT && (await isHeard(channelId, seen));
     const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
-    if (shown) return { ...shown, atOnce: true };
+    if (shown) return hasWaited ? shown : { ...shown, atOnce: true };
     const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
     // A page that is not all that was heard is not kept.
     if (limit > KEPT || reflected.consistency)
