@@ -1,7 +1,8 @@
 /** Group commit of hits: those that a site gets within some milliseconds become one event. */
 import { LRUCache } from 'lru-cache';
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { collected, dayOf, type Instance, trafficStream } from '../../domain/analytics/traffic.js';
+import { RETENTION, retention } from '../../domain/analytics/retention.js';
+import { collected, dayOf, type Instance, keptWith, trafficStream } from '../../domain/analytics/traffic.js';
 import {
   emptySketch,
   isCounted,
@@ -10,10 +11,12 @@ import {
   type Visitor,
   withVisitors,
 } from '../../domain/analytics/uniques.js';
-import type { Appender } from '../command/appender.js';
+import { type Appender, Ended } from '../command/appender.js';
 import { freshCommandId } from '../command/command-id.js';
 import { newEvent, type Origin } from '../command/new-event.js';
+import type { Streams } from '../command/streams.js';
 import type { Cache, Position } from '../ports.js';
+import { retentionKind } from './kinds.js';
 
 /** Hits wait for each other no longer; an append that is under way may take longer. */
 export const GATHER_MS = 5;
@@ -48,6 +51,7 @@ interface Group {
 
 export interface CollectingPorts {
   readonly appender: Appender;
+  readonly streams: Pick<Streams, 'refresh'>;
   readonly origin: Origin;
   /** Records are kept for those who look for a fault. */
   readonly storeRaw?: boolean;
@@ -55,7 +59,7 @@ export interface CollectingPorts {
 
 export type Collecting = ReturnType<typeof createCollecting>;
 
-export function createCollecting({ appender, origin, storeRaw }: CollectingPorts) {
+export function createCollecting({ appender, streams, origin, storeRaw }: CollectingPorts) {
   const groups = new Map<string, Group>();
   /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
   const sketches = new LRUCache<string, Sketch>({
@@ -63,6 +67,9 @@ export function createCollecting({ appender, origin, storeRaw }: CollectingPorts
     sizeCalculation: (sketch) =>
       SKETCH_BYTES + ('exact' in sketch ? sketch.exact.size * VISITOR_BYTES : REGISTERS),
   });
+
+  /** As it was when a day turned out to have ended. */
+  let ended = retention.initialState;
 
   /** The hits of one request at a time. Resolves when they are flushed; rejects with `Unavailable`. */
   function add(
@@ -114,13 +121,28 @@ export function createCollecting({ appender, origin, storeRaw }: CollectingPorts
     const fresh = freshOf(stream, visitors);
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
     const context = { commandId: freshCommandId(), actor: 'analytics.collect', correlationId };
-    const event = newEvent(origin, stream, collected(site, at, hits, fresh, storeRaw), 0, context);
+    const data = collected(site, at, hits, fresh, storeRaw);
     const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
-    const position = await appender.append(stream, [{ event, bytes }]);
+    const store = (kept: string) => {
+      const event = newEvent(origin, kept, data, 0, context);
+      return appender.append(kept, [{ event, bytes }]);
+    };
+    const kept = keptIn(site, at);
+    const position = await store(kept).catch(async (error) => {
+      if (!(error instanceof Ended)) throw error;
+      ended = (await streams.refresh(retentionKind, RETENTION)).state;
+      const next = keptIn(site, at);
+      // It is the site that is deleted.
+      if (next === kept) throw error;
+      return store(next);
+    });
     // Only now: of an event that never came to be nobody was told anything.
     tell(stream, fresh);
     return position;
   }
+
+  const keptIn = (site: Instance, at: number) =>
+    trafficStream(site.instance, keptWith(dayOf(at), ended.before));
 
   function freshOf(stream: string, visitors: Iterable<Visitor>): readonly Visitor[] {
     const told = sketches.get(stream) ?? emptySketch;

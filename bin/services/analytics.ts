@@ -72,7 +72,7 @@ export const analytics: Service<typeof catalog> = {
     const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
     const appender = createAppender({ log, logger, appended });
     const storeRaw = values['analytics.storeRaw'];
-    const collecting = createCollecting({ appender, origin, storeRaw });
+    const collecting = createCollecting({ appender, streams, origin, storeRaw });
     const attempts = createAttempts();
     const agents = createAgents();
     for (const { cache } of [collecting, attempts, agents, days]) metrics.cache(cache);
@@ -156,7 +156,7 @@ export const analytics: Service<typeof catalog> = {
         collecting.forget(event.data.day);
       }, live.publish),
       reactions: [
-        eraseReaction({ log, vault }),
+        eraseReaction({ log, vault, streams }),
         endDayReaction(vault),
         expireReaction({ log, directory }),
         ...(hasEmail || values['auth.authMode'] === 'dev' ? [loginMailReaction(mail)] : []),

@@ -23,6 +23,12 @@ export function dayOf(instant: number): string {
 export const trafficStream = (instance: string, day: string): string =>
   `analytics.traffic-${instance}-${day}`;
 
+/**
+ * The day in whose stream hits stand: their own or, where a clock that was ahead has let go of days that had yet to be
+ * over, the first that it has not. The stream of their own is gone for good. `before`: days before it have ended.
+ */
+export const keptWith = (day: string, before: string): string => (day < before ? before : day);
+
 /** Where a request with an `Idempotency-Key` stands. */
 export const requestStream = (commandId: string): string => `analytics.request-${commandId}`;
 

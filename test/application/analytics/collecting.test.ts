@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { type Counted, createCollecting, GATHER_MS } from '../../../application/analytics/collecting.js';
 import type { Waiting } from '../../../application/command/appender.js';
 import { Unavailable } from '../../../application/ports.js';
+import { catalog } from '../../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../../domain/analytics/traffic.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
@@ -23,7 +25,11 @@ function useCollecting() {
     },
     waitingBytes: () => 0,
   };
-  const collecting = createCollecting({ appender, origin: { service: 'analytics', release: 'test' } });
+  const collecting = createCollecting({
+    appender,
+    streams: memoryKernel(memoryWorld(), [catalog]).streams,
+    origin: { service: 'analytics', release: 'test' },
+  });
   return {
     ...collecting,
     appended,
