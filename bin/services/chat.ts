@@ -11,10 +11,13 @@ import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
-import { fileStoreOf } from './chat/files.js';
+import { fileStoreName, fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
 import { createSearching, searchProjections } from './chat/searching.js';
 import { createTalk, talkProjections } from './chat/talk.js';
+
+const LOST_FILES =
+  'the bytes of files that the log knows of are not in their store: these files are answered 404, and all else goes on; restore the store from a backup';
 
 /** Promised to clients of its stream. */
 const BEAT_MS = 25_000;
@@ -70,6 +73,10 @@ export const chat: Service<typeof catalog> = {
         if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
         // Nobody waits for it.
         searching.prepare().catch((err) => logger.warn({ err }, 'nothing is read ahead for searches'));
+        talk.lostFiles().then(
+          (found) => found.lost > 0 && logger.error({ ...found, store: fileStoreName(values) }, LOST_FILES),
+          (err) => logger.warn({ err }, 'it was not looked whether the bytes of files are there'),
+        );
       },
       reactions: [...reactions, ...talk.reactions],
       periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],

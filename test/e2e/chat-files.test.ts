@@ -1,6 +1,6 @@
 /** Files of the chat with real processes: nothing of them in clear on the disk, and nothing half left by a crash. */
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -110,6 +110,21 @@ describe('the files of the chat on the disk', function () {
       await eventually(() => storedIn(directory.path, 'new').length === 0);
     }
     expect(storedIn(directory.path, 'kept').length).to.be.at.least(kept.length);
+  });
+
+  it('are told to be lost at a start without their directory, and all else goes on', async () => {
+    const admin = await devLogin(server.urls.chat!, EMAIL);
+    const { filename } = await uploaded(worldOf(server), admin);
+    await server.stop();
+    rmSync(join(directory.path, 'files'), { recursive: true });
+    server = await startServer(directory.path, ['chat']);
+    const told = () => server.lines.find((line) => line.includes('the bytes of files'));
+    await eventually(() => told() !== undefined);
+    expect(JSON.parse(told()!)).to.include({ lost: 1, looked: 1, store: join(directory.path, 'files') });
+    const world = worldOf(server);
+    expect((await read(world, admin, `/files/${filename}`)).status).to.equal(404);
+    const another = await uploaded(world, admin);
+    expect((await read(world, admin, `/files/${another.filename}`)).status).to.equal(200);
   });
 
   it('are the same on every process of a machine', async () => {

@@ -8,6 +8,7 @@ import type { ChatAdmission } from '../../../application/chat/admission.js';
 import { tendFiles } from '../../../application/chat/file-reactions.js';
 import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/file-sweep.js';
 import { createFiles } from '../../../application/chat/files.js';
+import { createLostFiles } from '../../../application/chat/lost-files.js';
 import type { Places } from '../../../application/chat/places.js';
 import { createUploads } from '../../../application/chat/uploads.js';
 import { createSealedFiles } from '../../../application/files/sealed.js';
@@ -26,11 +27,18 @@ export interface FilesContext {
   readonly places: Places;
 }
 
+const GRID_FS = 'chat_bytes';
+const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
+
 /** With a MongoDB that other nodes may share too, there; else beside the engines. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
   values['mongo.url']
-    ? createGridFsStore(mongo.models, 'chat_bytes', clock.now)
-    : createDirectoryStore(join(resolve(values.dataDir), 'files'));
+    ? createGridFsStore(mongo.models, GRID_FS, clock.now)
+    : createDirectoryStore(directoryOf(values));
+
+/** For whoever has to find it. */
+export const fileStoreName = (values: AnnalsValues): string =>
+  values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
 
 export function createFileParts({ kernel, fileStore, admission, places }: FilesContext) {
   const sealedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
@@ -40,6 +48,7 @@ export function createFileParts({ kernel, fileStore, admission, places }: FilesC
     budgets: createFileBudgets(),
     files,
     sealedFiles,
+    lostFiles: createLostFiles(ports),
     uploads: createUploads({ ...ports, files }),
     reactions: [tendFiles(ports)],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(ports) }],

@@ -46,7 +46,7 @@ export type Talk = ReturnType<typeof createTalk>;
 
 export function createTalk({ kernel, admission, doors, fileStore, quotas, metrics }: TalkContext) {
   const places = createPlaces({ ...kernel, admission });
-  const { files, sealedFiles, uploads, budgets, ...tending } = createFileParts({
+  const { files, sealedFiles, lostFiles, uploads, budgets, ...tending } = createFileParts({
     kernel,
     fileStore,
     admission,
@@ -84,6 +84,7 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     reading,
     files,
     sealedFiles,
+    lostFiles,
     uploads,
     reactions: [forgetMessages(ports), eraseChannels(ports), ...tending.reactions],
     periodic: tending.periodic,

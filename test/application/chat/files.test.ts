@@ -5,6 +5,7 @@ import { createGridFsStore } from '../../../adapters/mongo/files.js';
 import type { Caller } from '../../../application/chat/admission.js';
 import { createFileSweep } from '../../../application/chat/file-sweep.js';
 import { createFiles } from '../../../application/chat/files.js';
+import { createLostFiles } from '../../../application/chat/lost-files.js';
 import { type FileStore, NotStored } from '../../../application/files/store.js';
 import { type CertainClock, Damaged } from '../../../application/ports.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
@@ -182,6 +183,19 @@ describe('files of the chat', function () {
     expect(left).to.deep.equal([]);
     const again = accepted(await node.files.upload(ada, { ...what, content: await received() }, how)).body;
     expect(await isReadable(again)).to.equal(true);
+  });
+
+  it('whose bytes are not in the store are counted, and none that was discarded', async () => {
+    const file = await upload();
+    const stored = storeLater(0);
+    const rows = { find: async () => [file, file].map(({ fileId }) => ({ file: fileId })) as never };
+    const ports = { ...node.kernel, rows, fileStore: stored };
+    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 0 });
+    await stored.remove(file.stored);
+    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 1 });
+    await sweep(25);
+    // Of rows that are behind the log it has the last word.
+    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 0 });
   });
 
   it('have names that go with who uploaded them, and with the file', async () => {
