@@ -143,7 +143,7 @@ export function createFiles(ports: FilePorts) {
     if (fileId === undefined) return fileNotFound;
     const stream = fileSubject({ fileId });
     const mayRead = async (state: FileState) =>
-      isCalled(state, name) && state.channelId === null && (await isSeen(by, state));
+      isCalled(state, name) && state.channelId === null && (await isSeen(by, state, seen));
     const { state } = await admission.load(fileKind, stream, seen);
     if (await mayRead(state)) return state;
     // Another node may have hung it on something a moment ago.
@@ -159,7 +159,11 @@ export function createFiles(ports: FilePorts) {
     return isCalled(state, name) && state.channelId === channelId ? state : fileNotFound;
   }
 
-  async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState): Promise<boolean> {
+  async function isSeen(
+    by: Caller,
+    { uploadedBy, holders, name }: FileState,
+    seen?: Position,
+  ): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
     // Reading a message with its thread may take long: none is read of a place that the caller does not see, and those of
     // its uploader's come first, however often others have hung it on theirs since.
@@ -167,16 +171,21 @@ export function createFiles(ports: FilePorts) {
     const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
     for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
       const { channelId } = holder;
-      const seesPlace = known.get(channelId) ?? (await places.isSeen(by, channelId));
+      const seesPlace = known.get(channelId) ?? (await places.isSeen(by, channelId, seen));
       known.set(channelId, seesPlace);
-      if (seesPlace && (await isShown(by, holder, name))) return true;
+      if (seesPlace && (await isShown(by, holder, name, seen))) return true;
     }
     return false;
   }
 
   /** Whether the caller sees what holds it: that it is deleted, or edited away, the message tells at once. */
-  async function isShown(by: Caller, { messageId, holderId }: Holder, name: string): Promise<boolean> {
-    const found = await places.message(by, messageId);
+  async function isShown(
+    by: Caller,
+    { messageId, holderId }: Holder,
+    name: string,
+    seen?: Position,
+  ): Promise<boolean> {
+    const found = await places.message(by, messageId, seen);
     if ('rejected' in found) return false;
     const { said, replies } = found.state;
     if (holderId !== messageId) return replyWith(replies, holderId) !== undefined;

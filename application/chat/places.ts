@@ -77,12 +77,12 @@ export function createPlaces({ admission, streams, log }: PlacePorts) {
   ): Promise<Loaded<MessageState> | Rejection> {
     const loaded = await unseen(messageId, seen);
     if ('rejected' in loaded) return loaded;
-    return (await isSeen(by, loaded.state.channelId)) ? loaded : messageNotFound;
+    return (await isSeen(by, loaded.state.channelId, seen)) ? loaded : messageNotFound;
   }
 
   /** Whether the caller sees what is said in a channel or conversation. */
-  async function isSeen(by: Caller, id: string): Promise<boolean> {
-    const place = isDirect(id) ? conversation(by, id) : channel(by, id);
+  async function isSeen(by: Caller, id: string, seen?: Position): Promise<boolean> {
+    const place = isDirect(id) ? conversation(by, id, seen) : channel(by, id, seen);
     return !('rejected' in (await place));
   }
 
@@ -101,7 +101,7 @@ export function createPlaces({ admission, streams, log }: PlacePorts) {
   async function placeOf(by: Caller, messageId: string, seen?: Position): Promise<MessagePlace | Rejection> {
     const found = await unseenPlace(messageId, seen);
     if ('rejected' in found) return found;
-    return (await isSeen(by, found.channelId)) ? found : messageNotFound;
+    return (await isSeen(by, found.channelId, seen)) ? found : messageNotFound;
   }
 
   return { channels, channel, conversation, isSeen, message, unseen, placeOf, unseenPlace };

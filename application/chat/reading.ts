@@ -73,11 +73,12 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     seen = 0n,
   ): Promise<Shown | Rejection> {
     const { limit, before } = range;
-    if (before !== undefined) return olderMessages(asking, channelId, { limit, before }, seen);
     const hasWaited = hot.heard() < acknowledged.latest(channelId);
-    const isHot = limit <= KEPT && (await isHeard(channelId, seen));
-    const shown = isHot ? await hotMessages(channelId, limit, seen) : undefined;
+    const mayBeKept = before !== undefined || limit <= KEPT;
+    const isHot = mayBeKept && (await isHeard(channelId, seen));
+    const shown = isHot ? await kept(channelId, range, seen) : undefined;
     if (shown) return hasWaited ? shown : { ...shown, atOnce: true };
+    if (before !== undefined) return olderMessages(asking, channelId, { limit, before }, seen);
     const reflected = await pages.owed('chat.messages', channelId, later(seen, hot.heard()));
     // A page that is not all that was heard is not kept.
     if (limit > KEPT || reflected.consistency)
@@ -86,7 +87,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
       );
     return inTurn(limit, asking, async () => {
       // Who was waited for may have read it.
-      const filled = isHot ? await hotMessages(channelId, limit, seen) : undefined;
+      const filled = isHot ? await kept(channelId, range, seen) : undefined;
       if (filled) return filled;
       const newest = (heard: Position) => pages.newest(channelId, KEPT, later(seen, heard));
       const page = await hot.fill(channelId, newest);
@@ -94,8 +95,17 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     });
   }
 
-  async function hotMessages(channelId: string, limit: number, seen: Position): Promise<Shown | undefined> {
-    const json = hot.show(channelId, limit, await roster(seen));
+  /** What is in memory, shown as everything that was heard makes it. */
+  async function kept(
+    channelId: string,
+    { limit, before }: Range,
+    seen: Position,
+  ): Promise<Shown | undefined> {
+    const names = await roster(seen);
+    const json =
+      before === undefined
+        ? hot.show(channelId, limit, names)
+        : older.show(channelId, { limit, before }, names);
     return json === undefined ? undefined : { json, position: hot.heard() };
   }
 
@@ -105,10 +115,6 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Re
     range: OlderRange,
     seen: Position,
   ): Promise<Shown | Rejection> {
-    if (await isHeard(channelId, seen)) {
-      const json = older.show(channelId, range, await roster(seen));
-      if (json !== undefined) return { json, position: hot.heard(), atOnce: true };
-    }
     const reflected = await pages.owed('chat.messages', channelId, seen);
     return shared({ list: channelId, range, seen, reflected }, asking, async () => {
       const end = older.placeOf(channelId, range.before);

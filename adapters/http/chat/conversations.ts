@@ -85,7 +85,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     handle: (request, caller) =>
       pageFor(
         { caller, request, doors },
-        (who) => places.conversation(who, request.params.conversationId, request.ifPosition),
+        (who, seen) => places.conversation(who, request.params.conversationId, seen),
         ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
       ),
   });

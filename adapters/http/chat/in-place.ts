@@ -4,9 +4,11 @@ import type { Messages } from '../../../application/chat/messages.js';
 import type { Asking } from '../../../application/chat/page-turns.js';
 import type { Shown } from '../../../application/chat/reading.js';
 import type { Wording } from '../../../application/chat/said.js';
+import type { Position } from '../../../application/ports.js';
+import { later } from '../../../application/reflecting.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { type Answer, JSON_TYPE } from '../kernel/answer.js';
-import { isProblem } from '../kernel/problem.js';
+import { isProblem, type Problem } from '../kernel/problem.js';
 import type { Request } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 
@@ -26,23 +28,36 @@ export interface Reader {
   readonly doors: Pick<Doors, 'user'>;
 }
 
-/**
- * A page of what is found, for who still sees that when it is made: they may have waited for it for seconds, and it shows
- * what was said meanwhile.
- */
+/** Finds what somebody asks about, where they see it; by the log as it was at `seen`, or later. */
+type Find<Found extends object> = (caller: Caller, seen: Position) => Promise<Found | Rejection>;
+
+/** A page of what is found, for who still sees that when it is made. */
 export async function pageFor<Found extends object>(
-  { caller, request, doors }: Reader,
-  find: (caller: Caller) => Promise<Found | Rejection>,
+  reader: Reader,
+  find: Find<Found>,
   read: (found: Found) => Promise<Shown | Rejection>,
 ): Promise<Answer> {
-  const found = await find(caller);
+  const found = await find(reader.caller, reader.request.ifPosition ?? 0n);
   if (isRejection(found)) return found;
   const shown = await read(found);
-  if ('atOnce' in shown) return asJson(shown);
-  const admitted = await doors.user(request);
+  if (isRejection(shown) || shown.atOnce) return asJson(shown);
+  return (await refusedBy(reader, find, shown.position)) ?? asJson(shown);
+}
+
+/**
+ * Why somebody does not see any more what they waited for, maybe for seconds: it shows what happened meanwhile. By the log
+ * up to what it shows, at least: rows may be ahead of what this node knows of what others do.
+ */
+export async function refusedBy(
+  { request: { bearer, ifPosition = 0n }, doors }: Reader,
+  find: Find<object>,
+  shown: Position,
+): Promise<Rejection | Problem | undefined> {
+  const seen = later(shown, ifPosition);
+  const admitted = await doors.user({ ...(bearer !== undefined && { bearer }), ifPosition: seen });
   if (isProblem(admitted) || isRejection(admitted)) return admitted;
-  const still = await find(admitted);
-  return isRejection(still) ? still : asJson(shown);
+  const still = await find(admitted, seen);
+  return isRejection(still) ? still : undefined;
 }
 
 export function asJson(shown: Shown | Rejection): Answer {

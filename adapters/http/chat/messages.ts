@@ -3,7 +3,7 @@ import type { Budget } from '../../../application/budget.js';
 import type { Caller } from '../../../application/chat/admission.js';
 import type { History } from '../../../application/chat/history.js';
 import type { Messages } from '../../../application/chat/messages.js';
-import type { Places } from '../../../application/chat/places.js';
+import { type Places, parentOf } from '../../../application/chat/places.js';
 import type { Reading } from '../../../application/chat/reading.js';
 import { MOST_CHANGES } from '../../../domain/chat/changes.js';
 import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
@@ -11,7 +11,7 @@ import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
-import { asking, pageFor, postIn } from './in-place.js';
+import { asking, pageFor, postIn, refusedBy } from './in-place.js';
 import * as schemas from './message-schemas.js';
 import { success } from './schemas.js';
 
@@ -52,7 +52,7 @@ export function messageRoutes({
     handle: (request, caller) =>
       pageFor(
         { caller, request, doors },
-        (who) => places.channel(who, request.params.channelId, request.ifPosition),
+        (who, seen) => places.channel(who, request.params.channelId, seen),
         ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
       ),
   });
@@ -86,7 +86,7 @@ export function messageRoutes({
     handle: (request, caller) =>
       pageFor(
         { caller, request, doors },
-        (who) => places.channel(who, request.params.channelId, request.ifPosition),
+        (who, seen) => places.channel(who, request.params.channelId, seen),
         ({ id }) => reading.pins(asking(caller, request), id, request.ifPosition),
       ),
   });
@@ -176,8 +176,17 @@ export function messageRoutes({
     answers: { 200: { description: 'From the log', schema: schemas.history }, 404: NO_MESSAGE },
     admit: doors.user,
     async handle(request, caller) {
-      const found = await history(caller, request.params.messageId, request.ifPosition);
-      return isRejection(found) ? found : sendPieces(request, found, downloads, caller.userId);
+      const { messageId: id } = request.params;
+      const found = await history(caller, id, request.ifPosition);
+      if (isRejection(found)) return found;
+      const reader = { caller, request, doors };
+      const message = parentOf(id) ?? id;
+      const refused = await refusedBy(
+        reader,
+        (who, seen) => places.placeOf(who, message, seen),
+        found.position,
+      );
+      return refused ?? sendPieces(request, found, downloads, caller.userId);
     },
   });
 

@@ -35,7 +35,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
       const { messageId } = request.params;
       return pageFor(
         { caller, request, doors },
-        (who) => replies.parent(who, messageId, ifPosition),
+        (who, seen) => replies.parent(who, messageId, seen),
         ({ channelId }) => reading.replies(asking(caller, request), channelId, messageId, query, ifPosition),
       );
     },

@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { pageFor } from '../../../adapters/http/chat/in-place.js';
+import { messageRoutes } from '../../../adapters/http/chat/messages.js';
+import { createBudget } from '../../../application/budget.js';
 import type { Caller } from '../../../application/chat/admission.js';
 import { unauthorized } from '../../../application/chat/admission.js';
+import { catalog } from '../../../domain/chat/catalog.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { accepted, type ChatNode, startChatNode } from '../../application/chat/node.js';
 import { type Servers, startServers } from '../../support/engines.js';
@@ -13,37 +16,52 @@ describe('a page that is waited for', function () {
   this.timeout(60_000);
   let servers: Servers;
   let node: ChatNode;
+  let other: ChatNode;
   let ada: Caller;
   let bob: Caller;
   let channel: string;
   before(async () => {
     servers = await startServers();
-    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    node = await startChatNode(servers, database);
+    // It hears nothing of what is done on the first one: it lags behind the log.
+    other = await startChatNode(servers, database, { projects: false });
     [ada, bob] = await Promise.all([node.join('ada'), node.join('bob')]);
-    const wish = { name: 'ours', isPrivate: true, members: [bob.userId] };
-    channel = accepted(await node.channels.create(ada, wish, context())).body.channel.id;
   });
   after(async () => {
+    await other?.stop();
     await node?.stop();
     await servers?.stop();
   });
+  beforeEach(async () => {
+    const wish = { name: randomUUID(), isPrivate: true, members: [bob.userId] };
+    channel = accepted(await node.channels.create(ada, wish, context())).body.channel.id;
+  });
 
-  /** What bob is answered, when this is done while he waits, and who he is by then. */
-  async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob) {
+  const say = async (content: string) =>
+    accepted(await node.messages.post(ada, channel, { content }, context())).body.message.id;
+  const out = async () => void accepted(await node.channels.update(ada, channel, { members: [] }, context()));
+  const page = (at: ChatNode) => at.reading.messages({ userId: bob.userId }, channel, { limit: 500 });
+
+  /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
+  async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
     const reader = { caller: bob, request: { bearer: 'his' }, doors: { user: async () => then } };
     return pageFor(
       reader as never,
-      (who) => node.places.channel(who, channel),
-      async ({ id }) => {
+      (who, seen) => at.places.channel(who, channel, seen),
+      async () => {
         await meanwhile();
-        accepted(await node.messages.post(ada, id, { content: 'about bob' }, context()));
-        return node.reading.messages({ userId: bob.userId }, id, { limit: 500 });
+        await say('about bob');
+        // Once the rows have it.
+        await page(node);
+        return page(at);
       },
     );
   }
 
   it('is given to who sees its channel still', async () => {
     expect(await told(async () => {})).to.include({ status: 200 });
+    expect(await told(async () => {}, bob, other)).to.include({ status: 200 });
   });
 
   it('is none for whose session has ended', async () => {
@@ -51,7 +69,65 @@ describe('a page that is waited for', function () {
   });
 
   it('is none for who was taken out: it shows what was said since', async () => {
-    const out = () => node.channels.update(ada, channel, { members: [] }, context());
     expect(await told(out)).to.include({ kind: 'not-found' });
+  });
+
+  it('is none for who was taken out on another node, of which nothing was heard here yet', async () => {
+    expect(await told(out, bob, other)).to.include({ kind: 'not-found' });
+  });
+
+  it('is none of a message’s versions either, nor of its thread', async () => {
+    const messageId = await say('about ada');
+    const reader = { request: {}, caller: bob, doors: { user: async () => bob } };
+    const history = async (...asked: Parameters<typeof other.history>) => {
+      await out();
+      accepted(await node.messages.edit(ada, messageId, { content: 'about bob' }, context()));
+      return other.history(...asked);
+    };
+    accepted(await other.places.message(bob, messageId));
+    const deps = { ...other, ...reader, history: history as never, downloads: createBudget('few', 100) };
+    const versions = messageRoutes(deps as never).find(({ path }) => path.endsWith('/history'))!;
+    const request = { params: { messageId }, method: 'GET', signal: new AbortController().signal };
+    expect(await versions.handle(request as never, bob)).to.include({ kind: 'not-found' });
+
+    const thread = await pageFor(
+      reader as never,
+      (who, seen) => other.replies.parent(who, messageId, seen),
+      () => other.reading.replies({ userId: bob.userId }, channel, messageId, { limit: 10 }),
+    );
+    expect(thread).to.include({ kind: 'not-found' });
+  });
+
+  it('is one that was waited for also where it comes from memory, once the feed has told of the last', async () => {
+    const stop = new AbortController();
+    let [isHeld, go] = [Promise.resolve(), () => {}];
+    const feeding = (async () => {
+      const following = { prefixes: ['chat.'], from: 'start' as const, signal: stop.signal };
+      for await (const { events } of node.kernel.follow(following))
+        for (const event of events) {
+          await isHeld;
+          node.hear((await node.kernel.reveal(catalog, event as never)) as never);
+        }
+    })();
+    const ids = [await say('one'), await say('two'), await say('three')];
+    const newest = { limit: 2 };
+    const older = { limit: 1, before: ids[1]! };
+    const shown = async (range: object) =>
+      accepted(await node.reading.messages({ userId: bob.userId }, channel, range as never));
+    for (const range of [newest, older]) {
+      await shown(range);
+      expect(await shown(range), 'from memory').to.include({ atOnce: true });
+      isHeld = new Promise((resolve) => {
+        go = resolve;
+      });
+      await say('more');
+      const waiting = shown(range);
+      const asked = node.finds();
+      go();
+      expect(await waiting).not.to.have.property('atOnce');
+      expect(node.finds(), 'from memory').to.equal(asked);
+    }
+    stop.abort();
+    await feeding;
   });
 });
