@@ -6,7 +6,7 @@ import { foldText, MOST_WORDS, wordsOf } from '../../domain/chat/search.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { jsonBytes } from '../json-bytes.js';
 import type { Position, Settled } from '../ports.js';
-import { reflecting } from '../reflecting.js';
+import { later, reflecting } from '../reflecting.js';
 import { isTurnOver, nextTurn } from '../turns.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { channelsKind } from './kinds.js';
@@ -82,6 +82,16 @@ export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch({ index, settled, admission }: SearchPorts) {
   const inTurn = createPageTurns();
+
+  /** What somebody sees, by the log as it was at `seen` or later. */
+  async function seeing(caller: Caller, seen?: Position): Promise<(place: string) => boolean> {
+    const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
+    return (place) =>
+      isDirect(place)
+        ? participantsOf(place)?.includes(caller.userId) === true
+        : channelFor(channels, place, caller) !== undefined;
+  }
+
   return async function search(
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: Wish,
@@ -99,14 +109,14 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
     const asking = { userId: caller.userId, ...(leaving && { leaving }) };
     return inTurn(limit, asking, async () => {
       // As it is by now: they may have waited.
-      const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
-      const sees = (place: string) =>
-        places.every((each) => each === place) &&
-        (isDirect(place)
-          ? participantsOf(place)?.includes(caller.userId) === true
-          : channelFor(channels, place, caller) !== undefined);
-      const found = await index.find({ words: wanted, sees, authorId, from, to, limit });
-      const messages = found.map((each) => foundView(roster, each));
+      const sees = await seeing(caller, seen);
+      const asked = (place: string) => places.every((each) => each === place) && sees(place);
+      const found = await index.find({ words: wanted, sees: asked, authorId, from, to, limit });
+      // It takes a while, and finds what was said meanwhile.
+      const seesStill = await seeing(caller, later(settled.position('chat.search'), seen ?? 0n));
+      const messages = found
+        .filter(({ channelId }) => seesStill(channelId))
+        .map((each) => foundView(roster, each));
       return { json: await jsonBytes('messages', messages), ...reflected };
     });
   };

@@ -49,16 +49,21 @@ export async function pageFor<Found extends object>(
  * up to what it shows, at least: rows may be ahead of what this node knows of what others do.
  */
 export async function refusedBy(
-  { request: { bearer, ifPosition = 0n }, doors }: Reader,
+  reader: Reader,
   find: Find<object>,
   shown: Position,
 ): Promise<Rejection | Problem | undefined> {
-  const seen = later(shown, ifPosition);
-  const admitted = await doors.user({ ...(bearer !== undefined && { bearer }), ifPosition: seen });
+  const admitted = await admittedStill(reader, shown);
   if (isProblem(admitted) || isRejection(admitted)) return admitted;
-  const still = await find(admitted, seen);
+  const still = await find(admitted, later(shown, reader.request.ifPosition ?? 0n));
   return isRejection(still) ? still : undefined;
 }
+
+/** Who it is that waited for what is `shown` up to there. */
+export const admittedStill = (
+  { request: { bearer, ifPosition = 0n }, doors }: Pick<Reader, 'request' | 'doors'>,
+  shown: Position,
+) => doors.user({ ...(bearer !== undefined && { bearer }), ifPosition: later(shown, ifPosition) });
 
 export function asJson(shown: Shown | Rejection): Answer {
   if ('rejected' in shown) return shown;

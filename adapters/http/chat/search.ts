@@ -7,7 +7,7 @@ import { isProblem } from '../kernel/problem.js';
 import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import type { Doors } from './admit.js';
-import { asJson } from './in-place.js';
+import { admittedStill, asJson } from './in-place.js';
 import { flag, text, time } from './schemas.js';
 
 export interface SearchDeps {
@@ -59,8 +59,9 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
     async handle(request, caller) {
       const { query, ifPosition } = request;
       const found = await search(caller, query, ifPosition, request);
+      if (isRejection(found)) return found;
       // They may have waited for it, and see less by now.
-      const still = await doors.user(request);
+      const still = await admittedStill({ request, doors }, found.position);
       if (isProblem(still) || isRejection(still)) return still;
       const isSame = still.isAdmin === caller.isAdmin;
       return asJson(isSame ? found : await search(still, query, ifPosition, request));

@@ -1,0 +1,68 @@
+/** Who waits for what a search finds, and sees less when it is found. */
+import { expect } from 'chai';
+import { searchRoutes } from '../../../adapters/http/chat/search.js';
+import { type Caller, unauthorized } from '../../../application/chat/admission.js';
+import { createSearch, type SearchQuery } from '../../../application/chat/search.js';
+import { roster } from '../../../domain/chat/roster.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+
+const [BOB, EVE] = ['b', 'e'].map((letter) => letter.repeat(22)) as [string, string];
+
+describe('a search that is waited for', () => {
+  const bob: Caller = { userId: BOB, userName: 'bob', isAdmin: false, sessionId: 's' };
+  const channel = (id: string, members: readonly string[]) => [id, { id, isPrivate: true, members }] as const;
+  const [member, outsider] = [[channel('hidden', [BOB])], [channel('hidden', [])]];
+  const isSeen = [['about bob', 'hidden'] as const, ['his own', `dm:${BOB}_${EVE}`] as const];
+
+  /** What is found by somebody, and who they are when it is; `heard`: how far this node knows of the log by itself. */
+  async function found(
+    who: Caller,
+    { then = who as Caller | Rejection, before = member, after = member, heard = 100n } = {},
+  ) {
+    let isFound = false;
+    const load = async (_: unknown, __: string, seen = 0n) => {
+      const isKnown = isFound && (heard >= 9n || seen >= 9n);
+      return { state: { channels: new Map<string, object>(isKnown ? after : before) } };
+    };
+    const find = async ({ sees }: SearchQuery) => {
+      isFound = true;
+      const hits = isSeen.map(([content, channelId]) => ({
+        id: 'm',
+        channelId,
+        author: EVE,
+        createdAt: 1,
+        content,
+      }));
+      return hits.filter(({ channelId }) => sees(channelId));
+    };
+    const settled = {
+      latestOf: () => 0n,
+      latest: () => 0n,
+      wait: async () => true,
+      position: () => (isFound ? 9n : 1n),
+    };
+    const admission = { load, roster: async () => ({ state: roster.initialState }) };
+    const search = createSearch({ index: { find }, settled, admission } as never);
+    const [route] = searchRoutes({ search, doors: { user: async () => then, admin: async () => then } });
+    const answer = await route!.handle({ query: { q: 'b', limit: 50 } } as never, who);
+    if (!('text' in answer)) return answer;
+    return JSON.parse(String(answer.text)).messages.map(({ content }: { content: string }) => content);
+  }
+
+  it('finds for who sees it still', async () => {
+    expect(await found(bob)).to.deep.equal(['about bob', 'his own']);
+  });
+
+  it('finds nothing in what they were taken out of, as far as the index has come', async () => {
+    expect(await found(bob, { after: outsider })).to.deep.equal(['his own']);
+    expect(await found(bob, { after: outsider, heard: 1n })).to.deep.equal(['his own']);
+  });
+
+  it('finds for who is no admin any more what anybody finds, and nothing for whose session has ended', async () => {
+    const admin = { ...bob, isAdmin: true };
+    const all = { before: outsider, after: outsider };
+    expect(await found(admin, all)).to.deep.equal(['about bob', 'his own']);
+    expect(await found(admin, { ...all, then: bob })).to.deep.equal(['his own']);
+    expect(await found(admin, { ...all, then: unauthorized })).to.equal(unauthorized);
+  });
+});
