@@ -19,6 +19,7 @@ async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);
   await build.collection(REQUESTS).createIndexes(REQUEST_INDEXES);
   let indexing = startIndexing(build);
+  let erased: RecordedEvent<LogsEvent<'BatchesErased'>>[] = [];
   const on: On<RecordedEvent<Indexed>, Promise<void>> = {
     RecordsIngested: (event) => indexing.take(event),
     async RecordsExpired(event) {
@@ -27,17 +28,20 @@ async function open(build: Build): Promise<Apply> {
       indexing = startIndexing(build);
     },
     async BatchesErased(event) {
-      await indexing.flush();
-      await forgetRequests(build, event);
+      erased.push(event);
     },
   };
   return async (events) => {
     try {
       for (const event of events) await handlerOf(on, event)?.(event);
       await indexing.flush();
+      // Together: thousands may end in one moment, and none of them says anything of rows of later events.
+      if (erased.length > 0) await forgetRequests(build, erased);
+      erased = [];
     } catch (error) {
       // What is remembered may be ahead of the rows: begin again from them.
       indexing = startIndexing(build);
+      erased = [];
       throw error;
     }
   };

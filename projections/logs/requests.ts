@@ -52,24 +52,30 @@ const MARKED_AT_ONCE = 1000;
 /** The streams of what was erased end in the days to come; their names are kept until then. */
 export async function forgetRequests(
   build: Pick<Build, 'collection'>,
-  { data, position, recordedAt }: RecordedEvent<LogsEvent<'BatchesErased'>>,
+  erased: readonly RecordedEvent<LogsEvent<'BatchesErased'>>[],
 ): Promise<void> {
+  const bySubject = new Map(erased.map((event) => [keepingSubject(event.data), event]));
   const rows = build.collection<RequestRow>(REQUESTS);
-  const erasedAt = new Date(recordedAt);
-  const before = longOf(position);
-  let some: string[] = [];
+  const some = new Map<number, string[]>();
+  let count = 0;
   const mark = async () => {
-    if (some.length > 0) await rows.updateMany({ _id: { $in: some } }, { $set: { erasedAt } });
-    some = [];
+    for (const [at, ids] of some)
+      await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
+    some.clear();
+    count = 0;
   };
   const found = rows.find(
-    { subject: keepingSubject(data) },
-    { projection: { _at: 1, erasedAt: 1 }, batchSize: MARKED_AT_ONCE },
+    { subject: { $in: [...bySubject.keys()] } },
+    { projection: { subject: 1, _at: 1, erasedAt: 1 }, batchSize: MARKED_AT_ONCE },
   );
   // All are looked at, also those that are marked: to skip them would be much work of a store for nothing.
-  for await (const row of found) {
-    if (!row.erasedAt && row._at.lessThan(before)) some.push(row._id);
-    if (some.length === MARKED_AT_ONCE) await mark();
+  for await (const { _id, _at, subject, erasedAt } of found) {
+    const { position, recordedAt } = bySubject.get(subject)!;
+    if (erasedAt || !_at.lessThan(longOf(position))) continue;
+    const together = some.get(recordedAt) ?? [];
+    together.push(_id);
+    some.set(recordedAt, together);
+    if (++count === MARKED_AT_ONCE) await mark();
   }
   await mark();
 }

@@ -153,11 +153,57 @@ describe('the expiry of log records', function () {
     const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
     const build = { collection: () => watched } as never;
     const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
-    await forgetRequests(build, erased as never);
+    await forgetRequests(build, [erased] as never);
     expect(marked).to.deep.equal([1000, 1000, 500]);
     expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
-    await forgetRequests(build, erased as never);
+    await forgetRequests(build, [erased] as never);
     expect(marked, 'when it is told again').to.have.length(3);
+  });
+
+  it('looks once for the streams of all that ends in a moment, and marks none that came after its own end', async () => {
+    const { kernel } = ground;
+    const rows = kernel.mongo.models.collection<RequestRow>('requests_of_many');
+    const keepings = Array.from({ length: 300 }, (_, n) => ({
+      producerId: `p${n}`,
+      day: '20261121',
+      audit: false,
+    }));
+    const ended = keepings.map((data, n) => ({
+      ...ground.recorded(data, 'BatchesErased'),
+      position: BigInt(1000 + n),
+      recordedAt: NOON + (n % 2),
+    }));
+    const request = (n: number, at: number) => ({
+      _id: `${n} at ${at}`,
+      _at: Long.fromNumber(at),
+      subject: keepingSubject(keepings[n]!),
+    });
+    await rows.insertMany([0, 7, 299].flatMap((n) => [request(n, 1), request(n, 1000 + n + 1)]));
+    let looked = 0;
+    const collection = (part: string) => {
+      if (part !== 'requests') return kernel.mongo.models.collection(`of_many.${part}`);
+      return new Proxy(rows, {
+        get(target, name) {
+          if (name === 'find') looked++;
+          return Reflect.get(target, name).bind(target);
+        },
+      });
+    };
+    const build = {
+      vault: kernel.vault,
+      collection,
+      parts: async () => [],
+      async write() {},
+      async drop() {},
+    };
+    await (await records.open(build as never))(ended as never);
+    expect(looked).to.equal(1);
+    const marked = await rows.find({ erasedAt: { $exists: true } }).toArray();
+    expect(marked.map(({ _id, erasedAt }) => [_id, erasedAt?.getTime()])).to.have.deep.members([
+      ['0 at 1', NOON],
+      ['7 at 1', NOON + 1],
+      ['299 at 1', NOON + 1],
+    ]);
   });
 
   it('takes blocks out a few at a time: each may be a thousand times in an index', async () => {
