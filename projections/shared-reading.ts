@@ -44,7 +44,12 @@ export function shareReading(follow: Follow, count: number): readonly Share[] {
 
   async function* readBy(options: Options, joined: () => void): AsyncGenerator<Batch> {
     const reader = new Reader(options);
-    const end = () => reader.end();
+    const end = () => {
+      reader.end();
+      readers.delete(reader);
+      // Before it has begun there may be others to come.
+      if (readers.size === 0 && awaited === 0) stop.abort();
+    };
     readers.add(reader);
     options.signal.addEventListener('abort', end);
     if (options.signal.aborted) end();
@@ -53,10 +58,7 @@ export function shareReading(follow: Follow, count: number): readonly Share[] {
       for (let batch = await reader.next(); batch; batch = await reader.next()) yield batch;
     } finally {
       options.signal.removeEventListener('abort', end);
-      readers.delete(reader);
       end();
-      // Before it has begun there may be others to come.
-      if (readers.size === 0 && awaited === 0) stop.abort();
     }
   }
 

@@ -22,6 +22,18 @@ describe('a reading of the log that several share', () => {
     signal = world.stop.signal,
   ) => follow({ service: 'toys', types, from, signal });
 
+  /** Batches that were read of the log. */
+  let read = 0;
+  beforeEach(() => {
+    read = 0;
+  });
+  const counted: Follow = async function* (options) {
+    for await (const batch of world.ports().follow(options)) {
+      read++;
+      yield batch;
+    }
+  };
+
   /** All up to where the head is told of. */
   async function toHead(batches: AsyncGenerator<Batch>) {
     const seen: (readonly [Position, ...Position[]] | Position | 'head')[] = [];
@@ -69,13 +81,6 @@ describe('a reading of the log that several share', () => {
   it('reads no further than the slowest, and goes on without who fails or is stopped', async () => {
     log('A', 'A', 'A');
     world.atOnce = 1;
-    let given = 0;
-    const counted: Follow = async function* (options) {
-      for await (const batch of world.ports().follow(options)) {
-        given++;
-        yield batch;
-      }
-    };
     const [slow, quick, stopped] = shared(3, counted) as [Share, Share, Share];
     const stop = new AbortController();
     const slowly = reading(slow, ['A']);
@@ -92,10 +97,23 @@ describe('a reading of the log that several share', () => {
     expect(await ended).to.deep.equal([10n]);
     // All who are there have the first, and nobody was given another.
     await new Promise(setImmediate);
-    expect([seen, given]).to.deep.equal([[10n], 1]);
+    expect([seen, read]).to.deep.equal([[10n], 1]);
     expect(await rejection(slowly.throw(new Error('full')))).to.have.property('message', 'full');
     await quickly;
     expect(seen).to.deep.equal([10n, 20n, 30n]);
+  });
+
+  it('ends when the last is stopped, with whatever each of them is at', async () => {
+    log('A', 'A', 'A');
+    world.atOnce = 1;
+    const stop = new AbortController();
+    const all = shared(2, counted).map((share) => reading(share, ['A'], 'start', stop.signal));
+    await Promise.all(all.map((each) => each.next()));
+    stop.abort();
+    await new Promise(setImmediate);
+    expect(read).to.equal(1);
+    expect(world.asked[0]?.signal.aborted).to.equal(true);
+    expect(await Promise.all(all.map(toHead))).to.deep.equal([[], []]);
   });
 
   it('is there for who comes when all who came before have been stopped', async () => {
