@@ -14,7 +14,7 @@ export interface Connect<State> {
   /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago, a
    * position that the log has not come to, or negative: a cursor that nobody gave. */
   readonly after?: Position;
-  /** Whether the client may still see what it was entitled to then. Asked only for what it missed. */
+  /** Whether the client may still see what it was entitled to then. Asked only for what it missed, or was too slow for. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
   /** The stream's authority ends at this Unix ms, unless that is moved: the message is sent and the stream ends. */
   readonly until?: { readonly at: number; readonly message?: Message };

@@ -7,8 +7,8 @@ export interface Connection<Item> {
   readonly keys: readonly string[];
   readonly sink: Sink;
   /**
-   * What of an item is for this stream; `missed` when it was told before the stream began. What comes at once is
-   * sent whole; what comes later is large, is sent in pieces, and asked for again for the next.
+   * What of an item is for this stream; `missed` when it could not be given at once: it was told before the stream began,
+   * or waited for the client to read what came before it. What comes at once is sent whole; what comes later is large, is sent in pieces, and asked for again for the next.
    */
   pick(item: Item, missed: boolean): readonly Frame[] | Promise<readonly Frame[]>;
 }
@@ -33,7 +33,6 @@ export function createStream<Item extends RingItem>(
   options: StreamOptions<Item>,
 ) {
   const { ring, latest, sent, failed } = options;
-  const begun = latest();
   let { since } = options;
   /** Of the item after that, so many frames are sent. */
   let frames = 0;
@@ -101,7 +100,7 @@ export function createStream<Item extends RingItem>(
       else if (!item) caughtUp();
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else {
-        const picked = pick(item, item.position <= begun);
+        const picked = pick(item, item !== known);
         if (picked instanceof Promise) {
           // Others get their turn between two items.
           picked.then((all) => setImmediate(sendPiece, item, all), postpone);

@@ -64,6 +64,28 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
+  it('is given no more than it may still see of what it missed, nor of what it was too slow for', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = (
+      { message },
+      { w = [] },
+    ) => message.type !== 'Said' || w.includes('ann');
+    const entitled = { ...connectAs('ann'), entitled: seesWard };
+    const [quick, slow] = [record(), record()];
+    relay.connect(entitled, quick);
+    relay.connect(entitled, slow);
+    slow.reading = false;
+    publish(said('x'.repeat(70_000)), said('waits'), left('ann'), said('is not for ann'), entered('ann'));
+    publish(said('again'), left('ann'));
+    slow.read();
+    expect(types(quick)).to.deep.equal(['Said', 'Said', 'Left', 'Ward', 'Entered', 'Said', 'Left']);
+    expect(types(slow)).to.deep.equal(['Said', 'Left', 'Ward', 'Entered', 'Left']);
+    const late = record();
+    relay.connect({ ...entitled, after: 1n }, late);
+    expect(types(late)).to.deep.equal(['Left', 'Ward', 'Entered', 'Left']);
+    relay.close();
+  });
+
   it('keeps no more than a few megabytes, however large the messages are', () => {
     const { relay, publish } = relayWith([entered('ann')]);
     for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
