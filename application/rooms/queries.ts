@@ -77,6 +77,9 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     if ('rejected' in found) return found;
     // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
     if (found.messages.size >= SMALL) await turns.next();
+    // It may have ended while they waited.
+    if (!isOpen(streams.known(roomKind, roomStream(roomId))?.state ?? caller.room, clock.now()))
+      return notFound;
     const { consistency } = reflected;
     return { ...part(found, after), ...(consistency && { consistency }) };
   }

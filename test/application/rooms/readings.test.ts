@@ -93,4 +93,34 @@ describe('readings of rooms', () => {
     expect(await Promise.all(asked)).to.deep.equal(from.map((index) => ids.slice(index)));
     expect(work.begun()).to.equal(3);
   });
+
+  it('are none of a room that has ended meanwhile, by its time or by who burned it', async () => {
+    let now = NOON;
+    const clock = { now: () => now };
+    const node = memoryNode(memoryWorld(), clock);
+    const create = async () =>
+      done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
+    /** What somebody is shown of a room, when this is done once its rows are read. */
+    async function shownAfter(end: (room: Awaited<ReturnType<typeof create>>) => unknown) {
+      const room = await create();
+      const admitted = accepted(await node.admission.admit(room.roomId, room.sessionToken));
+      const find = async (...asked: Parameters<typeof node.rows.find>) => {
+        const rows = await node.rows.find(...asked);
+        await end(room);
+        return rows as never;
+      };
+      const shown = createShownRooms(node.streams);
+      // The keys that it has opened with are in its hands.
+      const vault = { ...node.vault, open: async () => ({ name: 'Ada', signingPublicKey }) };
+      return createRoomQueries({ ...node, vault, rows: { find }, shown, clock }).state(admitted);
+    }
+    expect(await shownAfter(() => {})).to.have.property('json');
+    const burn = ({ roomId, participantId }: Awaited<ReturnType<typeof create>>) =>
+      node.commands.burn(roomId, participantId, context());
+    expect(await shownAfter(burn)).to.include({ kind: 'not-found' });
+    const late = () => {
+      now += HOUR;
+    };
+    expect(await shownAfter(late)).to.include({ kind: 'not-found' });
+  });
 });
