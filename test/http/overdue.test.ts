@@ -1,4 +1,6 @@
 /** Requests that take longer than an answer may: their work ends, and keeps its budget until it has. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { BODY_COST, createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
@@ -15,6 +17,9 @@ describe('a request that is overdue', () => {
   let finish = () => {};
   let askedLate: Promise<AbortSignal>;
   let started: () => Promise<Started>;
+  /** Ms, of what only ever goes on. */
+  let passed = 0;
+  const { now } = performance;
   before(async () => {
     const slow = echo({
       path: '/slow',
@@ -36,12 +41,26 @@ describe('a request that is overdue', () => {
         return askedLate.then(() => ({ status: 200, body: {} }));
       },
     });
+    // Who sends its body late is looked at again, which takes most of the time that an answer may take.
+    let looks = 0;
+    const again = echo({
+      path: '/again',
+      body: 'bytes',
+      answerMs: 600_000,
+      admit() {
+        if (++looks === 2) passed += 600_000;
+      },
+      handle: () => new Promise(() => {}),
+    });
     const reindex = { start: () => started(), progress: async () => undefined };
     const admit = () => ({ actor: 'api', producerId: 'api' });
-    const routes = [slow, late, ...reindexRoutes({ reindex, admit, security: [] })];
+    const routes = [slow, late, again, ...reindexRoutes({ reindex, admit, security: [] })];
     toys = await serveToys(routes, {}, { answerMs: 1, budgets });
   });
-  after(() => toys.close());
+  after(() => {
+    performance.now = now;
+    return toys.close();
+  });
 
   it('is told so, and its work that nobody waits for it', async () => {
     const { status } = await toys.post('/slow', '{}');
@@ -60,6 +79,18 @@ describe('a request that is overdue', () => {
     started = () => new Promise(() => {});
     for (const path of ['/api/reindex', '/api/reindex?async=true'])
       expect((await toys.post(path, '')).status, path).to.equal(503);
+  });
+
+  it('is told so in time where its sender is looked at twice', async () => {
+    performance.now = () => now.call(performance) + passed;
+    const sent = request(`${toys.url}/again`, { method: 'POST', headers: { expect: '100-continue' } });
+    sent.flushHeaders();
+    await once(sent, 'continue');
+    sent.end('a body');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    performance.now = now;
+    expect([response.statusCode, passed]).to.deep.equal([503, 600_000]);
+    response.resume();
   });
 
   it('is not one that has begun what takes long, and whose caller waits for that', async () => {

@@ -65,7 +65,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       working = route.admit?.(request);
       // Most are let in at once, with nothing to wait for.
       let caller = working instanceof Promise ? await inTime(working, 0) : working;
-      const admittedMs = performance.now() - started;
+      let spentMs = performance.now() - started;
       // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
       let refusal = refusalOf(caller);
       const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
@@ -88,8 +88,10 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         request.body = route.body === 'bytes' ? read.bytes : read.json;
         // A body may take minutes to come, and who sends it may have been shut out meanwhile.
         if (!isThere && !refusal && route.admit) {
+          const since = performance.now() - spentMs;
           working = route.admit(request);
-          caller = await inTime(working, admittedMs);
+          caller = await inTime(working, spentMs);
+          spentMs = performance.now() - since;
           refusal = refusalOf(caller);
           if (refusal && !repeated) return refusal;
         }
@@ -98,7 +100,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         ? repeated!(request).then((told) => told ?? refusal)
         : route.handle(request, caller);
       working = answering;
-      const answer = await inTime(answering, admittedMs);
+      const answer = await inTime(answering, spentMs);
       const given = 'lasting' in answer ? await answer.lasting() : answer;
       if ('converse' in given) {
         const { read, perSecond } = conversation!;
