@@ -2,7 +2,7 @@
 
 import { badLink } from '../../domain/chat/address.js';
 import { isEmail, tidyEmail } from '../../domain/chat/names.js';
-import { badEmail, type User } from '../../domain/chat/roster.js';
+import { badEmail, notAdmin, type User } from '../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Failures } from '../identity-ports.js';
 import type { Clock, CommandContext, Derivation } from '../ports.js';
@@ -146,6 +146,8 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   ): Promise<Done<object> | Rejection> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
+    // It is waited for, and they may be no admin any more.
+    if (!(await admission.user({ id: by }))?.isAdmin) return notAdmin;
     const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
     if (isRejection(set)) return set;
     const ended = await sessions.endAll(userId, 'password', context);

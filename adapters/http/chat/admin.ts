@@ -10,6 +10,7 @@ import { type Route, route } from '../kernel/route.js';
 import { listLimit } from '../kernel/validate.js';
 import { by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
+import { admittedStill } from './in-place.js';
 import { text, time } from './schemas.js';
 
 export interface AdminDeps {
@@ -83,7 +84,7 @@ export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): r
     async handle(request, { userId }) {
       const found = await audit.list(request.query, request.ifPosition);
       if (isRejection(found)) return found;
-      const still = await doors.admin(request);
+      const still = await admittedStill({ request, doors: { user: doors.admin } }, found.position);
       if (isProblem(still) || isRejection(still)) return still;
       const pieces = () => whileAdmitted(() => doors.admin(request), found.pieces());
       return sendPieces(request, { ...found, pieces }, downloads, userId);

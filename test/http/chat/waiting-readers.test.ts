@@ -1,12 +1,14 @@
 /** Who waits for a page, and does not see its place any more when it is made. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { adminRoutes } from '../../../adapters/http/chat/admin.js';
 import { pageFor } from '../../../adapters/http/chat/in-place.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
 import { createBudget } from '../../../application/budget.js';
 import type { Caller } from '../../../application/chat/admission.js';
 import { unauthorized } from '../../../application/chat/admission.js';
 import { catalog } from '../../../domain/chat/catalog.js';
+import { notAdmin } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { accepted, type ChatNode, startChatNode } from '../../application/chat/node.js';
 import { type Servers, startServers } from '../../support/engines.js';
@@ -96,6 +98,15 @@ describe('a page that is waited for', function () {
       () => other.reading.replies({ userId: bob.userId }, channel, messageId, { limit: 10 }),
     );
     expect(thread).to.include({ kind: 'not-found' });
+  });
+
+  it('is none of the audit log for who is no admin any more by the log up to what it shows', async () => {
+    const admin = async ({ ifPosition = 0n }) => (ifPosition < 9n ? ada : notAdmin);
+    const audit = { list: async () => ({ position: 9n, pieces: async function* () {} }) };
+    const deps = { audit, doors: { user: admin, admin }, downloads: createBudget('few', 100) };
+    const [route] = adminRoutes(deps as never);
+    const request = { query: {}, method: 'GET', signal: new AbortController().signal };
+    expect(await route!.handle(request as never, ada)).to.equal(notAdmin);
   });
 
   it('is one that was waited for also where it comes from memory, once the feed has told of the last', async () => {
