@@ -6,12 +6,12 @@ import {
   type Build,
   type Builds,
   GONE_INDEX,
-  type Pieces,
   type Row,
   type RowWrite,
   writesOf,
 } from '../../projections/projection.js';
 import { assertStands } from '../../projections/standing.js';
+import { purge, WRITTEN_AT_ONCE, withoutIdle } from './purging.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
@@ -119,20 +119,17 @@ function unlessThere(error: { readonly code?: unknown }): void {
   if (error.code !== INDEX_OPTIONS_CONFLICT && error.code !== INDEX_KEY_SPECS_CONFLICT) throw error;
 }
 
-/** What a store does in a fraction of a call's deadline, and what does not keep it long from everything else. */
-const WRITTEN_AT_ONCE = 1000;
-
 /** In order, to the effect that each has once; what a batch does to one row goes in one write. */
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
-  const merged = mergeWrites(writes);
+  const merged = mergeWrites(await withoutIdle(rows, writes));
   for (let from = 0; from < merged.length; ) {
     const next = merged[from]!.write;
     if ('deletePieces' in next) {
-      await deletePieces(rows, next, lease);
+      await purge(rows, next, lease);
       from++;
       continue;
     }
@@ -154,23 +151,6 @@ async function write(
 }
 
 const inOneCall = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
-
-async function deletePieces(
-  rows: Collection<Row>,
-  { deletePieces: { filter } }: Pieces,
-  lease?: Pick<Lease, 'assertHeld'>,
-): Promise<void> {
-  for (let left = WRITTEN_AT_ONCE; left === WRITTEN_AT_ONCE; ) {
-    const found = await rows
-      .find(filter)
-      .project<Pick<Row, '_id'>>({ _id: 1 })
-      .limit(WRITTEN_AT_ONCE)
-      .toArray();
-    lease?.assertHeld();
-    await rows.deleteMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } });
-    left = found.length;
-  }
-}
 
 const partsOf = (merged: readonly Merged[]): RowWrite[] => merged.flatMap(({ parts }) => parts);
 
