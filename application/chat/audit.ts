@@ -71,7 +71,7 @@ export type Audit = ReturnType<typeof createAudit>;
 export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
   /** What no other event tells, or none for ever; `now`: Unix ms, of the day that it is noted under. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
-    const outcome = await handle(auditKind, auditStream(now), event, context);
+    const outcome = await handle(auditKind, auditStream(event, now), event, context);
     if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
     return outcome.position;
   }
@@ -126,7 +126,9 @@ export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<
     const { id: factId, recordedAt: doneAt } = event;
     const position = String(event.position);
     const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
-    await note({ type: 'ActKept', data }, following(derivation, KEEP, event), doneAt);
+    // With a fingerprint it is looked for before it is kept: who was stopped just after may have kept it.
+    const context = { ...following(derivation, KEEP, event), fingerprint: derivation.id(KEEP, factId) };
+    await note({ type: 'ActKept', data }, context, doneAt);
   }
   const on = { MessageDeleted: keep, ReplyDeleted: keep, PasswordSet: keep };
   return { name: KEEP, unordered: true, on };

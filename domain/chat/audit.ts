@@ -1,11 +1,15 @@
-/** What is noted for auditors, a stream a day. Stream `chat.audit-<yyyy-mm-dd>`. */
+/** What is noted for auditors, a stream a day. Streams `chat.audit-<yyyy-mm-dd>`, and `chat.acts-<yyyy-mm-dd>` of acts that are kept. */
 import type { Decider } from '../shared/decider.js';
 import type { ChatEvent } from './catalog.js';
 
 export type AuditEvent = ChatEvent<'SignInLimitReached' | 'Exported' | 'ActKept'>;
 
-/** The day of an instant, Unix ms, in UTC. */
-export const auditStream = (at: number): string => `chat.audit-${new Date(at).toISOString().slice(0, 10)}`;
+/**
+ * Of the day of an instant, Unix ms, in UTC. Releases that know of no acts read the streams of everything else, and would
+ * fail by what they do not know.
+ */
+export const auditStream = ({ type }: AuditEvent, at: number): string =>
+  `chat.${type === 'ActKept' ? 'acts' : 'audit'}-${new Date(at).toISOString().slice(0, 10)}`;
 
 type Nothing = Record<never, never>;
 
