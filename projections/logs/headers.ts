@@ -11,21 +11,24 @@ import { termsOfFilter } from '../../domain/logs/terms.js';
 import type { Header, Located } from './located.js';
 import { merged } from './merged.js';
 import type { Opened } from './opened.js';
-import { KEEPINGS, type Part, readPart } from './parts.js';
-import { registeredBlocks } from './registered.js';
+import { KEEPINGS, type Part, readPart, sectionsIn } from './parts.js';
+import { registersIn } from './register.js';
+import { type RegisteredBlocks, type RegisterHead, registeredBlocks, registerHeads } from './registered.js';
 import type { BlockRow, KeepingRow } from './rows.js';
 import { correlationDigester } from './sealing.js';
 
 /** So many blocks first, and twice as many each time, whatever their day: what is rare is looked for in many. */
 const AT_ONCE = { first: 64, most: 512 };
+/** Of so many the blocks are read together: each has some 10 KB of them, and 64 KB of terms for each that is asked for. */
+const REGISTERS_AT_ONCE = { first: 8, most: 64 };
 
 interface Growing {
   size: number;
 }
 
-function next(growing: Growing): number {
+function next(growing: Growing, most = AT_ONCE.most): number {
   const { size } = growing;
-  growing.size = Math.min(size * 2, AT_ONCE.most);
+  growing.size = Math.min(size * 2, most);
   return size;
 }
 /** What is remembered of the rows while they do not change, in bytes, and what one of them takes. */
@@ -56,7 +59,8 @@ export interface Headers {
 }
 
 export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
-  const sizeOf = (rows: readonly unknown[]) => ROW_BYTES * (rows.length + 1);
+  const sizeOf = (found: readonly unknown[] | RegisteredBlocks) =>
+    ROW_BYTES * (('headers' in found ? found.headers : found).length + 1);
   const asked = createAsked({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
 
   async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Part[]> {
@@ -84,8 +88,9 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   }
 
   /**
-   * Blocks that still gather come from one look, the others from later ones, those in registers all at once: a block
-   * that fills up in between is in the first, and one that moves on while the others are read is not missed.
+   * Blocks that still gather come from one look, the others from later ones, those in registers as far as these are of
+   * what is due: a block that fills up in between is in the first, and a register that others take the place of while
+   * they are read is looked for again.
    */
   async function* headers(name: string, part: Part, asking: Asked) {
     const { filter, order, pace, paging } = asking;
@@ -99,17 +104,45 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
         rows.find<Header>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
       );
     };
-    const boundOf = (header: Header) => (order === 'desc' ? header.to : header.from);
+    const boundOf = (header: RegisterHead) => (order === 'desc' ? header.to : header.from);
     const gathering = await find(any, { gathering: true }, 0);
     const seen = new Set(gathering.map(({ _id }) => _id));
     const unseen = ({ _id }: Header) => !seen.has(_id) && seen.add(_id);
+    const sign = order === 'desc' ? -1 : 1;
+    const inOrder = <Bound extends RegisterHead>(all: readonly Bound[]) =>
+      all.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
+    const registers = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
     async function* listed() {
       await pace();
-      const question = `${name} ${part.name} registers ${JSON.stringify([any, termsOfFilter(filter)])}`;
-      const found = await asked.once(question, () => registeredBlocks({ db, vault }, name, part, filter));
-      const sign = order === 'desc' ? -1 : 1;
-      const inOrder = found.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
-      yield* screened(name, part, inOrder.filter(unseen), asking);
+      const terms = termsOfFilter(filter);
+      const question = `${name} ${part.name} registers ${JSON.stringify([any, terms])}`;
+      const heads = inOrder(await asked.once(question, () => registerHeads(registers, part, filter)));
+      const known = new Set(heads.map(({ _id }) => _id));
+      const blocksOf = async (ids: readonly string[]): Promise<readonly Header[]> => {
+        const { headers, isWhole } = await asked.once(`${question} ${ids.join()}`, () =>
+          registeredBlocks(registers, vault, ids, filter),
+        );
+        if (isWhole) return headers;
+        // They have become one of many, or have expired.
+        const now = await registerHeads(registers, part, filter);
+        const news = now.map(({ _id }) => _id).filter((id) => !known.has(id));
+        for (const id of news) known.add(id);
+        return news.length > 0 ? [...headers, ...(await blocksOf(news))] : headers;
+      };
+      const page = { size: terms.length > 0 ? REGISTERS_AT_ONCE.most : REGISTERS_AT_ONCE.first };
+      let waiting: readonly Header[] = [];
+      for (let from = 0, to = 0; from < heads.length; from = to) {
+        await pace();
+        to = from + next(page, REGISTERS_AT_ONCE.most);
+        const found = await blocksOf(heads.slice(from, to).map(({ _id }) => _id));
+        const [begun, beyond] = [heads[from], heads[to]].map((head) => head && sign * boundOf(head));
+        // What is new since it was asked for may come before what was given.
+        const due = found.filter((each) => sign * boundOf(each) >= begun!).filter(unseen);
+        const all = inOrder([...waiting, ...due]);
+        const end = beyond === undefined ? -1 : all.findIndex((each) => sign * boundOf(each) > beyond);
+        waiting = end < 0 ? [] : all.slice(end);
+        yield* screened(name, part, end < 0 ? all : all.slice(0, end), asking);
+      }
     }
     async function* indexed() {
       // Correlations of blocks that gather are not indexed: their terms say whether they are worth a look.

@@ -1,30 +1,56 @@
 /** The full blocks of a part that may hold what is asked for, as its registers tell, many by one row. */
-import type { Db } from 'mongodb';
+import type { Collection } from 'mongodb';
 import { unhurried } from '../../application/logs/pace.js';
 import type { Vault } from '../../application/ports.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import { termsOfFilter } from '../../domain/logs/terms.js';
 import type { Header } from './located.js';
-import { type Part, sectionsIn } from './parts.js';
+import type { Part } from './parts.js';
 import {
   headersIn,
   type Listed,
   openFilters,
   REGISTERS,
-  registersIn,
+  type RegisterRow,
   type SealedTerms,
   termsId,
 } from './register.js';
 import { termSection } from './sections.js';
 import { mayHold } from './term-filter.js';
 
-/** In no order, some perhaps twice: registers of one block become one of many meanwhile. */
-export async function registeredBlocks(
-  { db, vault }: { readonly db: Db; readonly vault: Vault },
-  name: string,
+/** That there is one, and of what time. */
+export type RegisterHead = Pick<RegisterRow, '_id' | 'from' | 'to'>;
+
+/** Of all registers with blocks of the time that is asked for. */
+export function registerHeads(
+  rows: Collection<RegisterRow>,
   part: Part,
+  { from = 0, to = Number.POSITIVE_INFINITY }: Filter,
+): Promise<RegisterHead[]> {
+  const within = {
+    ...(from > part.from && { to: { $gte: from } }),
+    ...(to < part.to && { from: { $lte: to } }),
+  };
+  return rows
+    .find({ ...REGISTERS, ...within }, { projection: { from: 1, to: 1 } })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+export interface RegisteredBlocks {
+  /** In no order, some perhaps twice: registers of one block become one of many meanwhile. */
+  readonly headers: readonly Header[];
+  /** Whether all registers that were asked for are there. */
+  readonly isWhole: boolean;
+}
+
+/** Of registers by their ids: few at a time, since each says much. */
+export async function registeredBlocks(
+  rows: Collection<RegisterRow>,
+  vault: Vault,
+  ids: readonly string[],
   filter: Filter,
-): Promise<readonly Header[]> {
+): Promise<RegisteredBlocks> {
   const { from = 0, to = Number.POSITIVE_INFINITY, producerId } = filter;
   const terms = termsOfFilter(filter);
   const names = [...new Set(terms.map(termSection))];
@@ -33,20 +59,12 @@ export async function registeredBlocks(
     blocks: 1,
     ...Object.fromEntries(names.map((name) => [`sections.${name}`, 1])),
   };
-  const within = {
-    ...(from > part.from && { to: { $gte: from } }),
-    ...(to < part.to && { from: { $lte: to } }),
-  };
-  const rows = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
-  const registers = await rows
-    .find({ ...REGISTERS, ...within }, { projection })
-    .sort({ _id: 1 })
-    .toArray();
+  const registers = await rows.find({ _id: { $in: [...ids] } }, { projection }).toArray();
   const many = registers.filter(({ sections }) => !sections).map(({ _id }) => _id);
-  const ids = many.flatMap((id) => names.map((each) => termsId(id, each)));
-  const apart = ids.length > 0 ? await rows.find({ _id: { $in: ids } }).toArray() : [];
+  const termIds = many.flatMap((id) => names.map((each) => termsId(id, each)));
+  const apart = termIds.length > 0 ? await rows.find({ _id: { $in: termIds } }).toArray() : [];
   const apartById = new Map(apart.map(({ _id, sections }) => [_id, sections]));
-  const found: Header[] = [];
+  const headers: Header[] = [];
   for (const register of registers) {
     const turn = unhurried();
     if (turn) await turn;
@@ -62,7 +80,7 @@ export async function registeredBlocks(
       each.from <= to &&
       (producerId ?? each.producerId) === each.producerId &&
       (!filters || terms.every((term) => mayHold(filters.get(termSection(term))![nth]!, term)));
-    found.push(...headersIn(register, passes));
+    headers.push(...headersIn(register, passes));
   }
-  return found;
+  return { headers, isWhole: registers.length === ids.length };
 }
