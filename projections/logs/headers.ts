@@ -105,12 +105,17 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       );
     };
     const boundOf = (header: RegisterHead) => (order === 'desc' ? header.to : header.from);
-    const gathering = await find(any, { gathering: true }, 0);
-    const seen = new Set(gathering.map(({ _id }) => _id));
-    const unseen = ({ _id }: Header) => !seen.has(_id) && seen.add(_id);
     const sign = order === 'desc' ? -1 : 1;
     const inOrder = <Bound extends RegisterHead>(all: readonly Bound[]) =>
       all.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
+    // Not by the store: it would sort them whole, with their records, and has no room for those of hundreds.
+    const gathering = inOrder(
+      await asked.once(`${name} ${part.name} gathering ${JSON.stringify(any)}`, () =>
+        rows.find<Header>({ ...any, gathering: true }, { projection: PROJECTION }).toArray(),
+      ),
+    );
+    const seen = new Set(gathering.map(({ _id }) => _id));
+    const unseen = ({ _id }: Header) => !seen.has(_id) && seen.add(_id);
     const registers = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
     async function* listed() {
       await pace();

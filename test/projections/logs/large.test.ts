@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { AnyBulkWriteOperation } from 'mongodb';
+import { type AnyBulkWriteOperation, Binary } from 'mongodb';
 import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
 import { unhurried } from '../../../application/logs/pace.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
@@ -17,6 +17,7 @@ import { keepingSubject } from '../../../domain/logs/keeping.js';
 import { createRecordIndex } from '../../../projections/logs/reader.js';
 import { createReceipts } from '../../../projections/logs/receipts.js';
 import { records } from '../../../projections/logs/records.js';
+import type { BlockRow } from '../../../projections/logs/rows.js';
 import type { Build, Row } from '../../../projections/projection.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { type Ground, startGround } from '../../support/ground.js';
@@ -113,6 +114,32 @@ describe('the index of large records', function () {
     expect(Math.max(...rows.map(({ length }) => length))).to.be.lessThan(MOST_ROW_BYTES);
     const found = await foundIn(indexOf(name), EVERYTHING, 'asc');
     expect(found.map(({ data }) => data.n)).to.deep.equal(requests.flat().map(({ n }) => n));
+  });
+
+  it('is asked though the blocks that gather are together more than a store sorts', async () => {
+    const name = await build([{ note: 'one' }]);
+    const rows = kernel.mongo.models.collection<BlockRow>(`${name}.d20261121`);
+    const one = (await rows.findOne({}))!;
+    const content = new Binary(Buffer.alloc(MOST_ROW_BYTES));
+    for (let n = 0; n < 26; n++) {
+      const [from, to] = [NOON + n * 1000, NOON + n * 1000 + 999];
+      await rows.insertOne({
+        ...one,
+        _id: `gathering${n}`,
+        subject: `of ${n}`,
+        from,
+        to,
+        records: [content],
+      });
+    }
+    for (const order of ['asc', 'desc'] as const) {
+      const found: number[] = [];
+      for await (const { from } of indexOf(name).blocks(EVERYTHING, order, unhurried)) found.push(from);
+      expect(found).to.have.length(27);
+      const sorted = found.toSorted((a, b) => a - b);
+      expect(found).to.deep.equal(order === 'asc' ? sorted : sorted.toReversed());
+    }
+    await kernel.builds.drop(name);
   });
 
   it('cuts what one event brought, and finds all of it', async () => {
