@@ -11,6 +11,7 @@ import { maskCredentials } from '../system/mask.js';
 import { closeTree } from '../system/private-files.js';
 import type { ChildMessage, Failure, ParentMessage, Ready } from './child.js';
 import { lockDirectory } from './lock.js';
+import { anonymousBytes } from './memory.js';
 import type { HeldPort } from './port.js';
 import { removeRuntime, writeRuntime } from './runtime.js';
 import { checkStore, checkStores, type EngineKind, markStores, RESTORE, StoreDamaged } from './store-file.js';
@@ -21,6 +22,8 @@ export interface Engines {
   readonly mongoUrl: string;
   /** How many events of the log were met, since this start, that are damaged and left out. */
   damaged(): number;
+  /** What each takes of memory now, in bytes, without its store; left out where that is not known. */
+  memory(): ReadonlyMap<EngineKind, number>;
   /** Stops both cleanly; forces them after 5 s. */
   stop(): Promise<void>;
 }
@@ -85,6 +88,14 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   return {
     ...runtime,
     damaged: () => damaged.size,
+    memory() {
+      const taken = new Map<EngineKind, number>();
+      for (const { kind, memory } of [eventStore, mongo]) {
+        const bytes = memory();
+        if (bytes !== undefined) taken.set(kind, bytes);
+      }
+      return taken;
+    },
     async stop() {
       removeRuntime(dataDir);
       await Promise.all([eventStore.stop(), mongo.stop()]);
@@ -94,6 +105,8 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
 }
 
 interface Engine extends Pick<Ready, 'url' | 'isNew'> {
+  readonly kind: EngineKind;
+  memory(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -138,6 +151,8 @@ async function startEngine(
 
   return {
     ...first,
+    kind,
+    memory: () => anonymousBytes(child.pid),
     async stop() {
       stopping = true;
       held?.close();

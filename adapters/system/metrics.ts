@@ -28,6 +28,8 @@ export interface Metrics {
   unopened(): void;
   /** How many events the event store left out, for they are damaged; asked for whenever the metrics are. */
   damaged(count: () => number): void;
+  /** What each engine of this process takes of memory, in bytes; asked for whenever the metrics are. */
+  engines(memory: () => ReadonlyMap<string, number>): void;
   /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
   /** How far the machine's clock is ahead of the event store's, in ms; asked for whenever the metrics are. */
@@ -156,6 +158,19 @@ export function createMetrics(): Metrics {
     },
   });
 
+  let engines: () => ReadonlyMap<string, number> = () => new Map();
+  new Gauge({
+    name: 'annals_engine_memory_bytes',
+    help: 'What an embedded engine of this process takes of memory, without what it maps of the file of its store',
+    labelNames: ['engine'],
+    registers,
+    collect() {
+      // Of one that has gone an old figure would look like a new one.
+      this.reset();
+      for (const [engine, bytes] of engines()) this.set({ engine }, bytes);
+    },
+  });
+
   let aheadMs: () => number | undefined = () => undefined;
   new Gauge({
     name: 'annals_clock_ahead_seconds',
@@ -232,6 +247,9 @@ export function createMetrics(): Metrics {
     unopened: () => unopened.inc(),
     damaged(count) {
       damaged = count;
+    },
+    engines(memory) {
+      engines = memory;
     },
     clock(ahead) {
       aheadMs = ahead;

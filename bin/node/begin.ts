@@ -75,6 +75,7 @@ export async function begin(
   const onAhead = ({ name }: ReadModel) => logger.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.ahead);
   if (servers.damaged) metrics.damaged(servers.damaged);
+  if (servers.memory) metrics.engines(servers.memory);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
   // Before anything is written: a log that was restored may lack no more than that.

@@ -18,6 +18,8 @@ export interface Servers {
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
   /** How many damaged events the event store has left out, where this process runs it. */
   damaged?(): number;
+  /** What each engine takes of memory, in bytes, by its name, where this process runs them. */
+  memory?(): ReadonlyMap<string, number>;
   /**
    * Where another process runs them: resolves, with why, when they never come back. Engines of another start have
    * taken their place, whose secret nobody knows who has not looked for it; or they have gone, and for `goneMs` nobody

@@ -1,4 +1,5 @@
 /** What the program holds in memory to be quick is bounded in bytes, and told in its metrics. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
@@ -93,5 +94,25 @@ describe('the memory of a server', function () {
     });
     await call(base, 'POST', `${path}/burn`, { token, body: {} });
     await eventually(async () => (await held()) === 0);
+  });
+
+  it('is told for each engine, without what is mapped of its store', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
+    const told = async (engine: string) =>
+      Number(
+        new RegExp(`^annals_engine_memory_bytes\\{engine="${engine}"\\} (\\d+)$`, 'm').exec(
+          await metrics(),
+        )?.[1],
+      );
+    for (const engine of ['eventstore', 'mongo']) {
+      const status = readFileSync(`/proc/${server.pids[engine]}/status`, 'utf8');
+      const all = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;
+      expect(await told(engine), engine).to.be.within(all / 10, all);
+    }
+    const { mongo } = server.pids;
+    process.kill(mongo!, 'SIGKILL');
+    await eventually(() => server.pids.mongo !== mongo);
+    expect(await told('mongo')).to.be.greaterThan(0);
   });
 });
