@@ -20,7 +20,7 @@ export interface HistoryPorts {
   readonly reveal: Reveal;
   readonly admission: ChatAdmission;
   readonly places: Places;
-  readonly pages: Pick<Pages, 'reply'>;
+  readonly pages: Pick<Pages, 'replyPosted'>;
 }
 
 /** What it said since `createdAt`, by whom. */
@@ -54,35 +54,57 @@ export function createHistory({ log, reveal, admission, places, pages }: History
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
     const isReply = messageId !== id;
-    const refused = isReply
-      ? await replyRefused(caller, messageId, id, seen)
-      : refusalOf(await places.placeOf(caller, id, seen));
-    if (refused) return refused;
+    const place = isReply
+      ? await replyPlace(caller, messageId, id, seen)
+      : await places.placeOf(caller, id, seen);
+    if (isRejection(place)) return place;
     const stream = messageStream(messageId);
     const newest = await log.read(stream, { backwards: true, limit: 1 });
     if (typeof newest === 'string' || !newest[0]) return messageNotFound;
-    const { position } = newest[0];
+    const { position, revision } = newest[0];
     const { state: roster } = await admission.roster(seen);
-    const told = versions(stream, position, roster, isReply ? id : undefined);
+    const posted = 'posted' in place ? place.posted : undefined;
+    const from = posted === undefined ? 0 : await shortlyBefore(stream, posted, revision);
+    const told = versions(stream, from, position, roster, isReply ? id : undefined);
     return { position, pieces: () => pieces(told) };
   };
 
   /** By its row, or by all that has happened in its thread, where that tells of none. */
-  async function replyRefused(caller: Caller, messageId: string, replyId: string, seen?: Position) {
+  async function replyPlace(caller: Caller, messageId: string, replyId: string, seen?: Position) {
     const place = await places.placeOf(caller, messageId, seen);
     if ('rejected' in place) return place;
-    if (await pages.reply(place.channelId, replyId, place.position)) return undefined;
+    const posted = await pages.replyPosted(place.channelId, replyId, place.position);
+    if (posted !== undefined) return { posted };
     const found = await places.message(caller, messageId, seen);
     if ('rejected' in found) return found;
-    return replyWith(found.state.replies, replyId) ? undefined : messageNotFound;
+    return replyWith(found.state.replies, replyId) ? {} : messageNotFound;
+  }
+
+  /** A revision from which on a page, or less, comes before an event: positions of a stream only ever grow. */
+  async function shortlyBefore(stream: string, position: Position, newest: number): Promise<number> {
+    let [before, after] = [0, newest];
+    while (after - before > PAGE) {
+      const middle = Math.floor((before + after) / 2);
+      const found = await log.read(stream, { from: middle, limit: 1 });
+      if (typeof found === 'string' || !found[0]) return before;
+      if (found[0].position > position) after = middle;
+      else before = middle;
+    }
+    return before;
   }
 
   /** Of the message, or of a reply to it. */
-  async function* versions(stream: string, until: Position, roster: RosterState, replyId?: string) {
+  async function* versions(
+    stream: string,
+    from: number,
+    until: Position,
+    roster: RosterState,
+    replyId?: string,
+  ) {
     const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
     // What is passed over is nothing that a reader keeps in hand: of a long thread it is nearly all.
     let told = true;
-    for await (const page of pagesOf(log, stream, 0, () => (told ? FEW : PAGE))) {
+    for await (const page of pagesOf(log, stream, from, () => (told ? FEW : PAGE))) {
       told = false;
       for (const event of page) {
         if (event.position > until) return;
@@ -97,8 +119,6 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     }
   }
 }
-
-const refusalOf = (found: object): Rejection | undefined => (isRejection(found) ? found : undefined);
 
 async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenerator<string> {
   yield* jsonList('{"history":', versions);

@@ -124,16 +124,29 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
     return { replies: await opened.replies(channelId, found), ...showing(reflected, found) };
   }
 
+  async function replyRow(channelId: string, replyId: string, seen: Position): Promise<ReplyRow | undefined> {
+    if ((await owed('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
+    return (await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId }, limit: 1 }))[0];
+  }
+
   /** One reply as it stands, at least as the log was at `seen`; undefined also where the rows are not as far. */
   async function reply(
     channelId: string,
     replyId: string,
     seen: Position,
   ): Promise<ReplyStanding | undefined> {
-    if ((await owed('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
-    const [row] = await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId }, limit: 1 });
+    const row = await replyRow(channelId, replyId, seen);
     return row && (await opened.replies(channelId, [row]))[0];
   }
 
-  return { owed, messages, newest, pins, replies, reply };
+  /** Where in the log it was posted, of one that is there; undefined also where the rows are not as far as `seen`. */
+  async function replyPosted(
+    channelId: string,
+    replyId: string,
+    seen: Position,
+  ): Promise<Position | undefined> {
+    return (await replyRow(channelId, replyId, seen))?.posted.toBigInt();
+  }
+
+  return { owed, messages, newest, pins, replies, reply, replyPosted };
 }

@@ -68,12 +68,16 @@ describe('the versions of a message', function () {
     ).body;
     const reply = async (content: string) =>
       accepted(await node.replies.post(ada, message.id, { content }, context())).body.reply;
+    const early = await reply('the first');
     for (let left = REPLIES; left > 1; left--) await reply('one of many');
     const last = await reply('the last');
+    for (const { id } of [early, last])
+      accepted(await node.replies.edit(ada, message.id, id, { content: 'edited' }, context()));
     const stream = messageStream(message.id);
-    for (const [id, content] of [
-      [message.id, 'first'],
-      [last.id, 'the last'],
+    for (const [id, contents, most] of [
+      [message.id, ['first'], 2 * REPLIES],
+      [early.id, ['the first', 'edited'], 2 * REPLIES],
+      [last.id, ['the last', 'edited'], REPLIES / 2],
     ] as const) {
       node.kernel.streams.forget(stream);
       const { history, read } = counted();
@@ -82,9 +86,9 @@ describe('the versions of a message', function () {
       expect(read.events, 'before the first piece').to.be.lessThan(REPLIES / 2);
       let text = first.value;
       for await (const piece of taking) text += piece;
-      expect(JSON.parse(text!).history.map((each: { content: string }) => each.content)).to.deep.equal([
-        content,
-      ]);
+      const versions = JSON.parse(text!).history.map((each: { content: string }) => each.content);
+      expect(versions).to.deep.equal(contents);
+      expect(read.events, 'in all').to.be.lessThan(most);
       expect(read.times).to.be.lessThan(20);
       expect(node.kernel.streams.known(messageKind, stream)).to.equal(undefined);
     }
