@@ -21,6 +21,8 @@ import { context } from '../../support/toys.js';
 
 const from = { ip: '192.0.2.1', network: '192.0.2.1', userAgent: 'a browser' };
 const email = 'ada@example.org';
+/** Who is one all the time. */
+const ADMIN = 'an admin';
 
 /** Ada with the password `first`; what `meanwhile` does is done once hers was found to be right, or was set by a link. */
 async function startAda() {
@@ -61,8 +63,11 @@ async function startAda() {
       matches: async (given, kept) => given === kept?.hash,
     },
   });
+  const user: typeof admission.user = async (by) =>
+    'id' in by && by.id === ADMIN ? ({ id: ADMIN, isAdmin: true } as never) : admission.user(by);
   const signIn = createPasswordSignIn({
     ...ports,
+    admission: { ...admission, user },
     come: createPeople(ports),
     sessions,
     passwords,
@@ -86,7 +91,7 @@ async function startAda() {
     },
     login: (password: string) => signIn.login({ email, password }, from, command()).then(given),
     setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(given),
-    reset: (password: string) => signIn.reset(id, password, 'an admin', command()),
+    reset: (password: string) => signIn.reset(id, password, ADMIN, command()),
     /** A node that is killed just then does no more. */
     setOnly: (password: string) => passwords.set(id, { salt: 'salt', hash: password }, { by: id }, command()),
     async follow() {
