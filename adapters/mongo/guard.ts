@@ -138,6 +138,7 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   91, // ShutdownInProgress
   133, // FailedToSatisfyReadPreference
   134, // ReadConcernMajorityNotAvailableYet
+  146, // ExceededMemoryLimit: the embedded engine's, of what others are at
   175, // QueryPlanKilled
   189, // PrimarySteppedDown
   202, // NetworkInterfaceExceededTimeLimit

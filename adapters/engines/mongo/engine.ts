@@ -14,6 +14,7 @@ import { Cursors } from './commands/cursors.js';
 import type { Engine } from './commands/engine.js';
 import { SET_NAME } from './commands/hello.js';
 import { serve } from './connection.js';
+import { SortRoom } from './query/sort.js';
 import { createVerifier } from './scram.js';
 import { Catalog } from './storage/catalog.js';
 import { Documents } from './storage/collection.js';
@@ -58,6 +59,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     sessions: new Sessions(catalog.store),
     clock: new Clock(),
     cursors: new Cursors(),
+    sorting: new SortRoom(),
     startedAt: Date.now(),
     verifier: createVerifier(options.secret),
     clientName: clientNameOf(options.secret),

@@ -43,7 +43,10 @@ export class Cursors {
   /** The answer with the first batch. A batch filled to the last document leaves the cursor open. */
   async first(opening: Opening): Promise<Buffer> {
     const { namespace, collection, source, projection, batchSize, deadline } = opening;
-    const batch = await source.take(batchSize, deadline, projection);
+    const batch = await source.take(batchSize, deadline, projection).catch((error) => {
+      source.close();
+      throw error;
+    });
     const open = !opening.single && staysOpen(source, batch.length >= batchSize);
     const id = open ? this.#next++ : 0n;
     const keep = opening.keep ?? false;
@@ -58,6 +61,7 @@ export class Cursors {
         used: Date.now(),
         busy: false,
       });
+    else source.close();
     return cursorAnswer('firstBatch', batch, id, namespace);
   }
 
@@ -77,31 +81,32 @@ export class Cursors {
       );
     if (cursor.busy) throw new CommandError(12051, `cursor id ${id} is already in use`);
     if (cursor.collection?.dropped) {
-      this.#open.delete(id);
+      this.kill(id);
       throw new CommandError(175, `collection dropped. UUID ${cursor.collection.uuid.toString('hex')}`);
     }
     cursor.busy = true;
     const count = batchSize ?? Number.POSITIVE_INFINITY;
     const batch = await cursor.source.take(count, deadline, cursor.projection).catch((error) => {
-      this.#open.delete(id);
+      this.kill(id);
       throw error;
     });
     cursor.busy = false;
     cursor.used = Date.now();
     const open = staysOpen(cursor.source, batch.length >= count);
-    if (!open) this.#open.delete(id);
+    if (!open) this.kill(id);
     return cursorAnswer('nextBatch', batch, open ? id : 0n, namespace);
   }
 
   /** Whether there was such a cursor. */
   kill(id: bigint): boolean {
+    this.#open.get(id)?.source.close();
     return this.#open.delete(id);
   }
 
   /** Forgets what has not been asked for in ten minutes. */
   sweep(now = Date.now()): void {
     for (const cursor of this.#open.values())
-      if (!cursor.keep && !cursor.busy && now - cursor.used > FORGET_MS) this.#open.delete(cursor.id);
+      if (!cursor.keep && !cursor.busy && now - cursor.used > FORGET_MS) this.kill(cursor.id);
   }
 
   get size(): number {

@@ -1,4 +1,5 @@
 /** What the commands share: the store and all that lives beside it while the engine runs. */
+import type { SortRoom } from '../query/sort.js';
 import type { Verifier } from '../scram.js';
 import type { Catalog } from '../storage/catalog.js';
 import type { Documents } from '../storage/collection.js';
@@ -12,6 +13,7 @@ export interface Engine {
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly cursors: Cursors;
+  readonly sorting: SortRoom;
   readonly startedAt: number;
   /** Tells who knows the secret of this start. */
   readonly verifier: Verifier;

@@ -78,7 +78,9 @@ export function sourceOf(
   limit: number,
 ): Source {
   const collection = engine.catalog.find(namespace);
-  return collection ? new Search(engine.documents, collection, query, skip, limit) : listSource([]);
+  return collection
+    ? new Search(engine.documents, collection, query, skip, limit, engine.sorting)
+    : listSource([]);
 }
 
 export async function getMore(engine: Engine, request: Request): Promise<Buffer> {

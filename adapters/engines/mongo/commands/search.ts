@@ -3,7 +3,7 @@ import { documentValue } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, project } from '../query/projection.js';
 import { type Query, type Scan, scanFor } from '../query/scan.js';
-import { Sorter } from '../query/sort.js';
+import { Sorter, type SortRoom } from '../query/sort.js';
 import type { Collection, Documents } from '../storage/collection.js';
 import type { Connection } from './request.js';
 
@@ -62,13 +62,20 @@ export class Search implements Source {
   #left: number;
   #ready: boolean;
 
-  constructor(documents: Documents, collection: Collection, query: Query, skip: number, limit: number) {
+  constructor(
+    documents: Documents,
+    collection: Collection,
+    query: Query,
+    skip: number,
+    limit: number,
+    room?: SortRoom,
+  ) {
     const [scan, plan] = scanFor(documents, collection, query);
     this.#scan = scan;
     this.#query = query;
     this.#skip = skip;
     this.#left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
-    this.#sorter = plan.sorted ? undefined : new Sorter(query.sort, limit === 0 ? 0 : skip + limit);
+    this.#sorter = plan.sorted ? undefined : new Sorter(query.sort, limit === 0 ? 0 : skip + limit, room);
     this.#ready = plan.sorted;
   }
 
@@ -107,6 +114,12 @@ export class Search implements Source {
       this.#at++;
     }
     return taken;
+  }
+
+  close(): void {
+    if (!this.#sorter) return;
+    this.#found = [];
+    this.#sorter.release();
   }
 
   /** Reads a page: no more than is wanted at first, more each time since the filter may let few through. */
@@ -149,6 +162,8 @@ export interface Source {
    * when there are no more.
    */
   take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]>;
+  /** Nothing more is taken. */
+  close(): void;
 }
 
 /** A list as if it were a search; nothing projects any. */
@@ -164,5 +179,6 @@ export function listSource(documents: readonly Buffer[]): Source {
       at += taken.length;
       return taken;
     },
+    close() {},
   };
 }

@@ -53,6 +53,24 @@ export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
 /** What one sort may hold in memory, as on the real server. */
 const MEMORY_LIMIT = 100 * 1024 * 1024;
 
+/** And all that are under way, or whose documents have not all been fetched, together. */
+const ROOM = 256 * 1024 * 1024;
+
+/** What sorts hold together. */
+export class SortRoom {
+  #used = 0;
+
+  /** May be less than nothing. Errors: 146 when there is no more: later there is. */
+  take(bytes: number): void {
+    this.#used += bytes;
+    if (bytes > 0 && this.#used > ROOM)
+      throw new CommandError(
+        146,
+        'the sorts of all clients together exceeded memory limit of 268435456 bytes',
+      );
+  }
+}
+
 /** Collects documents and gives them back in order; with `limit` (0 = all) only the first are kept. */
 export class Sorter {
   #rows: { readonly key: Buffer; readonly row: Buffer; readonly seen: number }[] = [];
@@ -62,13 +80,15 @@ export class Sorter {
   constructor(
     readonly fields: readonly SortField[],
     readonly limit: number,
+    readonly room = new SortRoom(),
   ) {}
 
-  /** Errors: 292 when more than 100 MiB would have to be held. */
+  /** Errors: 292 when more than 100 MiB would have to be held, 146 when others hold too much. */
   add(document: Value): void {
     const row = document.bytes;
     this.#rows.push({ key: sortKey(document, this.fields), row, seen: this.#seen++ });
     this.#bytes += row.length;
+    this.room.take(row.length);
     if (this.limit > 0 && this.#rows.length > this.limit * 2 + 64) this.#trim();
     if (this.#bytes > MEMORY_LIMIT)
       throw new CommandError(
@@ -80,11 +100,20 @@ export class Sorter {
   #trim(): void {
     this.#rows.sort((a, b) => Buffer.compare(a.key, b.key) || a.seen - b.seen);
     if (this.limit > 0) this.#rows.length = Math.min(this.#rows.length, this.limit);
-    this.#bytes = this.#rows.reduce((sum, { row }) => sum + row.length, 0);
+    const left = this.#rows.reduce((sum, { row }) => sum + row.length, 0);
+    this.room.take(left - this.#bytes);
+    this.#bytes = left;
   }
 
   sorted(): Buffer[] {
     this.#trim();
     return this.#rows.map(({ row }) => row);
+  }
+
+  /** Nobody needs its documents any more. */
+  release(): void {
+    this.#rows = [];
+    this.room.take(-this.#bytes);
+    this.#bytes = 0;
   }
 }
