@@ -119,11 +119,14 @@ export async function startSearchIndex() {
         rows.push({ ...row, at: String(_at) });
       return rows;
     },
-    /** How readers see a build, that has come so far. */
+    /** How readers see a build, that has come so far, until they are shown another one. */
     reader(run: string, until: Position) {
       position = until;
-      const build = () => collectionName(search, run);
-      return createSearchIndex({ db, vault, build, position: () => position });
+      let build = collectionName(search, run);
+      const shows = (other: string) => {
+        build = collectionName(search, other);
+      };
+      return { ...createSearchIndex({ db, vault, build: () => build, position: () => position }), shows };
     },
     /** How often readers have asked for rows. */
     finds: () => finds,

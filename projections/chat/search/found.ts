@@ -11,7 +11,7 @@ const OPENED_BYTES = 8 * 1024 * 1024;
 
 interface Place {
   readonly run: string;
-  /** As it is in memory: another one once something of its pack has changed. */
+  /** As it is in memory: another one once something of its pack has changed, and in another build. */
   readonly key: string;
   readonly line: number;
   readonly channel: string;
@@ -59,11 +59,11 @@ export function createFoundDocs(vault: Vault): {
   };
 }
 
-function placeOf({ head: { id, at, channel, isPack }, texts, slot }: Found): Place {
-  if (!isPack) return { run: id, key: `${id} ${at}`, line: slot, channel };
+function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Found): Place {
+  if (!isPack) return { run: id, key, line: slot, channel };
   const begin = texts.beginOf(slot);
   const run = idOf(channel, texts.posted(begin));
-  return { run, key: `${run} ${at}`, line: slot - begin, channel };
+  return { run, key: `${key} ${run}`, line: slot - begin, channel };
 }
 
 function isMeant(doc: Doc, { words }: LineQuery): boolean {

@@ -42,8 +42,9 @@ export interface Heads {
 type HeadRow = Pick<PackRow, '_id' | '_at' | 'channel' | 'first' | 'last' | 'authors'>;
 const FIELDS = { _at: 1, channel: 1, first: 1, last: 1, authors: 1 } as const;
 
-export const keyOf = (isPack: boolean, { _id, _at }: Pick<HeadRow, '_id' | '_at'>): string =>
-  `${isPack ? 'pack' : 'run'} ${_id} ${_at}`;
+/** Of one build alone: that another has the same id, changed last by the same, tells nothing of what is in it. */
+export const keyOf = (build: string, isPack: boolean, { _id, _at }: Pick<HeadRow, '_id' | '_at'>): string =>
+  `${build} ${isPack ? 'pack' : 'run'} ${_id} ${_at}`;
 
 export function createHeads(db: Db, position: () => Position): Heads {
   let known: Known | undefined;
@@ -78,17 +79,17 @@ export function createHeads(db: Db, position: () => Position): Heads {
     for (const [rows, isPack] of [[packs, true] as const, [runs, false] as const])
       for (const row of rows) {
         if (isTurnOver()) await nextTurn();
-        take(now, headOf(row, isPack), news, gone);
+        take(now, headOf(build, row, isPack), news, gone);
       }
     now.until = until;
     if (news.length > 0) now.sorted = await merged(now.sorted, news, gone);
     known = now;
   }
 
-  const headOf = (row: HeadRow, isPack: boolean): Head => ({
+  const headOf = (build: string, row: HeadRow, isPack: boolean): Head => ({
     id: row._id,
     at: row._at.toBigInt(),
-    key: keyOf(isPack, row),
+    key: keyOf(build, isPack, row),
     channel: held(row.channel),
     first: row.first.toBigInt(),
     last: row.last.toBigInt(),

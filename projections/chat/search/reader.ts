@@ -68,12 +68,13 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   /** Of packs. */
   const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
     const asked = { _id: { $in: some.map(({ id }) => id) } };
-    const { packs } = rowsOf(some[0]!.build);
+    const [{ build }] = some as [Located];
+    const { packs } = rowsOf(build);
     for (const row of await packs.find(asked).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
       if (isTurnOver()) await nextTurn();
       const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
       // Of what can't be opened nothing is found.
-      filters.set(keyOf(true, row), bytes ?? new Uint8Array(8));
+      filters.set(keyOf(build, true, row), bytes ?? new Uint8Array(8));
     }
     return new Map();
   });
@@ -86,7 +87,8 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
 
   /** As they are or newer; those that are no more are missing. */
   const textsOf = createSharedReads<Located, Texts>(async (some) => {
-    const { packs, runs } = rowsOf(some[0]!.build);
+    const [{ build }] = some as [Located];
+    const { packs, runs } = rowsOf(build);
     const found = new Map<string, Texts>();
     const askedPacks = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
     const askedRuns = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
@@ -97,7 +99,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
         const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
         if (!bytes) continue;
         const each = new Texts(bytes, row.authors);
-        if (isKept(each)) texts.set(keyOf(true, row), each);
+        if (isKept(each)) texts.set(keyOf(build, true, row), each);
         found.set(askedPacks.get(row._id)!, each);
       }
     }
@@ -107,7 +109,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
         const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
         const authors = unique(lines.flatMap(({ author }) => author ?? []));
         const each = new Texts(encodeTexts(lines, authors), authors);
-        texts.set(keyOf(false, row), each);
+        texts.set(keyOf(build, false, row), each);
         found.set(askedRuns.get(row._id)!, each);
       }
     return found;

@@ -4,16 +4,28 @@ import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
 import { NOON } from '../../support/chat-messages.js';
 import { type Said, startSearchIndex } from '../../support/search-index.js';
 
-const posted = (n: number): Said => ({
-  type: 'MessagePosted',
-  data: {
-    messageId: `m${n}`,
-    channelId: 'one',
-    author: 'ada',
-    createdAt: NOON + n,
-    quotedMessageId: null,
-    secret: { ...NOTHING_SAID, content: 'alpha' },
-  },
+const about = (n: number) => ({
+  messageId: `m${n}`,
+  channelId: 'one',
+  author: 'ada',
+  createdAt: NOON + n,
+  quotedMessageId: null,
+});
+const secret = { ...NOTHING_SAID, content: 'alpha' };
+
+const posted = (n: number): Said => ({ type: 'MessagePosted', data: { ...about(n), secret } });
+
+const edited = (n: number): Said => {
+  const standing = { by: 'ada', updatedAt: NOON, pinnedAt: null, thread: null };
+  return {
+    type: 'MessageEdited',
+    data: { ...about(n), ...standing, secret: { ...secret, reactions: {} } },
+  };
+};
+
+const deleted = (n: number): Said => ({
+  type: 'MessageDeleted',
+  data: { messageId: `m${n}`, channelId: 'one', author: 'ada', by: 'ada', deletedAt: NOON },
 });
 
 describe('the index of what was said', () => {
@@ -54,5 +66,22 @@ describe('the index of what was said', () => {
     };
     const alone = await asked(1);
     expect(await asked(8)).to.be.at.most(alone + 7);
+  });
+
+  it('is found as it lies in the build that is shown: what was deleted left no place in a later one', async () => {
+    const all = Array.from({ length: 300 }, (_, n) => posted(n));
+    const events = await index.recorded([...all, deleted(2), edited(5)]);
+    const [before, after] = ['run000000003', 'run000000004'];
+    await (await index.open(before))(events);
+    const isLeft = ({ data }: (typeof events)[number]) => !('messageId' in data && data.messageId === 'm2');
+    await (await index.open(after))(events.filter(isLeft));
+    const reader = index.reader(before, events.at(-1)!.position);
+    const found = async () =>
+      (await reader.find({ words, sees: () => true, limit: 500 })).map(({ id }) => id);
+    const left = newest(300, 300).filter((id) => id !== 'm2');
+    for (const shown of [before, after, before]) {
+      reader.shows(shown);
+      expect(await found()).to.deep.equal(left);
+    }
   });
 });
