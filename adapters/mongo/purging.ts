@@ -49,12 +49,15 @@ export async function withoutIdle(
   });
 }
 
-/** What deletes all rows that have one value in one field, but for those that are newer. */
+/**
+ * What deletes all rows that have one value in one field, but for those that are newer. Not the one row of an id, which any
+ * write before it may make, and no more than one call deletes.
+ */
 function purgeOf(write: RowWrite): { readonly field: string; readonly value: string } | undefined {
   const { filter } =
     'deletePieces' in write ? write.deletePieces : 'deleteMany' in write ? write.deleteMany : {};
   const [asked, ...more] = Object.entries(filter ?? {}).filter(([name]) => name !== '_at');
-  if (!asked || more.length > 0) return undefined;
+  if (!asked || more.length > 0 || asked[0] === '_id') return undefined;
   const [field, value] = asked;
   return typeof value === 'string' ? { field, value } : undefined;
 }
