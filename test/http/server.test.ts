@@ -28,6 +28,7 @@ describe('listening', () => {
     expect(await refused(`GET [ HTTP/1.1\r\n${here}`)).to.deep.equal(notHttp);
     expect(await refused(`GET http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
     expect(await refused(`OPTIONS http://[ HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
+    expect(await refused(`GET http:// HTTP/1.1\r\n${here}`)).to.deep.equal(noTarget);
     expect(await refused('GET /toys HTTP/1.1\r\nConnection: close\r\n\r\n')).to.deep.equal([
       400,
       'The Host header is missing',

@@ -33,10 +33,10 @@ export function hostOf({ url = '', headers }: Context['req']): string | undefine
   return /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? headers.host;
 }
 
-/** An absolute target may be no URL; koa only finds out when it is asked for a part of it. */
+/** An absolute target may be no URL, or have no path (`http://`); koa only finds out when it is asked for a part of it. */
 function isReadable(ctx: Context): boolean {
   try {
-    return ctx.path !== undefined;
+    return typeof ctx.path === 'string';
   } catch {
     return false;
   }
