@@ -37,6 +37,7 @@ export function serve(engine: Engine, socket: Socket, id: number, known: () => v
     connection.closed = true;
     waiting.length = 0;
     connection.waiting?.();
+    engine.cursors.leave(connection);
   });
 
   const framer = new Framer(

@@ -1,5 +1,8 @@
 /** Sorts in memory: all that are under way have so much room together, and each gives back its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { eventually } from '../../support/condition.js';
 import { isReal } from '../../support/mongo.js';
 import { codeOf, fixture } from './fixture.js';
 
@@ -29,5 +32,31 @@ describe('MongoDB: sorts under way', () => {
     const all = await rows.find().sort({ k: 1 }).limit(3).toArray();
     expect(all.map(({ k }) => k)).to.deep.equal([-7, -6, -5]);
     for (let n = 0; n < 4; n++) expect(await rows.find().sort({ k: 1 }).toArray()).to.have.length(8);
+  });
+
+  it('give back their room at once when a client is killed that had not fetched all', async function () {
+    this.timeout(60_000);
+    const rows = mongo.collection();
+    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
+    const holding = `
+      import { MongoClient } from 'mongodb';
+      const [url, db, name] = process.argv.slice(1);
+      const rows = new MongoClient(url).db(db).collection(name);
+      for (let n = 0; n < 3; n++) await rows.find().sort({ k: 1 }).batchSize(1).next();
+      console.log('held');
+      setInterval(() => {}, 1000);`;
+    const given = [mongo.server.url, mongo.db.databaseName, rows.collectionName];
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const client = spawn(process.execPath, ['--input-type=module', '-e', holding, ...given], {
+      stdio: [...stdio],
+    });
+    const sorted = () => codeOf(rows.find().sort({ k: 1 }).toArray());
+    try {
+      await once(client.stdout!, 'data');
+      expect(await sorted()).to.equal(146);
+    } finally {
+      client.kill('SIGKILL');
+    }
+    await eventually(async () => (await sorted()) === 'accepted');
   });
 });

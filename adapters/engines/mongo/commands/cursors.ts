@@ -4,6 +4,7 @@ import { documentValue, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Projection } from '../query/projection.js';
 import type { Collection } from '../storage/collection.js';
+import type { Connection } from './request.js';
 import type { Deadline, Source } from './search.js';
 
 /** A batch that is full says nothing about what follows, unless the limit is reached. */
@@ -17,6 +18,8 @@ interface Cursor {
   readonly source: Source;
   readonly projection: Projection | undefined;
   readonly keep: boolean;
+  /** Whose last batch it was. */
+  client: Connection | undefined;
   used: number;
   busy: boolean;
 }
@@ -32,6 +35,7 @@ export interface Opening {
   readonly batchSize: number;
   readonly single?: boolean;
   readonly keep?: boolean;
+  readonly client?: Connection;
   readonly deadline: Deadline;
 }
 
@@ -42,7 +46,7 @@ export class Cursors {
 
   /** The answer with the first batch. A batch filled to the last document leaves the cursor open. */
   async first(opening: Opening): Promise<Buffer> {
-    const { namespace, collection, source, projection, batchSize, deadline } = opening;
+    const { namespace, collection, source, projection, batchSize, client, deadline } = opening;
     const batch = await source.take(batchSize, deadline, projection).catch((error) => {
       source.close();
       throw error;
@@ -58,6 +62,7 @@ export class Cursors {
         source,
         projection,
         keep,
+        client,
         used: Date.now(),
         busy: false,
       });
@@ -71,6 +76,7 @@ export class Cursors {
     namespace: string,
     batchSize: number | undefined,
     deadline: Deadline,
+    client?: Connection,
   ): Promise<Buffer> {
     const cursor = this.#open.get(id);
     if (!cursor) throw new CommandError(43, `cursor id ${id} not found`);
@@ -85,6 +91,7 @@ export class Cursors {
       throw new CommandError(175, `collection dropped. UUID ${cursor.collection.uuid.toString('hex')}`);
     }
     cursor.busy = true;
+    cursor.client = client;
     const count = batchSize ?? Number.POSITIVE_INFINITY;
     const batch = await cursor.source.take(count, deadline, cursor.projection).catch((error) => {
       this.kill(id);
@@ -101,6 +108,12 @@ export class Cursors {
   kill(id: bigint): boolean {
     this.#open.get(id)?.source.close();
     return this.#open.delete(id);
+  }
+
+  /** Its connection has gone: what was sorted for it goes at once, for others wait for the room. */
+  leave(client: Connection): void {
+    for (const cursor of this.#open.values())
+      if (cursor.client === client && cursor.source.isSorting) this.kill(cursor.id);
   }
 
   /** Forgets what has not been asked for in ten minutes. */

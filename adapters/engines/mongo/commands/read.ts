@@ -65,6 +65,7 @@ export async function find(engine: Engine, request: Request): Promise<Buffer> {
     batchSize: args.whole('batchSize') ?? DEFAULT_BATCH,
     single: args.flag('singleBatch', false),
     keep: args.flag('noCursorTimeout', false),
+    client: request.connection,
     deadline: deadlineOf(args, request),
   });
 }
@@ -92,7 +93,7 @@ export async function getMore(engine: Engine, request: Request): Promise<Buffer>
     throw new CommandError(14, "Field 'collection' must be of type string");
   const batchSize = args.whole('batchSize', 1);
   const namespace = `${request.database}.${textOf(collection)}`;
-  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request));
+  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request), request.connection);
 }
 
 export async function killCursors(engine: Engine, request: Request): Promise<Buffer> {

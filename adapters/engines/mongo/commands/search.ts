@@ -116,6 +116,10 @@ export class Search implements Source {
     return taken;
   }
 
+  get isSorting(): boolean {
+    return this.#sorter !== undefined;
+  }
+
   close(): void {
     if (!this.#sorter) return;
     this.#found = [];
@@ -157,6 +161,8 @@ export interface Source {
   readonly done: boolean;
   /** As many have come as were ever asked for. */
   readonly satisfied: boolean;
+  /** It holds what no index gives in order. */
+  readonly isSorting: boolean;
   /**
    * At most `count` documents, as the projection leaves them, of at most 16 MiB together (but one at least), fewer only
    * when there are no more.
@@ -174,6 +180,7 @@ export function listSource(documents: readonly Buffer[]): Source {
       return at >= documents.length;
     },
     satisfied: false,
+    isSorting: false,
     async take(count) {
       const taken = documents.slice(at, at + count);
       at += taken.length;
