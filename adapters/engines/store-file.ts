@@ -122,19 +122,3 @@ export function checkKind(environment: RootDatabase, file: string, isOurs: (key:
       if (!Buffer.isBuffer(key) || !isOurs(key))
         throw new StoreDamaged(`${file} holds something else: restore it from a backup`);
 }
-
-/**
- * Reads all that is stored when the file is shorter than lmdb knows it to be. A file may end before pages that
- * were given back; where one that is in use is missing, the kernel ends this process, now and not in the middle of
- * its work.
- */
-export function checkLength(
-  environment: Pick<RootDatabase, 'getStats'>,
-  file: string,
-  tables: readonly { getRange(): Iterable<{ readonly value: Buffer }> }[],
-): void {
-  const stats: { pageSize?: number; lastPageNumber?: number } = environment.getStats();
-  const { pageSize = 0, lastPageNumber = 0 } = stats;
-  if (statSync(file).size >= (lastPageNumber + 1) * pageSize) return;
-  for (const table of tables) for (const _ of table.getRange());
-}

@@ -67,7 +67,7 @@ describe('a damaged store', function () {
       [
         'cut in its middle',
         () => truncateSync(file, readFileSync(file).length >> 1),
-        /damaged or cut short: restore/,
+        /data\.mdb is damaged or cut short: restore/,
         'engines',
       ],
       ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],

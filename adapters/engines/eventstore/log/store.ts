@@ -1,6 +1,7 @@
 /** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkKind, checkLength, type KeptFile, keepEyeOn } from '../../store-file.js';
+import { checkKind, type KeptFile, keepEyeOn } from '../../store-file.js';
+import { checkLength } from '../../store-length.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
@@ -56,6 +57,7 @@ export function openStore(directory: string): Store {
     overlappingSync: false,
   });
   const file = `${directory}/log/data.mdb`;
+  checkLength(environment, file);
   checkKind(environment, file, isName);
   const tables = {
     log: openTable(environment, NAMES.log),
@@ -66,7 +68,6 @@ export function openStore(directory: string): Store {
     notes: openTable(environment, NAMES.notes),
     filler: openTable(environment, NAMES.filler),
   };
-  checkLength(environment, file, Object.values(tables));
   return { environment, file: keepEyeOn(file, environment), ...tables };
 }
 

@@ -1,6 +1,7 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
-import { checkKind, checkLength, type KeptFile, keepEyeOn, RESTORE, StoreDamaged } from '../../store-file.js';
+import { checkKind, type KeptFile, keepEyeOn, RESTORE, StoreDamaged } from '../../store-file.js';
+import { checkLength } from '../../store-length.js';
 import { wholeRange } from '../../whole-range.js';
 import { CommandError } from '../errors.js';
 import { isKey } from './layout.js';
@@ -67,8 +68,8 @@ export class Store {
       maxDbs: 1,
     });
     this.#file = `${directory}/data.mdb`;
+    checkLength(this.#env, this.#file);
     checkKind(this.#env, this.#file, isKey);
-    checkLength(this.#env, this.#file, [this.#env]);
     this.#kept = keepEyeOn(this.#file, this.#env);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
