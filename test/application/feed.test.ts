@@ -6,6 +6,7 @@ import { runFeed } from '../../application/follow/feed.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { type Position, type Reveal, type RevealedEvent, Unavailable } from '../../application/ports.js';
 import type { Kernel } from '../../bin/node/kernel.js';
+import { eventually } from '../support/condition.js';
 import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, context, startToys, type ToyPut, toys } from '../support/toys.js';
 
@@ -81,6 +82,18 @@ describe('the live feed', () => {
     await put('', { erase: true });
     await told('NotesErased');
     expect((await other.streams.load(box, stream)).state.notes).to.deep.equal(['erased']);
+    stop.abort();
+    await feeds[0]?.stopped;
+    await other.close();
+  });
+
+  it('makes a node look again at a stream that it remembers and another has appended to', async () => {
+    const other = await startToys(servers, kernel.mongo.models.databaseName);
+    const { events } = follow(other);
+    await put('bear', {}, other);
+    await put('ball');
+    await eventually(() => events.filter((event) => event.stream === stream).length === 2);
+    expect((await other.streams.load(box, stream)).state.toys).to.deep.equal(['bear', 'ball']);
     stop.abort();
     await feeds[0]?.stopped;
     await other.close();

@@ -4,9 +4,18 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Sink } from '../../adapters/relay/sink.js';
 import { sendBytes } from '../support/raw.js';
-import { echo, serveToys } from './toy.js';
+import { echo, serveToys as serve, type Toys } from './toy.js';
 
 describe('listening', () => {
+  const served: Toys[] = [];
+  const serveToys: typeof serve = async (...args) => {
+    const toys = await serve(...args);
+    served.push(toys);
+    return toys;
+  };
+  // What a test that failed has left open would keep the process.
+  after(() => Promise.all(served.map(({ close }) => close())));
+
   it('answers what is not HTTP with JSON and the headers of its service, and goes on', async () => {
     const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], {
       errorBody: ({ error }) => ({ error, code: 'TOY' }),

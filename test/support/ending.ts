@@ -10,11 +10,14 @@ const left = () => process.getActiveResourcesInfo().filter((each) => each !== 'T
 export const mochaHooks = {
   async afterAll() {
     const outliving = () => left().filter((each) => OUTLIVES.includes(each));
-    await eventually(() => outliving().length === 0).catch(() => {
-      throw new Error(`the tests are over and something goes on: ${outliving().join(', ')}`);
-    });
-    // One of several processes is ended when the run is; the only one must come to an end by itself.
-    if (process.env.MOCHA_WORKER_ID === undefined) keepsNothing();
+    await eventually(() => outliving().length === 0)
+      .catch(() => {
+        throw new Error(`the tests are over and something goes on: ${outliving().join(', ')}`);
+      })
+      .finally(() => {
+        // One of several processes is ended when the run is; the only one must come to an end by itself.
+        if (process.env.MOCHA_WORKER_ID === undefined) keepsNothing();
+      });
   },
 };
 

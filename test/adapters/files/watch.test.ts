@@ -65,6 +65,17 @@ describe('looking at watched files', () => {
     await eventually(async () => expect(await look()).to.deep.equal(idle));
   });
 
+  it('takes what begins with another line for another file, whatever stands in its place and however long it is', async () => {
+    await write('a.ndjson', '{"one":1}\n');
+    const look = looking();
+    expect((await look()).lines).to.deep.equal(['{"one":1}']);
+    await fs.appendFile(join(directory, 'a.ndjson'), '{"one":2}\n');
+    expect((await look()).lines).to.deep.equal(['{"one":2}']);
+    // As a reused inode looks, and what is cut off and has grown beyond what was read before anybody looked.
+    await write('a.ndjson', '{"new":1}\n{"new":2}\n{"new":3}\n');
+    expect((await look()).lines).to.deep.equal(['{"new":1}', '{"new":2}', '{"new":3}']);
+  });
+
   it('reads nothing of a file that took the name of the one it found', async () => {
     await write('a.ndjson', '{"one":1}\n');
     for await (const file of createFilesIn()(directory, () => {})) {
