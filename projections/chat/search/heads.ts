@@ -81,8 +81,9 @@ export function createHeads(db: Db, position: () => Position): Heads {
         if (isTurnOver()) await nextTurn();
         take(now, headOf(build, row, isPack), news, gone);
       }
-    now.until = until;
     if (news.length > 0) now.sorted = await merged(now.sorted, news, gone);
+    // Not before: whoever comes while these are brought in is to wait for them.
+    now.until = until;
     known = now;
   }
 
