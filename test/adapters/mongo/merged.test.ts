@@ -11,6 +11,7 @@ import {
   type Projection,
   type Row,
   type RowChange,
+  type RowUpdate,
   type RowWrite,
   writesOf,
 } from '../../../projections/projection.js';
@@ -39,54 +40,75 @@ const eventOf = (changes: readonly RowChange[], index: number): RecordedEvent =>
 });
 
 const rowId = fc.constantFrom('a', 'b', 'c');
-const group = fc.constantFrom('g', 'h');
+const group = fc.constantFrom('g', 'h', 'i');
+/** Of one, or of some. */
+const kind = fc.oneof(group, fc.uniqueArray(group, { minLength: 1 }));
 const whole = fc.integer({ min: -3, max: 5 });
 const item = fc.record({ k: whole });
-const operation = <Value>(path: string, operator: string, value: fc.Arbitrary<Value>) =>
+const operation = (path: string, operator: string, value: fc.Arbitrary<unknown>) =>
   value.map((each) => ({ path, operator, value: each }));
 const huge = fc.constantFrom(2_000_000_000, -2_000_000_000);
 
-/** Some operations, each on a path of its own; those that a path ever gets fit each other. */
-const update = fc
-  .uniqueArray(
-    fc.oneof(
-      operation('group', '$set', group),
-      operation('x', '$set', fc.oneof(whole, fc.constant(undefined))),
-      operation('x', '$unset', fc.constant('')),
-      operation('x', '$setOnInsert', whole),
-      operation('n', '$inc', fc.oneof(whole, fc.constant(0.1), huge)),
-      operation('n', '$setOnInsert', whole),
-      operation('n', '$min', whole),
-      operation('n', '$max', whole),
-      operation('o.p', '$set', whole),
-      operation('o.p', '$unset', fc.constant('')),
-      operation('o', '$set', fc.record({ q: whole })),
-      operation('list', '$set', fc.array(item, { maxLength: 2 })),
-      operation('list', '$unset', fc.constant('')),
-      operation('list', '$push', item),
-      operation('list', '$push', fc.record({ $each: fc.array(item, { minLength: 1, maxLength: 2 }) })),
-      operation('list', '$pull', fc.record({ k: fc.record({ $lte: whole }) })),
-      operation('list', '$pull', fc.record({ k: whole })),
-      operation('list', '$addToSet', item),
-    ),
-    { minLength: 1, maxLength: 3, selector: ({ path }) => path.slice(0, 1) },
-  )
-  .map((operations) => {
-    const made: { [operator: string]: { [path: string]: unknown } } = {};
-    for (const { path, operator, value } of operations) {
-      made[operator] ??= {};
-      made[operator][path] = value;
-    }
-    return made as object;
-  });
+const ofGroups = [
+  operation('group', '$set', group),
+  operation('group', '$setOnInsert', group),
+  operation('group', '$unset', fc.constant('')),
+  operation('kind', '$set', kind),
+];
+const ofOthers = [
+  operation('x', '$set', fc.oneof(whole, fc.constant(undefined))),
+  operation('x', '$unset', fc.constant('')),
+  operation('x', '$setOnInsert', whole),
+  operation('n', '$inc', fc.oneof(whole, fc.constant(0.1), huge)),
+  operation('n', '$setOnInsert', whole),
+  operation('n', '$min', whole),
+  operation('n', '$max', whole),
+  operation('o.p', '$set', whole),
+  operation('o.p', '$unset', fc.constant('')),
+  operation('o', '$set', fc.record({ q: whole })),
+  operation('list', '$set', fc.array(item, { maxLength: 2 })),
+  operation('list', '$unset', fc.constant('')),
+  operation('list', '$push', item),
+  operation('list', '$push', fc.record({ $each: fc.array(item, { minLength: 1, maxLength: 2 }) })),
+  operation('list', '$pull', fc.record({ k: fc.record({ $lte: whole }) })),
+  operation('list', '$pull', fc.record({ k: whole })),
+  operation('list', '$addToSet', item),
+];
+
+/** Some of them, each on a path of its own; those that a path ever gets fit each other. */
+const some = (operations: (typeof ofOthers)[number][]): fc.Arbitrary<RowUpdate> =>
+  fc
+    .uniqueArray(fc.oneof(...operations), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ({ path }) => path.slice(0, 1),
+    })
+    .map((chosen) => {
+      const made: { [operator: string]: { [path: string]: unknown } } = {};
+      for (const { path, operator, value } of chosen) {
+        made[operator] ??= {};
+        made[operator][path] = value;
+      }
+      return made;
+    });
+const update = some([...ofGroups, ...ofOthers]);
+/** With all that a row is purged by: delivered again it makes one that has nothing of what came before. */
+const making = fc
+  .record({ update: some(ofOthers), group, kind })
+  .map(({ update, ...groups }) => ({ ...update, $set: { ...update.$set, ...groups } }));
 
 const change: fc.Arbitrary<RowChange> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ put: rowId, update }) },
+  { weight: 4, arbitrary: fc.record({ put: rowId, update: making }) },
   { weight: 9, arbitrary: fc.record({ patch: rowId, update }) },
   { weight: 1, arbitrary: fc.record({ remove: rowId }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
-  { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }) }) },
-  { weight: 2, arbitrary: fc.record({ purge: fc.record({ group }), many: fc.constant(true as const) }) },
+  // Of several values and fields within a batch: those that no row has are left out of it.
+  ...[fc.record({ group }), fc.record({ kind: group }), fc.record({ group, kind: group })].flatMap(
+    (purge) => [
+      { weight: 1, arbitrary: fc.record({ purge }) },
+      { weight: 1, arbitrary: fc.record({ purge, many: fc.constant(true as const) }) },
+    ],
+  ),
 );
 function touched(each: RowChange): string {
   if ('purge' in each) return '';
