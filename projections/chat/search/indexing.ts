@@ -66,14 +66,14 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
   /** Those that are in a pack now. */
   const closing = new Set<Run>();
 
-  async function placeOf(channel: string): Promise<Place> {
-    const known = places.get(channel) ?? (await resumed(channel));
+  async function placeOf(channel: string, position: Position): Promise<Place> {
+    const known = places.get(channel) ?? (await resumed(channel, position));
     places.delete(channel);
     places.set(channel, known);
     return known;
   }
 
-  async function resumed(channel: string): Promise<Place> {
+  async function resumed(channel: string, position: Position): Promise<Place> {
     const end = await packs.end(channel);
     const place: Place = { channel, runs: [], last: end };
     for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
@@ -84,18 +84,18 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
         place.runs.push(run);
         place.last = run.last;
         // A crash may have come before their pack.
-        await pack(place);
+        await pack(place, position);
       }
     }
     return place;
   }
 
   /** Once there are enough. */
-  async function pack({ channel, runs }: Place) {
+  async function pack({ channel, runs }: Place, position: Position) {
     const isMuch = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
     if (!isMuch || !runs.at(-1)!.isFull) return;
     await recall(runs);
-    packs.add(channel, runs.map(packedOf));
+    packs.add(channel, runs.map(packedOf), position);
     for (const run of runs.splice(0)) closing.add(run);
   }
 
@@ -129,7 +129,7 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
   };
 
   async function add(channel: string, doc: Doc, position: Position) {
-    const place = await placeOf(channel);
+    const place = await placeOf(channel, position);
     if (position <= place.last) return;
     let run = place.runs.at(-1);
     if (!run || run.isFull) {
@@ -144,7 +144,7 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
     run.at = position;
     place.last = position;
     dirty.set(run.id, run);
-    await pack(place);
+    await pack(place, position);
   }
 
   const change: Indexing['change'] = async (channel, { id, thread }, position, to) => {
@@ -158,9 +158,9 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
       // Written after the run, it may be what a crash has left undone.
-      if (isPacked) await packs.change(channel, packedOf(run));
+      if (isPacked) await packs.change(channel, packedOf(run), position);
     };
-    const { runs } = await placeOf(channel);
+    const { runs } = await placeOf(channel, position);
     await recall(runs);
     for (const run of runs) await changeIn(run, false);
     const known = new Set(runs.map((run) => run.id));

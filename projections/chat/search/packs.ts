@@ -19,16 +19,16 @@ interface Pack {
 interface Packed {
   readonly first: Position;
   readonly last: Position;
-  readonly at: Position;
   readonly docs: readonly Doc[];
 }
 
 export interface Packs {
   /** Up to where those that came to a place are packed; 0 where none is. */
   end(channel: string): Promise<Position>;
-  add(channel: string, runs: readonly Packed[]): void;
+  /** `position`: of the event that this comes of. A run may be ahead of it, others that are in the pack are not then. */
+  add(channel: string, runs: readonly Packed[], position: Position): void;
   /** Takes what docs of a packed run are now. */
-  change(channel: string, run: Packed): Promise<void>;
+  change(channel: string, run: Packed, position: Position): Promise<void>;
   /** What was taken, to be written when the runs are. */
   writes(): Promise<readonly RowWrite[]>;
 }
@@ -70,14 +70,12 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
         .toArray();
       return row?.last.toBigInt() ?? 0n;
     },
-    add(channel, runs) {
-      let at = 0n;
-      for (const run of runs) if (run.at > at) at = run.at;
+    add(channel, runs, at) {
       const lines = runs.flatMap(({ docs }, run) => docs.map((doc) => lineOf(doc, run)));
       const { first } = runs[0]!;
       dirty.set(idOf(channel, first), { channel, first, last: runs.at(-1)!.last, at, lines });
     },
-    async change(channel, { first, at, docs }) {
+    async change(channel, { first, docs }, at) {
       const pack = await holding(channel, first);
       const begin = pack?.lines.findIndex(({ posted }) => posted === first) ?? -1;
       if (!pack || begin < 0) return;
