@@ -173,13 +173,9 @@ describe('the index of what was said', function () {
 
   it('is the same after a crash between the writes of what belongs together', async () => {
     const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
-    const changes: Act[] = [
-      { act: 'edit', which: 5, words: [2] },
-      { act: 'delete', which: 40 },
-      { act: 'edit', which: 280, words: [3] },
-      // In the same run as the first.
-      { act: 'edit', which: 6, words: [3] },
-    ];
+    const edit = (which: number): Act => ({ act: 'edit', which, words: [2] });
+    // Twice in a run, and in between in another one of its pack.
+    const changes: Act[] = [edit(5), { act: 'delete', which: 40 }, edit(280), edit(6)];
     const all = await index.recorded(told([...acts, ...changes]).events);
     const rebuilt = await index.scan(await delivered(all, []));
     for (const [until, then, isPackLost, areRunsOpen] of [
