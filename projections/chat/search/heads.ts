@@ -81,7 +81,9 @@ export function createHeads(db: Db, position: () => Position): Heads {
         if (isTurnOver()) await nextTurn();
         take(now, headOf(build, row, isPack), news, gone);
       }
-    if (news.length > 0) now.sorted = await merged(now.sorted, news, gone);
+    // A row that changes while rows are read may be met twice: as it was, and as it is.
+    const newest = news.filter((head) => !gone.has(head));
+    if (newest.length > 0) now.sorted = await merged(now.sorted, newest, gone);
     // Not before: whoever comes while these are brought in is to wait for them.
     now.until = until;
     known = now;

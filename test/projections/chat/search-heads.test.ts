@@ -5,27 +5,34 @@ import type { Db } from 'mongodb';
 import { createHeads } from '../../../projections/chat/search/heads.js';
 import { longOf } from '../../../projections/projection.js';
 
+const rowOf = (n: number, at = n) => ({
+  _id: `one ${n}`,
+  _at: longOf(BigInt(at)),
+  channel: 'one',
+  first: longOf(BigInt(n)),
+  last: longOf(BigInt(at)),
+  authors: [],
+});
+
+/** A store in which only runs are, as they are told when they are asked for. */
+function storeOf(runsSince: (from: bigint) => readonly object[]): Db {
+  const collection = (name: string) => ({
+    find: ({ _at }: { _at: { $gt: { toBigInt(): bigint } } }) => {
+      const toArray = async () => (name.endsWith('.runs') ? runsSince(_at.$gt.toBigInt()) : []);
+      return { project: () => ({ toArray }) };
+    },
+  });
+  return { collection } as unknown as Db;
+}
+
 describe('the heads of runs and packs', () => {
   it('are all told to who asks while the newest are brought in', async () => {
-    const rowOf = (n: number) => ({
-      _id: `one ${n}`,
-      _at: longOf(BigInt(n)),
-      channel: 'one',
-      first: longOf(BigInt(n)),
-      last: longOf(BigInt(n)),
-      authors: [],
-    });
     let end = 0n;
-    const since = (from: bigint) =>
-      Array.from({ length: Number(end - from) }, (_, n) => rowOf(Number(from) + n + 1));
-    const collection = (name: string) => ({
-      find: ({ _at }: { _at: { $gt: { toBigInt(): bigint } } }) => {
-        const from = _at.$gt.toBigInt();
-        const toArray = async () => (name.endsWith('.runs') ? since(from < 0n ? 0n : from) : []);
-        return { project: () => ({ toArray }) };
-      },
-    });
-    const heads = createHeads({ collection } as unknown as Db, () => end);
+    const since = (after: bigint) => {
+      const from = after < 0n ? 0n : after;
+      return Array.from({ length: Number(end - from) }, (_, n) => rowOf(Number(from) + n + 1));
+    };
+    const heads = createHeads(storeOf(since), () => end);
     const asked: Promise<{ readonly of: bigint; readonly told: number }>[] = [];
     for (end = 1n; end < 5n; end++) {
       let isTold = false;
@@ -41,5 +48,16 @@ describe('the heads of runs and packs', () => {
       await first;
     }
     for (const { of, told } of await Promise.all(asked)) expect(told).to.be.at.least(Number(of));
+  });
+
+  it('are told once of a row that changed while it was looked for, as it is by then', async () => {
+    const heads = createHeads(
+      storeOf(() => [rowOf(1), rowOf(2), rowOf(1, 3)]),
+      () => 3n,
+    );
+    expect((await heads.all('build')).map(({ id, at }) => [id, at])).to.deep.equal([
+      ['one 1', 3n],
+      ['one 2', 2n],
+    ]);
   });
 });
