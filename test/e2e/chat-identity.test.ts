@@ -22,7 +22,8 @@ describe('the people of the chat, for an operator', function () {
   after(() => {
     for (const each of directories) each.remove();
   });
-  const erase = (dataDir: string, whom: string) => run(['erase', 'user', whom, '--data-dir', dataDir]);
+  /** An id may begin as an option does. */
+  const erase = (dataDir: string, whom: string) => run(['erase', 'user', '--data-dir', dataDir, '--', whom]);
 
   it('are erased beside a running server, and without one', async () => {
     const dataDir = fresh();
