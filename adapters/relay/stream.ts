@@ -8,7 +8,8 @@ export interface Connection<Item> {
   readonly sink: Sink;
   /**
    * What of an item is for this stream; `missed` when it could not be given at once: it was told before the stream began,
-   * or waited for the client to read what came before it. What comes at once is sent whole; what comes later is large, is sent in pieces, and asked for again for the next.
+   * or waited for the client to read what came before it. What comes at once is sent whole; what comes later is large, is
+   * sent in pieces, and asked for again for the next.
    */
   pick(item: Item, missed: boolean): readonly Frame[] | Promise<readonly Frame[]>;
 }

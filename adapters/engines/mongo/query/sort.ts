@@ -64,10 +64,7 @@ export class SortRoom {
   take(bytes: number): void {
     this.#used += bytes;
     if (bytes > 0 && this.#used > ROOM)
-      throw new CommandError(
-        146,
-        'the sorts of all clients together exceeded memory limit of 268435456 bytes',
-      );
+      throw new CommandError(146, `the sorts of all clients together exceeded memory limit of ${ROOM} bytes`);
   }
 }
 
