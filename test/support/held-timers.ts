@@ -33,3 +33,26 @@ export function holdTimers(time: Pick<HeldTime, 'after'>): () => void {
   });
   return () => void Object.assign(globalThis, { setTimeout, clearTimeout });
 }
+
+/** From now on `setInterval` and `clearInterval` go by `time`; returns what puts the real ones back. */
+export function holdIntervals(time: Pick<HeldTime, 'after'>): () => void {
+  const { setInterval, clearInterval } = globalThis;
+  const begin = (work: () => void, ms: number) => {
+    let callOff = () => {};
+    const schedule = () => {
+      callOff = time.after(ms, () => {
+        schedule();
+        work();
+      });
+    };
+    schedule();
+    const interval = { unref: () => interval, callOff: () => callOff() };
+    return interval;
+  };
+  Object.assign(globalThis, {
+    setInterval: begin,
+    clearInterval: (interval: NodeJS.Timeout | ReturnType<typeof begin>) =>
+      'callOff' in interval ? interval.callOff() : clearInterval(interval),
+  });
+  return () => void Object.assign(globalThis, { setInterval, clearInterval });
+}
