@@ -193,13 +193,28 @@ describe('the event stream of the chat', () => {
       expect(missed(CYD, from)).to.deep.equal(['UPDATE_USER', 'UPDATE_USER', 'DELETE_CHANNEL']);
     });
 
-    it('gives of a channel that is deleted only that it is, and of the others everything', () => {
+    it('gives of a channel that is deleted only that it is, holds nothing else of it, and loses nothing of the others', () => {
       run(createChannel('Gone', { channelId: 'gone' }), createChannel('General', { channelId: CHANNEL }));
-      const from = position;
-      publish(...specOf(message).run([postMessage('gone', { channelId: 'gone', messageId: 'g' })]).events);
-      publish(...talk);
+      const from = publish(added('dan'));
+      const short = relay.kept();
+      const gone = { channelId: 'gone', messageId: 'g' };
+      publish(...specOf(message).run([postMessage('x'.repeat(5000), gone)]).events, added('eve'), ...talk);
+      const long = relay.kept();
       run(createWebhook('Robot', { channelId: 'gone' }), deleteChannel(asAdmin(ROOT), 'gone'));
-      expect(missed(BOB, from)).to.deep.equal([...TALK_TYPES, 'DELETE_CHANNEL']);
+      expect(missed(BOB, from)).to.deep.equal(['NEW_USER', ...TALK_TYPES, 'DELETE_CHANNEL']);
+      expect(missed(BOB, from - 1n)).to.deep.equal(['NEW_USER', 'NEW_USER', ...TALK_TYPES, 'DELETE_CHANNEL']);
+      expect(long - relay.kept()).to.be.greaterThan(5000);
+      expect(relay.kept()).to.be.greaterThan(short);
+    });
+
+    it('gives who is taken out the name that the channel had for them, not the one that it gets', () => {
+      secret(BOB);
+      const from = position;
+      run(updateChannel({ members: [ADA], name: 'Of others' }));
+      const { sent } = listen(BOB, from);
+      expect(sent.map((each) => each.message)).to.deep.equal([
+        { type: 'DELETE_CHANNEL', payload: { id: CHANNEL, name: 'Secret' } },
+      ]);
     });
 
     it('gives of a public channel that became private only that it went', () => {
@@ -212,6 +227,22 @@ describe('the event stream of the chat', () => {
       run(updateChannel({ isPrivate: false, by: asUser(ADA) }));
       expect(missed(BOB, from)).to.deep.equal([...TALK_TYPES, 'DELETE_CHANNEL', 'NEW_CHANNEL']);
     });
+  });
+
+  it('tells who becomes an admin, or is none any more, of the channels that only admins see with them', () => {
+    secret();
+    run(createChannel('General', { channelId: 'general too' }));
+    run(createChannel('Ours', { channelId: 'ours', isPrivate: true, members: [CYD] }));
+    const [cyd, bob] = [listen(CYD), listen(BOB)];
+    publish(roleChanged(CYD, true, ROOT), roleChanged(CYD, false, ROOT));
+    const seen = cyd.sent.map(({ message: { type, payload } }) => [type, (payload as { id: string }).id]);
+    expect(seen).to.deep.equal([
+      ['UPDATE_USER', CYD],
+      ['NEW_CHANNEL', CHANNEL],
+      ['UPDATE_USER', CYD],
+      ['DELETE_CHANNEL', CHANNEL],
+    ]);
+    expect(types(bob)).to.deep.equal(['UPDATE_USER', 'UPDATE_USER']);
   });
 
   it('has the cursor on the last of the frames of one event only', () => {
