@@ -117,6 +117,31 @@ describe('a client that comes back', () => {
     relay.close();
   });
 
+  it('goes on without RESET at the end of the log, which this node has not come to', async () => {
+    let ends = 3n;
+    let known = () => {};
+    const asked = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    const relay = createRelay({ audience: wardAudience, head: () => asked.then(() => ends) });
+    relay.publish(at(1, entered('ann')));
+    const [client, later] = [record(), record()];
+    relay.connect({ ...connectAs('ann'), after: 3n }, client);
+    // The node has come further than the answer says, which was given before.
+    relay.connect({ ...connectAs('ann'), after: 4n }, later);
+    for (let position = 2; position <= 5; position++) relay.publish(at(position, said('here')));
+    known();
+    await new Promise(setImmediate);
+    ends = 9n;
+    expect(client.sent.map(({ position }) => position)).to.deep.equal([4n, 5n]);
+    expect(later.sent.map(({ position }) => position)).to.deep.equal([5n]);
+    const last = record();
+    relay.connect({ ...connectAs('ann'), after: 9n }, last);
+    await new Promise(setImmediate);
+    expect(types(last)).to.deep.equal([]);
+    relay.close();
+  });
+
   it('lets a client ask again when nobody knows where the log ends', async () => {
     const relay = createRelay({ audience: wardAudience, head: () => Promise.reject(new Error('away')) });
     const client = record();

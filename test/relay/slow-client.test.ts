@@ -36,6 +36,7 @@ describe('a client of the relay that reads slowly', () => {
   });
   afterEach(() => {
     relay.close();
+    expect(time.isDue(BEAT_MS), 'a heartbeat of nobody').to.equal(false);
     release();
   });
 
@@ -84,6 +85,17 @@ describe('a client of the relay that reads slowly', () => {
       ann.read();
     }
     expect(types(ann)).to.deep.equal(Array.from({ length: 40 }, () => ['Said', 'Said', 'Typing']).flat());
+  });
+
+  it('is cut for signals only where more than 2 MiB of all that it was sent are unread', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    const signal = (size: number) => relay.tell(['person:ann'], frame({ type: 'x'.repeat(size) }));
+    for (let count = 0; count < 19; count++) signal(100 * KiB);
+    expect(ann.ended).to.equal(undefined);
+    signal(200 * KiB);
+    expect(ann.ended).to.equal('cut');
   });
 
   it('is told outside the log in order, behind the events that happened before', () => {

@@ -46,6 +46,48 @@ describe('a stream of the relay by the clock', () => {
     }
   });
 
+  it('is not waited for once its client has gone: a session may last for weeks', () => {
+    const time = heldTime();
+    const release = holdTimers(time);
+    const relay = createRelay({ audience: wardAudience, head, clock: time });
+    try {
+      const client = record();
+      relay.connect({ ...connectAs('ann'), until: { at: time.now() + 1000 } }, client);
+      time.pass(1);
+      expect(time.isDue(1000)).to.equal(true);
+      client.leave();
+      expect(time.isDue(1000)).to.equal(false);
+    } finally {
+      release();
+      relay.close();
+    }
+  });
+
+  it('ends in weeks where its session does, and not at once', () => {
+    const time = heldTime();
+    let longest = 0;
+    const release = holdTimers({
+      after(ms, work) {
+        longest = Math.max(longest, ms);
+        return time.after(ms, work);
+      },
+    });
+    const relay = createRelay({ audience: wardAudience, head, clock: time });
+    try {
+      const client = record();
+      const weeks = 90 * 24 * 3_600_000;
+      relay.connect({ ...connectAs('ann'), until: { at: time.now() + weeks } }, client);
+      time.pass(weeks - 1);
+      expect(client.ended).to.equal(undefined);
+      time.pass(1);
+      expect(client.ended).to.equal('over');
+      expect(longest, 'a longer timer of node runs at once').to.be.below(2 ** 31);
+    } finally {
+      release();
+      relay.close();
+    }
+  });
+
   it('ends at once where its authority has already ended', async () => {
     const { relay } = relayWith([]);
     const client = record();
