@@ -108,6 +108,19 @@ describe('a client of the relay that reads slowly', () => {
     expect(types(ann)).to.deep.equal(['Said', 'Said', 'one', 'two', 'three']);
   });
 
+  it('is not told what is not true any more when its turn has come', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    let isOver = false;
+    relay.tell(['person:ann'], { json: '{"type":"Stale"}', isOver: () => isOver });
+    relay.tell(['person:ann'], { json: '{"type":"Fresh"}', isOver: () => false });
+    isOver = true;
+    ann.read();
+    ann.read();
+    expect(types(ann)).to.deep.equal(['Said', 'Said', 'Fresh']);
+  });
+
   it('is passed nothing on ahead of events that wait, though the network has taken some already', async () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
