@@ -24,4 +24,30 @@ describe('a ring', () => {
     expect(ring.since(0n)).to.have.length(MOST / BYTES);
     expect(ring.bytes).to.equal(MOST);
   });
+
+  const of = (...positions: readonly number[]) =>
+    positions.map((position) => ({ position: BigInt(position), bytes: 10 * position }));
+  const positions = (items: readonly { readonly position: bigint }[]) =>
+    items.map(({ position }) => Number(position));
+
+  it('has all after its horizon, and nothing else, whatever is taken out of it in between', () => {
+    const ring = createRing<{ position: bigint; bytes: number }>({ items: 3, bytes: MOST, from: 0n });
+    for (const item of of(1, 2, 3, 4, 5)) ring.push(item);
+    expect(ring.horizon).to.equal(2n);
+    ring.revise((item) => (item.position === 4n ? undefined : item));
+    expect([positions(ring.since(2n)), ring.horizon, ring.bytes]).to.deep.equal([[3, 5], 2n, 80]);
+    for (const item of of(7, 8)) ring.push(item);
+    expect([positions(ring.since(0n)), ring.horizon, ring.bytes]).to.deep.equal([[5, 7, 8], 3n, 200]);
+    expect([ring.after(5n), ring.after(6n), ring.after(8n)].map((item) => item?.position)).to.deep.equal([
+      7n,
+      7n,
+      undefined,
+    ]);
+    ring.revise((item) => ({ ...item, bytes: 1 }));
+    expect(ring.bytes).to.equal(3);
+    ring.clear(9n);
+    expect([positions(ring.since(0n)), ring.horizon, ring.bytes]).to.deep.equal([[], 9n, 0]);
+    ring.push(of(10)[0]!);
+    expect([positions(ring.since(9n)), ring.horizon]).to.deep.equal([[10], 9n]);
+  });
 });

@@ -46,6 +46,11 @@ describe('server-sent events over HTTP', () => {
           },
         }),
       }),
+      echo({
+        method: 'GET',
+        path: '/quiet',
+        handle: () => ({ stream: (sink) => relay.connect({ keys: ['person:ann'] }, sink) }),
+      }),
     ]);
   });
   afterEach(async () => {
@@ -86,6 +91,18 @@ describe('server-sent events over HTTP', () => {
     const enough = (text: string) => text.includes('RESET');
     const { events } = await readStream(`${toys.url}/events`, enough, { 'Last-Event-ID': 'nonsense' });
     expect(events.map(({ data }) => JSON.parse(data).type)).to.deep.equal(['CONNECTED', 'RESET']);
+  });
+
+  it('have the cursor where nothing is told, in a comment that is no event', async () => {
+    const { text, events } = await readStream(`${toys.url}/quiet`, (sofar) => sofar.endsWith('\n\n'));
+    expect([text, events]).to.deep.equal([':\nid: 1\n\n', []]);
+  });
+
+  it('end without it where their authority has ended: nobody is to come back', async () => {
+    connected = () => relay.end('person:ann', { type: 'OVER' });
+    const { text } = await readStream(`${toys.url}/events`, () => false);
+    expect(text).to.match(/data: {"type":"OVER"}\n\n$/);
+    expect(text).not.to.include('retry');
   });
 
   it('end with word to come back when the service stops', async () => {
