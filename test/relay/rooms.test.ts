@@ -66,6 +66,7 @@ describe('the audience of a room', () => {
         { to: [roomId], message: { type, payload: { roomId } }, ends: true },
       ]);
       expect(told(created, joined('ada'), end, posted('late'))).to.deep.equal([]);
+      expect(told(created, joined('ada'), end, joined('late'))).to.deep.equal([]);
       expect(told(created, joined('ada'), end, erased)).to.deep.equal([]);
     }
   });
@@ -86,5 +87,15 @@ describe('the audience of a room', () => {
     const ended = after(recorded(created), recorded(burned));
     expect(ended.get(roomId)).to.deep.equal({ type: 'ROOM_BURNED', payload: { roomId } });
     expect(hear(rooms, ended, recorded(erased)).state.size).to.equal(0);
+  });
+
+  it('keeps the end of every other room while one is erased, and what was kept stays as it was', () => {
+    const elsewhere = recorded(burned);
+    const other = { ...elsewhere, data: { ...elsewhere.data, roomId: 'other' } } as typeof elsewhere;
+    const both = after(recorded(created), recorded(expired), other);
+    expect([...both.keys()]).to.deep.equal([roomId, 'other']);
+    expect([...hear(rooms, both, recorded(erased)).state.keys()]).to.deep.equal(['other']);
+    expect([...both.keys()]).to.deep.equal([roomId, 'other']);
+    expect(rooms.initialState.size).to.equal(0);
   });
 });

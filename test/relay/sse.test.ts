@@ -1,7 +1,11 @@
 /** Server-sent events over HTTP, as a client reads them. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { createRelay, type Relay } from '../../adapters/relay/relay.js';
+import { openSse } from '../../adapters/relay/sse.js';
 import { echo, serveToys, type Toys } from '../http/toy.js';
 import { at, type WardEvent, type Wards, wardAudience } from './ward.js';
 
@@ -111,8 +115,47 @@ describe('server-sent events over HTTP', () => {
     expect(text).to.match(/retry: \d+\n\n$/);
   });
 
+  describe('to a client of its own', () => {
+    let server: Server;
+    let client: Socket;
+    let response: ServerResponse;
+
+    beforeEach(async () => {
+      server = createServer();
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      client.on('error', () => {}).pause();
+      client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      [, response] = await once(server, 'request');
+    });
+    afterEach(() => {
+      client.destroy();
+      server.close();
+    });
+
+    it('are over where it has gone before they begin', async () => {
+      client.destroy();
+      await once(response, 'close');
+      let over = false;
+      openSse(response).onClose(() => {
+        over = true;
+      });
+      expect(over).to.equal(true);
+    });
+
+    it('are cut at once, though much of them is unread', async () => {
+      const sink = openSse(response);
+      for (let count = 0; count < 200; count++) sink.send({ json: JSON.stringify('x'.repeat(100_000)) });
+      expect(sink.buffered()).to.be.greaterThan(1_000_000);
+      const closed = once(response, 'close');
+      sink.cut();
+      await closed;
+      expect(response.destroyed).to.equal(true);
+    });
+  });
+
   it('do not pile up for a client that does not read', async () => {
-    const { connect } = await import('node:net');
     const socket = connect(toys.port, '127.0.0.1');
     const streaming = new Promise<void>((resolve) => {
       connected = resolve;
