@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { socketSink } from '../../adapters/socket/sink.js';
+import { eventually } from '../support/condition.js';
 
 /** Counts how often it is written to, and with how many bytes in all. */
 function recording() {
@@ -84,6 +85,31 @@ describe('what is sent over a WebSocket', () => {
       other.socket.terminate();
     }
     socket.terminate();
+  });
+
+  it('ends with the code of what is over, 1000 unless given, and with 1012 where its client is to come back', () => {
+    for (const [how, code, expected] of [
+      ['over', undefined, 1000],
+      ['over', 4003, 4003],
+      ['resume', undefined, 1012],
+      ['resume', 4003, 1012],
+    ] as const) {
+      const { written, sink, socket } = recording();
+      sink.end(how, code);
+      const frame = Buffer.concat(written);
+      expect([frame[0], frame.readUInt16BE(2)]).to.deep.equal([0x88, expected]);
+      socket.terminate();
+    }
+  });
+
+  it('hears that the connection is over, also where it was before', async () => {
+    const { sink, socket } = recording();
+    let closes = 0;
+    sink.onClose(() => void closes++);
+    socket.terminate();
+    await eventually(() => closes === 1);
+    sink.onClose(() => void closes++);
+    expect(closes).to.equal(2);
   });
 
   it("is nobody's once the connection is being closed", async () => {

@@ -1,5 +1,4 @@
 /** Much that is said at once over many WebSockets keeps nobody else waiting for all of it. */
-import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
@@ -8,20 +7,7 @@ import type { Message, Misunderstanding } from '../../adapters/socket/vocabulary
 import { createBudget } from '../../application/budget.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';
-
-/** As much of a WebSocket as is heard of it. */
-class Line extends EventEmitter {
-  readonly OPEN = 1;
-  readyState = 1;
-  bufferedAmount = 0;
-  isPaused = false;
-  pause() {
-    this.isPaused = true;
-  }
-  resume() {
-    this.isPaused = false;
-  }
-}
+import { Line } from './line.js';
 
 describe('much that is said over many WebSockets at once', () => {
   function converse(count: number) {
