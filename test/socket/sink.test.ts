@@ -32,7 +32,7 @@ function recording() {
     socket = opened;
   });
   writes.length = written.length = 0;
-  return { writes, written, sink: socketSink(socket, network), socket };
+  return { writes, written, sink: socketSink(socket, network), socket, network };
 }
 
 /** What a client reads of it, by RFC 6455, section 5.2: each a text in one frame. */
@@ -100,6 +100,15 @@ describe('what is sent over a WebSocket', () => {
       expect([frame[0], frame.readUInt16BE(2)]).to.deep.equal([0x88, expected]);
       socket.terminate();
     }
+  });
+
+  it('hears each time that the network has taken everything', () => {
+    const { sink, socket, network } = recording();
+    let drains = 0;
+    sink.onDrain(() => void drains++);
+    for (let count = 0; count < 3; count++) network.emit('drain');
+    expect(drains).to.equal(3);
+    socket.terminate();
   });
 
   it('hears that the connection is over, also where it was before', async () => {
