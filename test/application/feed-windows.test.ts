@@ -54,6 +54,7 @@ async function feedOf(options: {
   readonly begun: bigint;
   readonly windows: ReadonlyMap<string, WindowStart>;
   readonly until: (told: readonly bigint[]) => boolean;
+  readonly saved?: { save(): Promise<void> };
 }) {
   const stop = new AbortController();
   const told = new Map<string, bigint[]>(SERVICES.map((service) => [service, []]));
@@ -62,7 +63,7 @@ async function feedOf(options: {
     ...memoryKernel(memoryWorld(), catalogs),
     ...options,
     catalogs,
-    saved: { save: async () => {} },
+    saved: options.saved ?? { save: async () => {} },
     publish(service, { position }) {
       told.get(service)?.push(position);
       all.push(position);
@@ -142,5 +143,37 @@ describe('the beginning of the live feed', () => {
     const windows = new Map(SERVICES.map((service) => [service, { horizon: 1n, from: 1n }]));
     await feedOf({ follow, begun: 1n, windows, until: () => true });
     expect(selections.map(({ from }) => from)).to.deep.equal([1n]);
+  });
+
+  it('goes on where a store says that it has come to its head, but not to which position', async () => {
+    const follow: Follow = async function* ({ from, signal, ...selection }) {
+      const prefixes = 'prefixes' in selection ? selection.prefixes : [];
+      const events = [of('toys', 1n), of('games', 2n), of('toys', 3n)].filter(
+        ({ stream, position }) =>
+          prefixes.some((prefix) => stream.startsWith(prefix)) && (from === 'start' || position > from),
+      );
+      yield { events, caughtUp: true };
+      while (!signal.aborted) await nextTurn();
+    };
+    const windows = new Map(SERVICES.map((service) => [service, { horizon: 0n, from: 0n }]));
+    const { told, last } = await feedOf({ follow, begun: 4n, windows, until: () => true });
+    expect([told.get('toys'), told.get('games')]).to.deep.equal([[1n, 3n], [2n]]);
+    expect(last).to.deep.equal(
+      new Map([
+        ['toys', 3n],
+        ['games', 2n],
+      ]),
+    );
+  });
+
+  it('leaves its windows for the next start once that is possible, though nothing more comes', async () => {
+    let saves = 0;
+    const save = async () => {
+      if (++saves === 1) throw new Error('away');
+    };
+    const { follow } = logOf([of('toys', 1n)]);
+    const windows = new Map(SERVICES.map((service) => [service, { horizon: 0n, from: 0n }]));
+    await feedOf({ follow, begun: 1n, windows, saved: { save }, until: () => saves === 2 });
+    expect(saves).to.equal(2);
   });
 });

@@ -76,6 +76,12 @@ describe('the window of a service', () => {
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
   });
 
+  it('does not count an event that comes again', () => {
+    const window = createWindow({ horizon: 10n, from: 10n });
+    for (const position of [20n, 30n, 20n, 30n]) window.pass(event(position, 0, 5));
+    expect([window.last, window.horizon]).to.deep.equal([30n, 10n]);
+  });
+
   it('ends where the log ends, which may be a backup’s, and begins with the read models where none was left', async () => {
     const left = (start?: WindowStart) => ({ read: async () => start });
     expect(await readWindow(left(), 'toys', 100n, 30n)).to.deep.equal({ horizon: 30n, from: 30n });
