@@ -7,6 +7,7 @@ import { type ChatState, connected, isEntitled, keysOf } from '../../relay/chat.
 import type { Relay } from '../../relay/relay.js';
 import type { Sink } from '../../relay/sink.js';
 import { type Route, route } from '../kernel/route.js';
+import { frame } from './event-schemas.js';
 
 export interface EventsDeps {
   readonly admission: ChatAdmission;
@@ -48,7 +49,7 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
         lastEventId: { type: 'string' },
       },
     },
-    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream', schema: frame } },
     admit: ({ bearer, query: { token }, ifPosition }) =>
       admission.admit(bearer ?? (typeof token === 'string' ? token : undefined), ifPosition),
     handle: ({ cursor }, caller) => ({

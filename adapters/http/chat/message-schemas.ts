@@ -7,7 +7,7 @@ const id = { type: 'string', maxLength: 64 } as const;
 /** Of the largest message, however its JSON is written. */
 export const MESSAGE_LIMIT = 256 * 1024;
 
-const list = <const Items extends object>(items: Items) => ({ type: 'array', items }) as const;
+export const list = <const Items extends object>(items: Items) => ({ type: 'array', items }) as const;
 const orNull = <const Type extends string>(type: Type) => ({ type: [type, 'null'] }) as const;
 
 const members = { type: 'array', items: id, maxItems: 10_000, description: 'Ids of users' } as const;
@@ -82,37 +82,34 @@ const said = {
   images: list(text),
   mentions: { ...list(text), description: 'Ids of users, `@channel` and `@here`' },
 } as const;
-const threadMeta = object({
+export const threadMeta = object({
   replyCount: { type: 'integer' },
   lastReplyAt: time,
   lastReplyBy: object({ id: text, userName: text }),
   participants: { ...list(text), description: 'Of many the first hundred who came' },
 });
-const reactions = {
+export const reactions = {
   type: 'object',
   additionalProperties: list(text),
   description: 'Ids of users by reaction',
 } as const;
 
-const message = object(
-  {
-    id: text,
-    channelId: text,
-    author,
-    ...said,
-    quotedMessageId: orNull('string'),
-    pinnedAt: orNull('integer'),
-    createdAt: time,
-    updatedAt: orNull('integer'),
-    reactions,
-  },
-  { threadMeta },
-);
+export const messageFields = {
+  id: text,
+  channelId: text,
+  author,
+  ...said,
+  quotedMessageId: orNull('string'),
+  pinnedAt: orNull('integer'),
+  createdAt: time,
+  updatedAt: orNull('integer'),
+} as const;
+const message = object({ ...messageFields, reactions }, { threadMeta });
 export const oneMessage = object({ message });
 export const messages = object({ messages: list(message) });
 export const reacted = object({ message: object({ id: text, channelId: text, reactions }) });
 
-const reply = object({
+export const replyFields = {
   id: text,
   threadId: text,
   channelId: text,
@@ -121,7 +118,8 @@ const reply = object({
   quotedMessageId: orNull('string'),
   createdAt: time,
   updatedAt: orNull('integer'),
-});
+} as const;
+export const reply = object(replyFields);
 export const replied = object({ reply, threadMeta });
 export const oneReply = object({ message: reply });
 export const replies = object({ replies: list(reply) });
@@ -131,7 +129,7 @@ export const history = object({
   history: list(object({ author, ...said, quotedMessageId: orNull('string'), createdAt: time })),
 });
 
-const conversation = object({
+export const conversation = object({
   id: text,
   participants: list(text),
   createdAt: time,

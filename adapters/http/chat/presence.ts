@@ -13,7 +13,7 @@ export interface PresenceDeps {
 }
 
 const status = { enum: STATUSES } as const;
-const entry = object({ userId: text, status, lastSeen: time });
+export const presenceEntry = object({ userId: text, status, lastSeen: time });
 const tags = ['presence'];
 
 export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Route[] => [
@@ -25,7 +25,10 @@ export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Rout
     tags,
     security: 'access',
     answers: {
-      200: { description: 'An entry a user', schema: object({ presence: { type: 'array', items: entry } }) },
+      200: {
+        description: 'An entry a user',
+        schema: object({ presence: { type: 'array', items: presenceEntry } }),
+      },
     },
     admit: doors.user,
     async handle({ ifPosition }) {
@@ -42,7 +45,7 @@ export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Rout
     tags,
     security: 'access',
     body: object({ status }),
-    answers: { 200: { description: 'Set', schema: object({ presence: entry }) } },
+    answers: { 200: { description: 'Set', schema: object({ presence: presenceEntry }) } },
     admit: doors.user,
     handle: async (request, caller) =>
       answer(await presence.set(caller.userId, request.body.status, by(caller, request))),

@@ -10,7 +10,7 @@ export interface ServerDeps {
   readonly server: Server;
 }
 
-const settings = object({ name: text });
+export const settings = object({ name: text });
 const settingsBody = object({
   name: { type: 'string', maxLength: 1024, description: '1 to 80 characters' },
 });

@@ -13,7 +13,7 @@ export interface WebhookDeps {
 }
 
 const shown = { id: text, name: text, channelId: text, createdAt: time, createdBy: text } as const;
-const webhook = object(shown);
+export const webhook = object(shown);
 const token = { type: 'string', description: '64 hex characters; told here and nowhere else' } as const;
 const createBody = object({
   name: {

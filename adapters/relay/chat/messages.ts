@@ -64,9 +64,10 @@ function replied(
   const written = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
   const reply = replyView(state.roster, { ...written, said: data.secret });
   const threadMeta = threadView(state.roster, data.thread);
-  const { mentions } = reply;
-  const payload = { id, threadId, parentMessageId: threadId, channelId, reply, threadMeta, mentions };
-  return told(state, channelId, type === 'ReplyPosted' ? 'NEW_THREAD_REPLY' : 'UPDATE_THREAD_REPLY', payload);
+  const whole = { ...reply, parentMessageId: threadId, threadMeta };
+  return type === 'ReplyPosted'
+    ? told(state, channelId, 'NEW_THREAD_REPLY', { ...whole, reply })
+    : told(state, channelId, 'UPDATE_THREAD_REPLY', whole);
 }
 
 export const messagesOn: On = {

@@ -122,7 +122,7 @@ describe('the law of the event stream of the chat', function () {
         return meta();
       }
       case 'UPDATE_THREAD_REPLY': {
-        const { parentMessageId: parent, reply } = payload;
+        const { parentMessageId: parent, threadMeta: _, ...reply } = payload;
         const all = (known.replies.get(parent) ?? []).map((each) => (each.id === reply.id ? reply : each));
         known.replies.set(parent, all);
         return meta();

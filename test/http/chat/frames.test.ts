@@ -1,0 +1,122 @@
+/** Every type of frame of the chat's event stream, produced by real commands, against its schema in `/openapi.json`. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { ask, Listening, type Told } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { eventually } from '../../support/condition.js';
+
+/** The "Events" table of the specification. */
+const FIELDS: { readonly [type: string]: readonly string[] } = {
+  CONNECTED: ['message', 'timestamp', 'userId', 'connectionId'],
+  NEW_MESSAGE: ['id', 'channelId', 'author', 'content', 'createdAt'],
+  UPDATE_MESSAGE: ['id', 'content', 'updatedAt'],
+  DELETE_MESSAGE: ['id', 'channelId'],
+  NEW_CHANNEL: ['id', 'name', 'createdAt'],
+  UPDATE_CHANNEL: ['id', 'name'],
+  DELETE_CHANNEL: ['id', 'name'],
+  NEW_REACTION: ['messageId', 'userId', 'reaction'],
+  DELETE_REACTION: ['messageId', 'userId', 'reaction'],
+  NEW_USER: ['id', 'userName', 'email'],
+  REMOVE_USER: ['id', 'email'],
+  USER_EXIT: ['id', 'userName'],
+  UPDATE_USER: ['id', 'userName'],
+  NEW_CONVERSATION: ['id', 'participants', 'createdAt'],
+  NEW_DM_MESSAGE: ['id', 'channelId', 'author', 'content', 'participants'],
+  UPDATE_DM_MESSAGE: ['id', 'content', 'participants'],
+  DELETE_DM_MESSAGE: ['id', 'conversationId', 'participants'],
+  NEW_THREAD_REPLY: ['parentMessageId', 'channelId', 'reply', 'threadMeta'],
+  UPDATE_THREAD_REPLY: ['id', 'content', 'author', 'updatedAt', 'parentMessageId', 'threadMeta'],
+  DELETE_THREAD_REPLY: ['id', 'threadId', 'channelId', 'threadMeta'],
+  NEW_WEBHOOK: ['id', 'name', 'channelId'],
+  DELETE_WEBHOOK: ['id', 'channelId'],
+  UPDATE_SERVER_SETTINGS: ['name'],
+  PRESENCE_UPDATE: ['userId', 'status', 'lastSeen'],
+};
+
+interface FrameSchema {
+  readonly title: string;
+  readonly properties: {
+    readonly payload?: { readonly required: readonly string[]; readonly properties: object };
+  };
+}
+
+describe('the schemas of the frames of the chat', function () {
+  this.timeout(60_000);
+  let world: ChatWorld;
+  let schemas: readonly FrameSchema[];
+  before(async () => {
+    world = await startChat();
+    const { body } = await ask(world.base, 'GET', '/openapi.json');
+    schemas = body.paths['/events'].get.responses['200'].content['text/event-stream'].schema.oneOf;
+  });
+  after(() => world?.stop());
+
+  it('are one for each type, and require what the specification names', () => {
+    expect(schemas.map(({ title }) => title)).to.have.members([...Object.keys(FIELDS), 'RESET']);
+    for (const { title, properties } of schemas.filter(({ title }) => title !== 'RESET'))
+      expect(properties.payload?.required, title).to.include.members([...FIELDS[title]!]);
+  });
+
+  it('are met by every frame, which has no member that they do not name', async () => {
+    const { base, ada, bob, admin } = world;
+    const stream = await Listening.to(base, { token: ada.token });
+    const reset = await Listening.to(base, { token: ada.token, headers: { 'last-event-id': 'unknown' } });
+    await doEverything();
+    const seen = () => new Set(stream.told.map(({ type }) => type));
+    await eventually(() => Object.keys(FIELDS).every((type) => seen().has(type)));
+    await eventually(() => reset.told.some(({ type }) => type === 'RESET'));
+    for (const each of [...stream.told, ...reset.told]) holds(each);
+    for (const each of [stream, reset]) each.close();
+
+    async function doEverything() {
+      const as = (method: string, path: string, body?: object) => world.done(ada, method, path, body);
+      const asAdmin = (method: string, path: string, body?: object) => world.done(admin, method, path, body);
+      const { id } = (await as('POST', '/channels', { name: 'frames', topic: 'all' })).channel;
+      await as('PUT', `/channels/${id}`, { topic: 'all of them' });
+      const { message } = await as('POST', `/channels/${id}/messages`, { content: 'hello @bob' });
+      await as('PUT', `/messages/${message.id}`, { content: 'hi', quotedMessageId: null });
+      await as('POST', `/messages/${message.id}/pin`, {});
+      for (const method of ['POST', 'DELETE'])
+        await as(method, `/messages/${message.id}/reactions`, { reaction: '👍' });
+      const thread = `/messages/${message.id}/thread`;
+      const replies = [
+        (await as('POST', thread, { content: 'one' })).reply,
+        (await as('POST', thread, { content: 'two' })).reply,
+      ];
+      await as('PUT', `${thread}/${replies[0].id}`, { content: 'first' });
+      await as('PUT', `/messages/${message.id}`, { content: 'with a thread' });
+      for (const reply of replies) await as('DELETE', `${thread}/${reply.id}`);
+      await as('DELETE', `/messages/${message.id}`);
+
+      const { webhook } = await asAdmin('POST', '/webhooks', { name: 'Bot', channelId: id });
+      const speaking = { token: webhook.token, body: { content: 'beep' } };
+      expect((await ask(base, 'POST', `/webhooks/${webhook.id}/messages`, speaking)).status).to.equal(200);
+      await asAdmin('DELETE', `/webhooks/${webhook.id}`);
+      await as('DELETE', `/channels/${id}`);
+
+      const { conversation } = await as('POST', '/conversations', { targetUserId: bob.id });
+      const direct = `/conversations/${conversation.id}/messages`;
+      const { message: said } = await as('POST', direct, { content: 'psst' });
+      await as('PUT', `${direct}/${said.id}`, { content: 'hey' });
+      await as('POST', `/messages/${said.id}/reactions`, { reaction: '👍' });
+      await as('DELETE', `${direct}/${said.id}`);
+
+      const [leaving, removed] = [await world.join('leaving'), await world.join('removed')];
+      await world.done(leaving, 'PUT', '/users/me', { userName: 'On the way out' });
+      await world.done(leaving, 'POST', '/users/exit', {});
+      await asAdmin('DELETE', `/users/${removed.id}`);
+      await asAdmin('PUT', '/server/settings', { name: 'The Office' });
+      await as('PUT', '/presence/me', { status: 'away' });
+    }
+
+    function holds(told: Told) {
+      const schema = schemas.find(({ title }) => title === told.type);
+      expect(schema, told.type).to.be.an('object');
+      const ajv = new Ajv2020({ strict: false });
+      expect(ajv.validate(schema!, told), `${JSON.stringify(told)} ${ajv.errorsText()}`).to.equal(true);
+      const named = schema!.properties.payload?.properties ?? {};
+      const unnamed = Object.keys(told.payload ?? {}).filter((name) => !(name in named));
+      expect(unnamed, told.type).to.deep.equal([]);
+    }
+  });
+});
