@@ -1,7 +1,24 @@
 /** How texts are found by parts of their words: folded, cut into short pieces, and ruled out by a filter of these. */
 
-/** As texts and what is asked for are compared. */
-export const foldText = (text: string): string => text.normalize('NFC').toLowerCase();
+const MARKS = /\p{M}+/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
+const ASCII = /^[\x00-\x7f]*$/;
+
+/**
+ * Folds case, accents and width, for the index and for queries alike; no more than `most` characters of it. Upper case in
+ * between is full case folding: it writes out what lower case keeps apart (`ß`, `ẞ`, final sigma). NFC at the end only
+ * puts Korean syllables together again.
+ */
+export function foldText(text: string, most = Number.POSITIVE_INFINITY): string {
+  if (ASCII.test(text)) return text.toLowerCase().slice(0, most);
+  // Marks go first: a long run of them makes normalization quadratic. Korean is three times as long until NFC.
+  const plain = text
+    .replace(MARKS, '')
+    .normalize('NFKD')
+    .slice(0, 3 * most);
+  const bare = plain.replace(MARKS, '').toLowerCase().toUpperCase().toLowerCase();
+  return bare.replaceAll('ς', 'σ').normalize('NFC').slice(0, most);
+}
 
 /** Different ones that may be asked for at once: each is looked for in every name, and in what is not ruled out. */
 export const MOST_WORDS = 32;

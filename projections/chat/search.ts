@@ -31,7 +31,7 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
 /** Reading a channel never waits for it. `mostRemembered`: docs that are not read again when their run is asked for. */
 export const searchOf = (mostRemembered?: number): OwnProjection => ({
   name: 'chat.search',
-  version: 2,
+  version: 3,
   types: Object.keys(INDEXED),
   apart: true,
   open: (build) => open(build, mostRemembered),

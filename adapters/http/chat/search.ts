@@ -34,8 +34,8 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
     path: '/search/messages',
     summary: 'Find messages and replies, the newest first',
     description:
-      'Each word is to be found in the content, the name of the author or of an attachment, as a part of a word and ' +
-      'whatever its case. Filters are combined; of direct messages, only the caller’s own are found.',
+      'Each word is to be found in the content, the name of the author or of an attachment, as a part of a word, ' +
+      'whatever its case, accents and width. Filters are combined; of direct messages, only the caller’s own are found.',
     tags: ['messages'],
     security: 'access',
     query: {

@@ -76,9 +76,19 @@ export const idOf = (channel: string, first: bigint): string =>
 export const subjectOf = (channel: string): string =>
   isDirect(channel) ? conversationSubject(channel) : channelSubject({ channelId: channel });
 
-/** All of a message in which words are found; no word is found across a line. */
-export const textOf = ({ content, names = [], botName = '' }: Doc): string =>
-  foldText([content, ...names, botName].join('\n'));
+/**
+ * Folded characters of a message in which words are found. Some characters fold to 18: the 256 messages of a pack, once
+ * edited, could outgrow a document.
+ */
+const MOST_TEXT = 16_000;
+
+/** The start of a message, in which words are found; no word is found across a line. */
+export const textOf = ({
+  content,
+  names = [],
+  botName = '',
+}: Pick<Doc, 'content' | 'names' | 'botName'>): string =>
+  foldText([content, ...names, botName].join('\n'), MOST_TEXT);
 
 /** The message in whose thread a reply is. */
 export const threadOf = (id: string): string | undefined =>

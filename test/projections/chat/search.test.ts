@@ -10,7 +10,7 @@ import { type Said, startSearchIndex } from '../../support/search-index.js';
 
 const PLACES = ['one', 'two', 'three'];
 const AUTHORS = ['ada', 'bob'];
-const WORDS = ['alpha', 'Beta', 'gamma', 'alphabet', 'ΣΊΣΥΦΟΣ', 'x', 'zz-top', '😀'];
+const WORDS = ['alpha', 'Beta', 'gamma', 'alphabet', 'ΣΊΣΥΦΟΣ', 'x', 'zz-top', '😀', 'Größe'];
 
 type Act =
   | {

@@ -1,6 +1,8 @@
 /** Texts in one piece of memory: what is found in it is what looking at each of them finds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { foldText } from '../../../domain/chat/search.js';
+import { textOf } from '../../../projections/chat/search/rows.js';
 import { encodeTexts, type Line, Texts } from '../../../projections/chat/search/texts.js';
 
 const AUTHORS = ['ada', 'bob', 'cy'];
@@ -60,5 +62,14 @@ describe('texts of many messages', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('are so short that 256 fit into a document with their pieces, also where one character folds to 18', () => {
+    const names = Array.from({ length: 50 }, () => '漢'.repeat(255));
+    for (const letter of ['a', '漢', '한', '\ufdfa', '𝕏', 'a\u0301\u0323']) {
+      const text = textOf({ content: letter.repeat(8000 / letter.length), names });
+      expect(256 * (Buffer.byteLength(text) + text.length), letter).to.be.below(16 * 1024 * 1024);
+      expect(text).to.include(foldText(letter.repeat(800)));
+    }
   });
 });
