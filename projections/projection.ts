@@ -45,6 +45,8 @@ export type RowChange =
   | { readonly make: string; readonly row: Fields }
   /** Updates the row if it is there. */
   | { readonly patch: string; readonly update: RowUpdate }
+  /** Makes the row anew, whatever it was. */
+  | { readonly replace: string; readonly row: Fields }
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
   | { readonly remove: string }
   /**
@@ -118,6 +120,10 @@ export function guarded(change: RowChange, { position, recordedAt }: RecordedEve
   if ('remove' in change) {
     const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
     return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
+  }
+  if ('replace' in change) {
+    const replacement = { _at: at, ...change.row };
+    return { replaceOne: { filter: { _id: change.replace, _at: untouched }, replacement, upsert: true } };
   }
   if ('make' in change) return { insertOne: { document: { _id: change.make, _at: at, ...change.row } } };
   const $set = { ...change.update.$set, _at: at };

@@ -3,6 +3,7 @@ import { NOTHING_SAID } from '../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageState,
+  messageNotFound,
   messageStream,
   notAuthor,
 } from '../../domain/chat/message.js';
@@ -12,7 +13,7 @@ import { threadOf } from '../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import type { Repetition } from '../command/repetition.js';
-import type { Clock, CommandContext, Derivation } from '../ports.js';
+import type { Clock, CommandContext, Derivation, EventLog } from '../ports.js';
 import type { Caller, ChatAdmission } from './admission.js';
 import { listOf } from './conversations.js';
 import { messageKind } from './kinds.js';
@@ -28,6 +29,7 @@ export interface MessagePorts {
   readonly repetition: Repetition;
   readonly derivation: Derivation;
   readonly clock: Clock;
+  readonly log: Pick<EventLog, 'read'>;
   readonly admission: ChatAdmission;
   readonly places: Places;
   readonly worded: Saying;
@@ -49,7 +51,8 @@ const standingOf = (id: string, state: MessageState) => {
 };
 
 export function createMessages(ports: MessagePorts) {
-  const { handle, repetition, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
+  const { handle, repetition, derivation, clock, log, admission, places, worded, uploads, acknowledged } =
+    ports;
 
   /** Into a channel or a conversation that the caller is known to see. */
   async function post(
@@ -132,8 +135,11 @@ export function createMessages(ports: MessagePorts) {
     const found = await (caller.isAdmin ? places.unseen(messageId) : places.message(caller, messageId));
     // It may be this very command that has deleted it.
     if ('rejected' in found) return (await removed(messageId, context)) ?? found;
-    const command = { type: 'DeleteMessage' as const, messageId, by: caller, now: clock.now() };
-    const done = await run(messageId, command, context);
+    const posted = await log.read(messageStream(messageId), { from: 0, limit: 1 });
+    const [first] = typeof posted === 'string' ? [] : posted;
+    if (!first) return messageNotFound;
+    const about = { messageId, by: caller, postedPosition: String(first.position), now: clock.now() };
+    const done = await run(messageId, { type: 'DeleteMessage', ...about }, context);
     return isRejection(done) ? done : { body: { success: true }, position: done.position };
   }
 

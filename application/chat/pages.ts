@@ -26,6 +26,9 @@ interface Ranged extends Range {
   readonly end?: Position | undefined;
 }
 
+/** Where a message stands, or stood before it was deleted. */
+type Ended = Partial<Placed> & { readonly place?: Placed['posted'] };
+
 export interface Page extends Reflected {
   /** Oldest first. */
   readonly found: readonly Found[];
@@ -38,7 +41,7 @@ export interface Page extends Reflected {
 const unknownBefore: Rejection = {
   rejected: 'chat/unknown-before',
   kind: 'invalid',
-  detail: 'before must be a message of the same list',
+  detail: 'before must be the id of a message that is, or was, in this list',
 };
 
 export type Pages = ReturnType<typeof createPages>;
@@ -48,14 +51,14 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
   const owed = (projection: 'chat.messages' | 'chat.replies', channelId: string, seen?: Position) =>
     reflecting(settled, projection, { told: acknowledged.latest(channelId), seen });
 
-  /** The position before which a page ends; undefined for a message that is not of the list. */
+  /** The position before which a page ends; undefined for a message that never was of the list. */
   async function endOf(
     projection: string,
     list: { readonly [field: string]: string },
     before: string,
   ): Promise<Position | undefined> {
-    const [row] = await rows.find<Placed>(projection, { filter: { _id: before, ...list }, limit: 1 });
-    return row?.posted?.toBigInt();
+    const [row] = await rows.find<Ended>(projection, { filter: { _id: before, ...list }, limit: 1 });
+    return (row?.posted ?? row?.place)?.toBigInt();
   }
 
   /** The same of one whose row is not there yet: the log has the last word, and the reader may have heard of it. */
@@ -126,7 +129,9 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
 
   async function replyRow(channelId: string, replyId: string, seen: Position): Promise<ReplyRow | undefined> {
     if ((await owed('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
-    return (await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId }, limit: 1 }))[0];
+    return (
+      await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId, posted: { $gt: 0n } }, limit: 1 })
+    )[0];
   }
 
   /** One reply as it stands, at least as the log was at `seen`; undefined also where the rows are not as far. */

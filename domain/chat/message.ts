@@ -69,7 +69,7 @@ export type MessageCommand =
   | ({ type: 'PostMessage'; channelId: string; author: string } & Saying & Told)
   /** What is not said stays as it is. */
   | ({ type: 'EditMessage'; by: string; said: Partial<Said>; quotedMessageId?: string | null } & Told)
-  | ({ type: 'DeleteMessage'; by: Asking } & Told)
+  | ({ type: 'DeleteMessage'; by: Asking; postedPosition: string } & Told)
   | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
   | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
   | ({ type: 'PostReply'; replyId: string; author: string } & Saying & Told)
@@ -172,10 +172,11 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   return [{ type: 'MessageEdited', data }];
 }
 
-function remove({ messageId, by, now }: Command<'DeleteMessage'>, state: MessageState): Outcome {
-  const { channelId, author } = state;
+function remove(command: Command<'DeleteMessage'>, { channelId, author }: MessageState): Outcome {
+  const { messageId, by, now: deletedAt, postedPosition } = command;
   if (author !== by.userId && !by.isAdmin) return notAuthor;
-  return [{ type: 'MessageDeleted', data: { messageId, channelId, author, by: by.userId, deletedAt: now } }];
+  const data = { messageId, channelId, author, by: by.userId, deletedAt, postedPosition };
+  return [{ type: 'MessageDeleted', data }];
 }
 
 function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {

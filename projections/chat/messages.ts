@@ -1,6 +1,7 @@
 /**
  * What is said, in channels and between two: a row a message, found by where it was said and in the order in which it
  * was. Reactions stand in their message's row while they are few, and then in rows of their own. Texts stay sealed.
+ * Of a deleted message the row keeps its place alone, for pages that end before it.
  */
 import type { RecordedEvent } from '../../application/ports.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
@@ -24,7 +25,7 @@ type Told = ChatEvent<
 
 export const messages: Projection<Told> = {
   name: 'chat.messages',
-  version: 1,
+  version: 2,
   indexes: [
     { key: { channel: 1, posted: 1 } },
     // Only of those that are pinned, and of rows of further reactions.
@@ -49,7 +50,10 @@ export const messages: Projection<Told> = {
     MessageUnpinned: ({ data: { messageId } }) => [
       { patch: messageId, update: { $set: { pinnedAt: null }, $unset: { pinnedIn: '', pinned: '' } } },
     ],
-    MessageDeleted: ({ data: { messageId } }) => [{ remove: messageId }, { purge: { of: messageId } }],
+    MessageDeleted: ({ data: { messageId, channelId: channel, postedPosition } }) => [
+      { replace: messageId, row: { channel, place: longOf(BigInt(postedPosition)) } },
+      { purge: { of: messageId } },
+    ],
     ReactionAdded: reacted,
     ReactionRemoved: ({ data: { messageId, place } }) => [
       { patch: reactionsRow(messageId, place), update: { $pull: { reactions: { place } } } },

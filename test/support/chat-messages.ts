@@ -101,10 +101,14 @@ export const editMessage = (content: string, by = ADA, now = NOON + 1): MessageC
   now,
 });
 
+/** Where a message that is deleted was posted. */
+export const POSTED = '9007199254740993';
+
 export const deleteMessage = (by = asUser(ADA)): MessageCommand => ({
   type: 'DeleteMessage',
   messageId: 'm',
   by,
+  postedPosition: POSTED,
   now: NOON + 9,
 });
 

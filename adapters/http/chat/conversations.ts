@@ -78,7 +78,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` is no message of the conversation' },
+      400: { description: '`before` never was a message of the conversation' },
       404: NO_CONVERSATION,
     },
     admit: doors.user,

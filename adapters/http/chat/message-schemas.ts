@@ -71,7 +71,11 @@ export const pageQuery = {
   type: 'object',
   properties: {
     limit: listLimit({ initial: 50, max: 500 }),
-    before: { type: 'string', maxLength: 64, description: 'Id of a message: those just before it' },
+    before: {
+      type: 'string',
+      maxLength: 64,
+      description: 'Id of a message: those just before it, also where it was deleted',
+    },
   },
 } as const;
 

@@ -45,7 +45,7 @@ export function messageRoutes({
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` is no message of the channel' },
+      400: { description: '`before` never was a message of the channel' },
       404: NO_CHANNEL,
     },
     admit: doors.user,

@@ -26,7 +26,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.replies },
-      400: { description: '`before` is no reply to it, or it can have none' },
+      400: { description: '`before` never was a reply to it, or it can have none' },
       404: NO_MESSAGE,
     },
     admit: doors.user,

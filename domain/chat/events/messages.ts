@@ -93,7 +93,16 @@ export const messageEvents = {
   MessageEdited: event(object({ ...standing, by: id }), { sealed: sealedWhole }),
   MessagePinned: event(object({ ...standing, by: id }), { sealed: sealedWhole }),
   MessageUnpinned: event(object({ ...standing, by: id, unpinnedAt: time }), { sealed: sealedWhole }),
-  MessageDeleted: event(object({ ...message, author: id, by: id, deletedAt: time })),
+  MessageDeleted: event(
+    object({
+      ...message,
+      author: id,
+      by: id,
+      deletedAt: time,
+      /** Log position of `MessagePosted`, which leaves the log: pages of older messages still find the place. */
+      postedPosition: id,
+    }),
+  ),
   ReactionAdded: event(object({ ...reaction, addedAt: time }), { sealed: sealedReaction }),
   ReactionRemoved: event(object({ ...reaction, removedAt: time }), { sealed: sealedReaction }),
   ReplyPosted: event(object({ ...reply, thread, secret: said }), { sealed }),

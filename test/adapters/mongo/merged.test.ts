@@ -101,6 +101,7 @@ const change: fc.Arbitrary<RowChange> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ put: rowId, update: making }) },
   { weight: 9, arbitrary: fc.record({ patch: rowId, update }) },
   { weight: 1, arbitrary: fc.record({ remove: rowId }) },
+  { weight: 1, arbitrary: fc.record({ replace: rowId, row: fc.record({ group, kind, x: whole }) }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
   // Of several values and fields within a batch: those that no row has are left out of it.
   ...[fc.record({ group }), fc.record({ kind: group }), fc.record({ group, kind: group })].flatMap(
@@ -114,6 +115,7 @@ function touched(each: RowChange): string {
   if ('purge' in each) return '';
   if ('make' in each) return each.make;
   if ('remove' in each) return each.remove;
+  if ('replace' in each) return each.replace;
   return 'put' in each ? each.put : each.patch;
 }
 const history = fc.array(fc.uniqueArray(change, { selector: touched, minLength: 1, maxLength: 2 }), {

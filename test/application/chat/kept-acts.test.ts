@@ -20,7 +20,14 @@ describe('the acts that are kept for auditors', () => {
     recordedAt: NOW,
     position: BigInt(100 + n),
     type: 'MessageDeleted',
-    data: { messageId: `m${n}`, channelId: 'general', author: 'bob', by: 'admin', deletedAt: NOW },
+    data: {
+      messageId: `m${n}`,
+      channelId: 'general',
+      author: 'bob',
+      by: 'admin',
+      deletedAt: NOW,
+      postedPosition: '1',
+    },
     metadata: {},
   });
 

@@ -14,6 +14,7 @@ import {
   editMessage,
   editReply,
   NOON,
+  POSTED,
   pin,
   postMessage,
   postReply,
@@ -114,7 +115,14 @@ describe('a message', () => {
         .when(deleteMessage(by))
         .then({
           type: 'MessageDeleted',
-          data: { messageId: 'm', channelId: CHANNEL, author: ADA, by: by.userId, deletedAt: NOON + 9 },
+          data: {
+            messageId: 'm',
+            channelId: CHANNEL,
+            author: ADA,
+            by: by.userId,
+            deletedAt: NOON + 9,
+            postedPosition: POSTED,
+          },
         });
   });
 

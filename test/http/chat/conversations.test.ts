@@ -92,6 +92,8 @@ describe('the conversations of the chat', function () {
     });
     expect(await read(ivy, id)).to.deep.equal(said);
     expect(await read(hal, id, `?limit=1&before=${said[2].id}`)).to.deep.equal([said[1]]);
+    await world.done(hal, 'DELETE', `/conversations/${id}/messages/${said[2].id}`);
+    expect(await read(hal, id, `?limit=1&before=${said[2].id}`), 'deleted').to.deep.equal([said[1]]);
     const { status } = await world.as(hal, 'GET', `/conversations/${id}/messages?before=unknown`);
     expect(status).to.equal(400);
     for (const body of [{}, { content: ' ' }, { content: 'x'.repeat(8001) }])

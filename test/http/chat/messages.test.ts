@@ -50,10 +50,17 @@ describe('the messages of the chat', function () {
       const { status } = await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?${query}`);
       expect(status, query).to.equal(400);
     }
-    await world.done(world.bob, 'DELETE', `/messages/${ids[54]}`);
-    expect(
-      (await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?before=${ids[54]}`)).status,
-    ).to.equal(400);
+    // One that is deleted still counts by its place, there alone, also where its page was shown before.
+    expect(contents(await page(`?limit=2&before=${ids[30]}`))).to.deep.equal(['m28', 'm29']);
+    for (const n of [54, 30, 29]) await world.done(world.bob, 'DELETE', `/messages/${ids[n]}`);
+    await world.done(world.ada, 'DELETE', `/messages/${other.id}`);
+    expect(contents(await page(`?limit=2&before=${ids[54]}`))).to.deep.equal(['m52', 'm53']);
+    for (const n of [30, 29])
+      expect(contents(await page(`?limit=2&before=${ids[n]}`))).to.deep.equal(['m27', 'm28']);
+    for (const before of [other.id, `${ids[30]!.slice(0, -1)}-`])
+      expect(
+        (await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?before=${before}`)).status,
+      ).to.equal(400);
   });
 
   it('have ids in the order in which they were said, and replies too; of a key they tell no time', async () => {

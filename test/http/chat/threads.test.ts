@@ -64,7 +64,10 @@ describe('the threads of the chat', function () {
     expect(await contents('?limit=2')).to.deep.equal(['r50', 'r51']);
     expect(await contents(`?limit=2&before=${ids[5]}`)).to.deep.equal(['r3', 'r4']);
     expect(await contents(`?before=${ids[0]}`)).to.deep.equal([]);
-    for (const query of ['limit=0', 'limit=x', 'before=unknown', `before=${parent}`])
+    await world.done(world.bob, 'DELETE', `/messages/${parent}/thread/${ids[5]}`);
+    expect(await contents(`?limit=2&before=${ids[5]}`), 'deleted').to.deep.equal(['r3', 'r4']);
+    const never = `before=${ids[5]!.slice(0, -1)}-`;
+    for (const query of ['limit=0', 'limit=x', 'before=unknown', `before=${parent}`, never])
       expect(
         (await world.as(world.cyd, 'GET', `/messages/${parent}/thread?${query}`)).status,
         query,

@@ -102,7 +102,12 @@ describe('the rows of messages', function () {
 
   it('are gone with their message, and with their channel', async () => {
     const crowd = Array.from({ length: 40 }, (_, index) => react('+1', `u${index}`));
-    await given(...eventsOf(...crowd, deleteMessage())).thenNoRows();
+    // Its place alone is left, also where the log has forgotten what was posted.
+    const left = { _id: 'm', channel: CHANNEL, place: at(0) };
+    const events = eventsOf(...crowd, postReply('yes'), pin(), deleteMessage());
+    await given(...events).thenRows(left);
+    await given(events.at(-1)!).thenRows(left);
+    await given(...events, ended).thenNoRows();
     await given(...eventsOf(...crowd), ended).thenNoRows();
     const elsewhere = run([{ ...hello, messageId: 'n', channelId: 'other' }]).events;
     const rows = await given(...eventsOf(), ...elsewhere, ended).rows();
@@ -179,6 +184,7 @@ describe('the rows of replies', function () {
     thread: 'm',
     channel: CHANNEL,
     posted: at(1),
+    place: at(1),
     author: BOB,
     createdAt: NOON + 6,
     updatedAt: null,
@@ -202,8 +208,10 @@ describe('the rows of replies', function () {
   it('are gone when they are deleted, with their message, and with their channel', async () => {
     const history = [postReply('yes'), postReply('no', CYD)];
     const rows = await given(...eventsOf(...history, deleteReply('m.yes'))).rows();
-    expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no']);
-    await given(...eventsOf(...history, deleteMessage())).thenNoRows();
+    expect(rows.map(({ _id }) => _id)).to.deep.equal(['m.no', 'm.yes']);
+    expect(rows[1]).to.deep.equal({ _id: 'm.yes', thread: 'm', channel: CHANNEL, place: at(1) });
+    await given(...eventsOf(...history, deleteReply('m.yes'), deleteMessage())).thenNoRows();
+    await given(...eventsOf(...history, deleteReply('m.yes')), ended).thenNoRows();
     await given(...eventsOf(...history), ended).thenNoRows();
   });
 });

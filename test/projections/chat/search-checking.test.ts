@@ -11,7 +11,7 @@ const posted = (at: number): Said => {
   return { type: 'MessagePosted', data };
 };
 const deleted = (at: number): Said => {
-  const data = { ...place, messageId: `m${at}`, by: 'ada', deletedAt: COUNT + at };
+  const data = { ...place, messageId: `m${at}`, by: 'ada', deletedAt: COUNT + at, postedPosition: '1' };
   return { type: 'MessageDeleted', data };
 };
 

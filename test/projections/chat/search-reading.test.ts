@@ -25,7 +25,14 @@ const edited = (n: number): Said => {
 
 const deleted = (n: number): Said => ({
   type: 'MessageDeleted',
-  data: { messageId: `m${n}`, channelId: 'one', author: 'ada', by: 'ada', deletedAt: NOON },
+  data: {
+    messageId: `m${n}`,
+    channelId: 'one',
+    author: 'ada',
+    by: 'ada',
+    deletedAt: NOON,
+    postedPosition: '1',
+  },
 });
 
 describe('the index of what was said', () => {

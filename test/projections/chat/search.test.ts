@@ -90,7 +90,7 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
     const { id, place: channelId, author, parent } = one;
     const about = { channelId, author, by: author };
     if (each.act === 'delete') {
-      const ids = { messageId: parent ?? id, deletedAt: createdAt };
+      const ids = { messageId: parent ?? id, deletedAt: createdAt, postedPosition: '1' };
       if (parent)
         events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
       else events.push({ type: 'MessageDeleted', data: { ...ids, ...about } });
