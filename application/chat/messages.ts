@@ -114,12 +114,13 @@ export function createMessages(ports: MessagePorts) {
   ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
-    if (found.state.author !== caller.userId) return notAuthor;
-    const ready = await worded(caller, found.state.channelId, wording);
+    const { author, channelId, quotedMessageId } = found.state;
+    if (author !== caller.userId) return notAuthor;
+    const ready = await worded(caller, channelId, wording, { id: messageId, quotedMessageId });
     if ('rejected' in ready) return ready;
     const about = { messageId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditMessage' as const, ...about, ...ready };
-    const holding = { messageId, holderId: messageId, channelId: found.state.channelId };
+    const holding = { messageId, holderId: messageId, channelId };
     const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
     const done = await run(messageId, command, context, hang);
     if (isRejection(done)) return done;

@@ -120,10 +120,11 @@ export function createReplies(ports: ReplyPorts) {
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
     if (author !== caller.userId) return notAuthor;
-    const ready = await worded(caller, channelId, wording);
-    if ('rejected' in ready) return ready;
     const from = await replyText({ channelId, messageId, replyId, position: found.position });
     if (!from) return messageNotFound;
+    const before = { id: replyId, quotedMessageId: from.quotedMessageId };
+    const ready = await worded(caller, channelId, wording, before);
+    if ('rejected' in ready) return ready;
     const { quotedMessageId = from.quotedMessageId } = ready;
     const to = { said: { ...from.said, ...ready.said }, quotedMessageId };
     const about = { messageId, replyId, by: caller.userId, now: clock.now() };

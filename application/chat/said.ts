@@ -26,10 +26,21 @@ export interface Worded {
   readonly quotedMessageId?: string | null;
 }
 
+/** The message or reply that is edited, as it stands. */
+export interface Edited {
+  readonly id: string;
+  readonly quotedMessageId: string | null;
+}
+
+const emptyEdit: Rejection = {
+  rejected: 'chat/empty-edit',
+  kind: 'invalid',
+  detail: 'Give at least one of content, attachments, images and quotedMessageId',
+};
 const badQuote: Rejection = {
   rejected: 'chat/bad-quote',
   kind: 'invalid',
-  detail: 'quotedMessageId must be a message of the same channel or conversation',
+  detail: 'quotedMessageId must be another message of the same channel or conversation',
 };
 
 /** Who is called by a text, by the names that people have now. */
@@ -45,8 +56,16 @@ export type Saying = ReturnType<typeof createSaying>;
 export function createSaying({ admission, places, uploads }: SayingPorts) {
   const mentionsIn = createMentions(admission);
 
-  return async function worded(by: Caller, channelId: string, wording: Wording): Promise<Worded | Rejection> {
+  /** A new message, or the changes of one that is `edited`. */
+  return async function worded(
+    by: Caller,
+    channelId: string,
+    wording: Wording,
+    edited?: Edited,
+  ): Promise<Worded | Rejection> {
     const { content, quotedMessageId, attachments, images } = wording;
+    const isGiven = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
+    if (edited && !isGiven) return emptyEdit;
     let said: Partial<Said> = {};
     if (attachments || images) {
       const hanging = await uploads.check(by, channelId, {
@@ -61,8 +80,13 @@ export function createSaying({ admission, places, uploads }: SayingPorts) {
     }
     if (content !== undefined) said = { ...said, content, mentions: await mentionsIn(content) };
     if (quotedMessageId === undefined) return { said };
-    if (quotedMessageId !== null && !(await isQuotable(by, channelId, quotedMessageId))) return badQuote;
-    return { said, quotedMessageId };
+    // A quote that an edit leaves as it is may be of a message that was deleted since.
+    if (quotedMessageId === null || quotedMessageId === edited?.quotedMessageId)
+      return { said, quotedMessageId };
+    const isOther = quotedMessageId !== edited?.id;
+    return isOther && (await isQuotable(by, channelId, quotedMessageId))
+      ? { said, quotedMessageId }
+      : badQuote;
   };
 
   /** A message there that the caller sees, or a reply to one. */

@@ -114,6 +114,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
+      400: schemas.BAD_EDIT,
       403: { description: 'It is the other’s' },
       404: NO_MESSAGE,
     },

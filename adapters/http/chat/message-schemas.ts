@@ -55,11 +55,15 @@ const hanging = {
 const quotedMessageId = {
   type: ['string', 'null'],
   maxLength: 64,
-  description: 'A message of the same channel or conversation',
+  description: 'Another message of the same channel or conversation',
 } as const;
 
 /** Content, an attachment or an image there must be. */
 export const messageBody = object({}, { content, ...hanging, quotedMessageId });
+/** Why an edit is refused. */
+export const BAD_EDIT = {
+  description: 'No field is given, it leaves nothing, or what hangs on it or is quoted is not there',
+};
 export const reactionBody = object({
   reaction: { type: 'string', minLength: 1, maxLength: 32, pattern: '\\S' },
 });

@@ -102,6 +102,7 @@ export function messageRoutes({
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
+      400: schemas.BAD_EDIT,
       403: { description: 'It is another’s' },
       404: NO_MESSAGE,
     },

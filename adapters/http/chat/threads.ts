@@ -65,6 +65,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneReply },
+      400: schemas.BAD_EDIT,
       403: { description: 'It is another’s' },
       404: NO_MESSAGE,
     },

@@ -96,6 +96,9 @@ describe('the conversations of the chat', function () {
     expect(await read(hal, id, `?limit=1&before=${said[2].id}`), 'deleted').to.deep.equal([said[1]]);
     const { status } = await world.as(hal, 'GET', `/conversations/${id}/messages?before=unknown`);
     expect(status).to.equal(400);
+    const own = `/conversations/${id}/messages/${said[0].id}`;
+    for (const body of [{}, { quotedMessageId: said[0].id }])
+      expect((await world.as(hal, 'PUT', own, body)).status, JSON.stringify(body)).to.equal(400);
     for (const body of [{}, { content: ' ' }, { content: 'x'.repeat(8001) }])
       expect((await world.as(hal, 'POST', `/conversations/${id}/messages`, body)).status).to.equal(400);
   });

@@ -152,6 +152,28 @@ describe('the messages of the chat', function () {
     expect(await page()).to.deep.equal([edited]);
   });
 
+  it('are edited by giving something, and keep a quote of what was deleted, but quote themselves never', async () => {
+    const quoted = await post(world.bob, 'gone soon');
+    const { id } = await post(world.ada, { content: 'see', quotedMessageId: quoted.id });
+    const edit = (body: object) => world.as(world.ada, 'PUT', `/messages/${id}`, body);
+    await world.done(world.bob, 'DELETE', `/messages/${quoted.id}`);
+    const { status, body } = await edit({ content: 'look', quotedMessageId: quoted.id });
+    expect([status, body.message?.quotedMessageId, body.message?.content]).to.deep.equal([
+      200,
+      quoted.id,
+      'look',
+    ]);
+    for (const refused of [{}, { unknown: 1 }, { quotedMessageId: id }]) {
+      const answered = await edit(refused);
+      expect(answered.status, JSON.stringify(refused)).to.equal(400);
+      expect(answered.body.error).to.be.a('string');
+    }
+    expect((await edit({ quotedMessageId: null })).status).to.equal(200);
+    expect((await edit({ quotedMessageId: quoted.id })).status, 'a quote anew').to.equal(400);
+    const [shown] = await page();
+    expect(shown).to.include({ content: 'look', quotedMessageId: null });
+  });
+
   it('are deleted by their author, or by an admin', async () => {
     const [one, two] = [await post(world.ada, 'one'), await post(world.ada, 'two')];
     expect((await world.as(world.bob, 'DELETE', `/messages/${one.id}`)).status).to.equal(403);

@@ -93,6 +93,19 @@ describe('the threads of the chat', function () {
     expect(history.map(({ content }: { content: string }) => content)).to.deep.equal(['reply', 'edited']);
   });
 
+  it('have replies that keep a quote of what was deleted when they are edited, and quote themselves never', async () => {
+    const { reply: quoted } = await reply();
+    const wanted = { content: 'see', quotedMessageId: quoted.id };
+    const { reply: made } = await world.done(world.bob, 'POST', `/messages/${parent}/thread`, wanted);
+    const edit = (body: object) => world.as(world.bob, 'PUT', `/messages/${parent}/thread/${made.id}`, body);
+    await world.done(world.bob, 'DELETE', `/messages/${parent}/thread/${quoted.id}`);
+    const { status, body } = await edit({ ...wanted, content: 'look' });
+    expect([status, body.message?.quotedMessageId]).to.deep.equal([200, quoted.id]);
+    for (const refused of [{}, { quotedMessageId: made.id }])
+      expect((await edit(refused)).status, JSON.stringify(refused)).to.equal(400);
+    expect((await thread()).at(-1)).to.deep.equal(body.message);
+  });
+
   it('keep of two edits at once what both have changed, and tell nothing of one that changes nothing', async () => {
     for (let round = 0; round < 10; round++) {
       const { reply: made } = await reply();
