@@ -6,6 +6,7 @@ import type { Handle } from '../command/handle.js';
 import type { Streams } from '../command/streams.js';
 import type { FileStore } from '../files/store.js';
 import { following, type Reaction } from '../follow/reactions.js';
+import { pagesOf } from '../pages.js';
 import type {
   Clock,
   Derivation,
@@ -23,7 +24,7 @@ import { filesOf } from './uploads.js';
 export interface FileReactionPorts {
   readonly handle: Handle;
   readonly streams: Streams;
-  readonly log: Pick<EventLog, 'tombstone'>;
+  readonly log: Pick<EventLog, 'tombstone' | 'read'>;
   readonly vault: Pick<Vault, 'destroy'>;
   readonly reveal: Reveal;
   readonly rows: Rows;
@@ -75,7 +76,18 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
       await tell({ type: 'ReleaseFile', fileId, held, now: clock.now() }, event);
   }
 
-  /** What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. */
+  /** Whether the same message or reply has been edited again since. */
+  async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
+    const replyId = 'replyId' in data ? data.replyId : undefined;
+    for await (const page of pagesOf(log, stream, revision + 1))
+      if (page.some((later) => later.type === type && later.data.replyId === replyId)) return true;
+    return false;
+  }
+
+  /**
+   * What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. An
+   * edit that is no longer the newest changes nothing, or it would take away what a later one has taken back.
+   */
   async function rehang(event: RecordedEvent<Edited>) {
     const { data, erased } = await reveal(catalog, event);
     if (erased) return;
@@ -84,6 +96,7 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
     const hanging = new Set(filesOf(secret));
     const before = new Set<string>();
     for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
+    if (await isSuperseded(event)) return;
     const now = clock.now();
     for (const fileId of hanging)
       if (!before.has(fileId))

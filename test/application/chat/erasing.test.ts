@@ -60,7 +60,12 @@ describe('what was deleted of the chat', function () {
       kind: 'not-found',
     });
     // And where it stood.
-    const named = async () => (await rowsOf(at)).flat().map((row) => Object.keys(row as object).sort().join());
+    const named = async () =>
+      (await rowsOf(at)).flat().map((row) =>
+        Object.keys(row as object)
+          .sort()
+          .join(),
+      );
     await eventually(async () => (await named()).join(' ') === '_at,_id,channel,place');
   });
 
