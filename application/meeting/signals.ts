@@ -2,9 +2,10 @@
 import { notJoined } from '../../domain/meeting/entering.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
+import { createPaces } from '../pace.js';
 import type { Clock } from '../ports.js';
 import type { Between, Live, LiveRelay } from './live.js';
-import { createPaces, TOLD } from './pace.js';
+import { TOLD } from './pace.js';
 import type { Speaker } from './talk.js';
 
 export interface SignalPorts {

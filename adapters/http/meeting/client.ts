@@ -1,9 +1,9 @@
 /** What the conversation with one client of the meetings stands on: what all of them share, and what is its own. */
 import type { Entering } from '../../../application/meeting/entering.js';
 import type { Inside } from '../../../application/meeting/inside.js';
-import type { Pace } from '../../../application/meeting/pace.js';
 import type { Signals } from '../../../application/meeting/signals.js';
 import type { Talk } from '../../../application/meeting/talk.js';
+import type { Pace } from '../../../application/pace.js';
 import type { Clock, CommandContext, Logger, Position, Quota } from '../../../application/ports.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Audience } from '../../relay/audience.js';

@@ -1,8 +1,9 @@
 /** One client of the meetings: where it sits, and what becomes of each thing it says. */
 import type { Arrival } from '../../../application/meeting/entering.js';
-import { CHANGES, createPace, together } from '../../../application/meeting/pace.js';
+import { CHANGES } from '../../../application/meeting/pace.js';
 import type { Signal } from '../../../application/meeting/signals.js';
 import type { Say } from '../../../application/meeting/talk.js';
+import { createPace, together } from '../../../application/pace.js';
 import { pause } from '../../../application/pause.js';
 import { Unavailable } from '../../../application/ports.js';
 import { REQUEST_MS, within } from '../../../application/within.js';

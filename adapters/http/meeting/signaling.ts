@@ -1,6 +1,7 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
 import { freshCommandId } from '../../../application/command/command-id.js';
-import { CHANGES_OF_NETWORK, createPaces, TALK } from '../../../application/meeting/pace.js';
+import { CHANGES_OF_NETWORK, TALK } from '../../../application/meeting/pace.js';
+import { createPaces } from '../../../application/pace.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type Limit, quotaOf } from '../kernel/limit.js';
