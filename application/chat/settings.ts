@@ -60,6 +60,19 @@ export const chatSettings = {
     default: 1000,
     description: 'Sessions one user may begin, or go on with by a refresh token, in an hour',
   },
+  'chat.messagesPerMinute': {
+    type: 'integer',
+    minimum: 0,
+    default: 120,
+    description:
+      'Messages, replies, edits, pins and reactions of one user in a minute, half of them in one burst; 0 for no limit',
+  },
+  'chat.webhookMessagesPerMinute': {
+    type: 'integer',
+    minimum: 0,
+    default: 60,
+    description: 'Messages of one webhook in a minute; 0 for no limit',
+  },
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',

@@ -39,7 +39,7 @@ export const chat: Service<typeof catalog> = {
     const fileStore = fileStoreOf(kernel, values);
     const talk = createTalk({ ...context, admission, doors, fileStore, quotas });
     for (const budget of talk.budgets) metrics.budget(budget);
-    const administration = createAdministration({ kernel, admission, audit, doors, talk, logger });
+    const administration = createAdministration({ kernel, admission, audit, doors, talk, quotas, logger });
     const searching = createSearching({ kernel, admission, doors, metrics });
     const routes = [
       ...identity.routes,

@@ -8,6 +8,7 @@ import { begin } from '../../bin/node/begin.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
+import { NO_CHAT_LIMITS } from './chat-limits.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 
 export interface RunningNode {
@@ -45,6 +46,7 @@ export async function startNode(
     const flags = {
       '--data-dir': directory.path,
       '--operations-port': '0',
+      ...NO_CHAT_LIMITS,
       '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
       ...more,
     };

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { serviceNames } from '../../bin/settings.js';
+import { NO_CHAT_LIMITS } from './chat-limits.js';
 import { owned } from './children.js';
 import { tellOfFailures } from './printed.js';
 
@@ -41,8 +42,10 @@ export async function startServer(
   program = ANNALS,
 ): Promise<Server> {
   if (SILENT.test(flags.join(' '))) throw new RangeError('nothing would tell that the server is ready');
+  // Another build may not know these settings.
+  const limits = program === ANNALS ? Object.entries(NO_CHAT_LIMITS).flat() : [];
   const printing = ['--log-format', 'json', '--log-level', 'info'];
-  const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...flags];
+  const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...limits, ...flags];
   const child = owned(
     spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],

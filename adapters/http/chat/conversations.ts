@@ -10,6 +10,7 @@ import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { asking, pageFor, postIn } from './in-place.js';
 import * as schemas from './message-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ConversationDeps {
@@ -18,6 +19,7 @@ export interface ConversationDeps {
   readonly conversations: Conversations;
   readonly messages: Messages;
   readonly reading: Reading;
+  readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
 const NO_CONVERSATION = { description: 'There is no such conversation, or it is of others' };
@@ -25,7 +27,7 @@ const NO_MESSAGE = { description: 'There is no such message in the conversation,
 const tags = ['conversations'];
 
 export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
-  const { doors, places, conversations, messages, reading } = deps;
+  const { doors, places, conversations, messages, reading, quotas } = deps;
 
   /** Why a message is not one of the conversation. */
   async function outside(
@@ -100,6 +102,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Said', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
     admit: doors.user,
+    quota: quotas.messages,
     handle: async (request, caller) =>
       postIn(messages, await places.conversation(caller, request.params.conversationId), request, caller),
   });
@@ -119,6 +122,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
       404: NO_MESSAGE,
     },
     admit: doors.user,
+    quota: quotas.messages,
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await outside(caller, conversationId, messageId);

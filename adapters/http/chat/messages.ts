@@ -13,6 +13,7 @@ import { answer, by, type Doors } from './admit.js';
 import { sendPieces } from './downloads.js';
 import { asking, pageFor, postIn, refusedBy } from './in-place.js';
 import * as schemas from './message-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface MessageDeps {
@@ -22,6 +23,7 @@ export interface MessageDeps {
   readonly reading: Reading;
   readonly history: History;
   readonly downloads: Budget;
+  readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
 const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
@@ -35,6 +37,7 @@ export function messageRoutes({
   reading,
   history,
   downloads,
+  quotas,
 }: MessageDeps): readonly Route[] {
   const list = route({
     method: 'GET',
@@ -71,6 +74,7 @@ export function messageRoutes({
       404: NO_CHANNEL,
     },
     admit: doors.user,
+    quota: quotas.messages,
     handle: async (request, caller) =>
       postIn(messages, await places.channel(caller, request.params.channelId), request, caller),
   });
@@ -107,6 +111,7 @@ export function messageRoutes({
       404: NO_MESSAGE,
     },
     admit: doors.user,
+    quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await messages.edit(caller, request.params.messageId, request.body, by(caller, request))),
   });
@@ -142,6 +147,7 @@ export function messageRoutes({
         404: NO_MESSAGE,
       },
       admit: doors.user,
+      quota: quotas.messages,
       handle: async (request, caller) =>
         answer(await messages.pin(type, caller, request.params.messageId, by(caller, request))),
     });
@@ -157,6 +163,7 @@ export function messageRoutes({
       body: schemas.reactionBody,
       answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
       admit: doors.user,
+      quota: quotas.messages,
       handle: async (
         request: Request<{ reaction: string }, unknown, { messageId: string }>,
         caller: Caller,

@@ -1,13 +1,20 @@
-/** What one user may do only so often in an hour: what every node keeps and reads when it starts, and what fills its disk. */
+/** What one user may do only so often: what every node keeps and reads when it starts, and what fills its disk. */
 import type { Quota } from '../../../application/ports.js';
-import { createLimit, quotaOf, type RouteQuota } from '../kernel/limit.js';
+import { createBurstLimit } from '../kernel/burst-limit.js';
+import { createLimit, quotaOf, type RouteQuota, unlimited } from '../kernel/limit.js';
+import { createSlidingLimit } from '../kernel/sliding-limit.js';
 
-const HOUR_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 export interface ChatQuotas {
   /** Of channels, and of one's name. */
   readonly changes: RouteQuota;
   readonly uploads: RouteQuota;
+  /** Messages, replies, edits, pins and reactions of a user, in channels and conversations. */
+  readonly messages: RouteQuota;
+  /** Messages of a webhook. */
+  readonly webhookMessages: RouteQuota;
   /** Of a user's sessions, opened and refreshed. */
   readonly sessions: (userId: string) => Quota;
 }
@@ -16,6 +23,8 @@ export interface ChatQuotaSettings {
   readonly 'chat.changesPerHour': number;
   readonly 'chat.uploadsPerHour': number;
   readonly 'chat.sessionsPerHour': number;
+  readonly 'chat.messagesPerMinute': number;
+  readonly 'chat.webhookMessagesPerMinute': number;
 }
 
 export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
@@ -24,6 +33,7 @@ export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
     rejected: 'chat/too-many-sessions',
     description: 'Too many sessions were begun or gone on with by this user, try again later',
   };
+  const webhooksPerMinute = values['chat.webhookMessagesPerMinute'];
   return {
     changes: {
       perCaller: createLimit(values['chat.changesPerHour'], HOUR_MS),
@@ -34,6 +44,16 @@ export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
       perCaller: createLimit(values['chat.uploadsPerHour'], HOUR_MS),
       rejected: 'chat/too-many-uploads',
       description: 'Too many files were uploaded by this user, try again later',
+    },
+    messages: {
+      perCaller: createBurstLimit(values['chat.messagesPerMinute']),
+      rejected: 'chat/too-many-messages',
+      description: 'Too many messages, edits, pins and reactions by this user, try again later',
+    },
+    webhookMessages: {
+      perCaller: webhooksPerMinute === 0 ? unlimited : createSlidingLimit(webhooksPerMinute, MINUTE_MS),
+      rejected: 'chat/too-many-webhook-messages',
+      description: 'Too many messages by this webhook, try again later',
     },
     sessions: (userId) => quotaOf(sessions, '', userId),
   };

@@ -5,18 +5,20 @@ import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { asking, pageFor } from './in-place.js';
 import * as schemas from './message-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 
 export interface ThreadDeps {
   readonly doors: Doors;
   readonly replies: Replies;
   readonly reading: Reading;
+  readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
 const NO_MESSAGE = { description: 'There is no such message or reply, or the caller does not see it' };
 const NO_THREAD = { description: 'The message is itself a reply, or a direct message' };
 const tags = ['threads'];
 
-export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly Route[] {
+export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/messages/:messageId/thread',
@@ -51,6 +53,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Replied', schema: schemas.replied }, 400: NO_THREAD, 404: NO_MESSAGE },
     admit: doors.user,
+    quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await replies.post(caller, request.params.messageId, request.body, by(caller, request))),
   });
@@ -70,6 +73,7 @@ export function threadRoutes({ doors, replies, reading }: ThreadDeps): readonly 
       404: NO_MESSAGE,
     },
     admit: doors.user,
+    quota: quotas.messages,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
       return answer(await replies.edit(caller, messageId, replyId, request.body, by(caller, request)));

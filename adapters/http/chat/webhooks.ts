@@ -5,11 +5,13 @@ import { object } from '../../../domain/shared/schema.js';
 import { type Route, route } from '../kernel/route.js';
 import { answer, by, type Doors } from './admit.js';
 import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
+import type { ChatQuotas } from './quotas.js';
 import { success, text, time } from './schemas.js';
 
 export interface WebhookDeps {
   readonly doors: Doors;
   readonly webhooks: Webhooks;
+  readonly quotas: Pick<ChatQuotas, 'webhookMessages'>;
 }
 
 const shown = { id: text, name: text, channelId: text, createdAt: time, createdBy: text } as const;
@@ -28,7 +30,7 @@ const speakBody = object({ content: { type: 'string', maxLength: 8000 } });
 const ADMINS_ONLY = { description: 'The caller is no admin' };
 const tags = ['webhooks'];
 
-export const webhookRoutes = ({ doors, webhooks }: WebhookDeps): readonly Route[] => [
+export const webhookRoutes = ({ doors, webhooks, quotas }: WebhookDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/webhooks',
@@ -91,6 +93,7 @@ export const webhookRoutes = ({ doors, webhooks }: WebhookDeps): readonly Route[
       404: { description: 'There is no such webhook' },
     },
     admit: ({ params, bearer, ifPosition }) => webhooks.admit(params.webhookId, bearer, ifPosition),
+    quota: quotas.webhookMessages,
     async handle({ body, context }, webhook) {
       const author = webhookAuthor(webhook.id);
       return answer(await webhooks.say(webhook, body.content, context(author, author)));

@@ -11,6 +11,12 @@ export interface Limit {
   refund(address: string): Promise<void>;
 }
 
+/** Lets everything through. */
+export const unlimited: Limit = {
+  spend: async () => undefined,
+  refund: async () => undefined,
+};
+
 /** How often a route lets something be done: so many from one network, or of one caller, in so long; one too many is 429. */
 export type RouteQuota = PerWhom & {
   /** What one too many is told. */

@@ -2,6 +2,7 @@
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
 import type { Doors } from '../../../adapters/http/chat/admit.js';
 import { presenceRoutes } from '../../../adapters/http/chat/presence.js';
+import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { serverRoutes } from '../../../adapters/http/chat/server.js';
 import { webhookRoutes } from '../../../adapters/http/chat/webhooks.js';
 import type { ChatAdmission } from '../../../application/chat/admission.js';
@@ -24,6 +25,7 @@ export interface AdministrationContext {
   readonly doors: Doors;
   readonly audit: Audit;
   readonly logger: Logger;
+  readonly quotas: ChatQuotas;
   readonly talk: Pick<Talk, 'messages' | 'opened' | 'downloads'>;
 }
 
@@ -33,6 +35,7 @@ export function createAdministration({
   audit,
   doors,
   logger,
+  quotas,
   talk,
 }: AdministrationContext) {
   const ports = { ...kernel, ...talk, admission, audit, logger };
@@ -42,7 +45,7 @@ export function createAdministration({
     periodic: [{ name: presenceWork(kernel.node), everyMs: SWEEP_EVERY_MS, run: presence.sweep }],
     routes: [
       ...serverRoutes({ doors, server: createServer(ports) }),
-      ...webhookRoutes({ doors, webhooks: createWebhooks(ports) }),
+      ...webhookRoutes({ doors, webhooks: createWebhooks(ports), quotas }),
       ...presenceRoutes({ doors, presence }),
       ...adminRoutes({ doors, audit, exported: createExport(ports), downloads: talk.downloads }),
     ],

@@ -92,10 +92,10 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     downloads: budgets.downloads,
     routes: [
       ...channelRoutes({ doors, channels, quotas }),
-      ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads }),
-      ...threadRoutes({ doors, replies, reading }),
+      ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads, quotas }),
+      ...threadRoutes({ doors, replies, reading, quotas }),
       ...fileRoutes({ doors, files, places, replies, sealedFiles, quotas, ...budgets }),
-      ...conversationRoutes({ doors, places, conversations, messages, reading }),
+      ...conversationRoutes({ doors, places, conversations, messages, reading, quotas }),
     ],
   };
 }

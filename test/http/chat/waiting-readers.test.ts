@@ -87,7 +87,8 @@ describe('a page that is waited for', function () {
       return other.history(...asked);
     };
     accepted(await other.places.message(bob, messageId));
-    const deps = { ...other, ...reader, history: history as never, downloads: createBudget('few', 100) };
+    const own = { history: history as never, downloads: createBudget('few', 100), quotas: {} };
+    const deps = { ...other, ...reader, ...own };
     const versions = messageRoutes(deps as never).find(({ path }) => path.endsWith('/history'))!;
     const request = { params: { messageId }, method: 'GET', signal: new AbortController().signal };
     expect(await versions.handle(request as never, bob)).to.include({ kind: 'not-found' });
