@@ -28,12 +28,18 @@ export interface PasswordHashing {
   matches(password: string, hashed: Hashed | undefined, whose?: string): Promise<boolean>;
 }
 
-/** Counts what went wrong, within a window of time. */
+/** A number of failures within a window of time, and how many are allowed. */
+export interface FailureCounter {
+  readonly key: string;
+  readonly most: number;
+}
+
+/** Counts failures within a window of time. */
 export interface Failures {
-  /** Milliseconds to wait, where there were too many by any of these. */
-  wait(...whose: readonly string[]): Promise<number | undefined>;
-  /** One more by each of these; whether it is the last that is allowed for one of them. */
-  count(...whose: readonly string[]): Promise<boolean>;
+  /** Milliseconds until none of these counters is at its limit; undefined if none is. */
+  wait(counters: readonly FailureCounter[]): Promise<number | undefined>;
+  /** Adds one failure to each of these counters; returns those that reach their limit by it. */
+  count<Counter extends FailureCounter>(counters: readonly Counter[]): Promise<readonly Counter[]>;
 }
 
 export interface Mail {

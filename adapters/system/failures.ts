@@ -2,19 +2,22 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Failures } from '../../application/identity-ports.js';
 
-export function createFailures(most: number, perMs: number): Failures {
-  const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
+export function createFailures(perMs: number): Failures {
+  // Each counter has a limit of its own.
+  const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: perMs / 1000 });
   return {
-    async wait(...whose) {
-      const found = await Promise.all(whose.map((each) => limiter.get(each)));
-      const over = found.filter((each) => each && each.consumedPoints >= most);
+    async wait(counters) {
+      const counted = await Promise.all(counters.map(({ key }) => limiter.get(key)));
       // The window ends by a timer, whatever a clock says that was set back meanwhile.
-      const waits = over.map((each) => Math.min(each!.msBeforeNext, perMs));
+      const waits = counters.flatMap(({ most }, n) => {
+        const found = counted[n];
+        return found && found.consumedPoints >= most ? [Math.min(found.msBeforeNext, perMs)] : [];
+      });
       return waits.length > 0 ? Math.max(...waits) : undefined;
     },
-    async count(...whose) {
-      const counted = await Promise.all(whose.map((each) => limiter.penalty(each)));
-      return counted.some(({ consumedPoints }) => consumedPoints === most);
+    async count(counters) {
+      const counted = await Promise.all(counters.map(({ key }) => limiter.penalty(key)));
+      return counters.filter(({ most }, n) => counted[n]?.consumedPoints === most);
     },
   };
 }

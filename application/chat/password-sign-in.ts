@@ -50,6 +50,12 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
   retryAfterMs,
 });
 
+/**
+ * Failed sign-ins until there must be a pause. Few by one network for one email; many for an email by all networks, or
+ * anybody could lock somebody out from elsewhere with a few wrong passwords.
+ */
+const MOST_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
+
 /** A token in a form is an invalid field of it. */
 const badToken: Rejection = { ...badLink, kind: 'invalid' };
 
@@ -79,9 +85,18 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     context: CommandContext,
   ): Promise<Done<SignedIn> | Rejection> {
     const email = tidyEmail(given);
-    const whose = [`email ${derivation.id('chat.failures', email)}`, `network ${from.network}`];
+    const addressId = derivation.id('chat.failures', email);
+    const counters = [
+      { limit: 'email', key: `email ${addressId}`, most: MOST_FAILURES.email },
+      { limit: 'network', key: `network ${from.network}`, most: MOST_FAILURES.network },
+      {
+        limit: 'email-and-network',
+        key: `email ${addressId} network ${from.network}`,
+        most: MOST_FAILURES['email-and-network'],
+      },
+    ] as const;
     const refused = async () => {
-      const waitMs = await failures.wait(...whose);
+      const waitMs = await failures.wait(counters);
       return waitMs === undefined ? undefined : tooManyFailures(waitMs);
     };
     const early = await refused();
@@ -92,8 +107,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const late = await refused();
     if (late) return late;
     if (user && theirs) return sessions.open(user, from, context, { holds: still(user, theirs) });
-    if (await failures.count(...whose)) {
-      const about = { addressId: derivation.id('chat.failures', email), reachedAt: clock.now() };
+    const [reached] = await failures.count<(typeof counters)[number]>(counters);
+    if (reached) {
+      const about = { addressId, limit: reached.limit, reachedAt: clock.now() };
       const data = { ...about, ...(user && { userId: user.id }) };
       await audit.note({ type: 'SignInLimitReached', data }, next('limit-reached', context));
     }

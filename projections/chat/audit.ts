@@ -47,7 +47,7 @@ const NOBODY = 'system';
 
 export const audit: Projection<Told> = {
   name: 'chat.audit',
-  version: 1,
+  version: 2,
   indexes: [{ key: { at: 1 } }, { key: { action: 1, at: 1 } }],
   on: {
     UserAdded(event) {
@@ -101,9 +101,9 @@ export const audit: Projection<Told> = {
     MessageDeleted: passing,
     ReplyDeleted: passing,
     SignInLimitReached(event) {
-      const { addressId, userId } = event.data;
+      const { addressId, limit, userId } = event.data;
       const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);
-      return row(event, { action: 'sign-in.limit', by: NOBODY, target });
+      return row(event, { action: 'sign-in.limit', by: NOBODY, target, metadata: { limit } });
     },
     Exported: (event) =>
       row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),

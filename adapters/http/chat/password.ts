@@ -59,7 +59,10 @@ export function passwordRoutes({
     answers: {
       200: SIGNED_IN,
       401: { description: 'Email or password is wrong' },
-      429: { description: 'Ten failures for this email, or from this network, within 15 minutes' },
+      429: {
+        description:
+          'Within 15 minutes 10 failures for this email from this network, 50 from this network, or 1,000 for this email',
+      },
     },
     handle: (request) =>
       hashed(request, async () =>

@@ -42,10 +42,9 @@ import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';
 import { providersOf } from './providers.js';
 
-/** Of sign-ins that failed, by email and by network. */
+/** Of failed sign-ins, and of links that are asked for. */
 const WINDOW_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
-const MOST_FAILURES = 10;
 /** Waiting for one of them takes a few seconds at most. */
 const PASSWORDS = 36;
 
@@ -80,7 +79,7 @@ export function connectIdentity(context: IdentityContext) {
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
-  const failures = createFailures(MOST_FAILURES, WINDOW_MS);
+  const failures = createFailures(WINDOW_MS);
   const audit = createAudit(kernel);
   const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);

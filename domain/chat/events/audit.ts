@@ -4,8 +4,16 @@ import { object } from '../../shared/schema.js';
 import { id, time } from './words.js';
 
 export const auditEvents = {
-  /** `addressId`: a keyed digest of the email; `userId` where it is somebody's. */
-  SignInLimitReached: event(object({ addressId: id, reachedAt: time }, { userId: id })),
+  /**
+   * `limit`: which of the limits of failed sign-ins; `addressId`: a keyed digest of the email that the last of them was
+   * for; `userId` where it is somebody's.
+   */
+  SignInLimitReached: event(
+    object(
+      { addressId: id, limit: { enum: ['email', 'network', 'email-and-network'] }, reachedAt: time },
+      { userId: id },
+    ),
+  ),
   /** `by`: an admin, or whoever runs the server. */
   Exported: event(object({ by: id, exportedAt: time })),
   /**

@@ -120,7 +120,10 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(presence).run([{ type: 'SetStatus', userId: 'ada', status: 'away', now: NOON }]).events,
   ...specOf(audit).run([
-    { type: 'SignInLimitReached', data: { addressId: 'a', userId: 'bob', reachedAt: NOON } },
+    {
+      type: 'SignInLimitReached',
+      data: { addressId: 'a', limit: 'network', userId: 'bob', reachedAt: NOON },
+    },
     { type: 'Exported', data: { by: 'ada', exportedAt: NOON } },
     {
       type: 'ActKept',

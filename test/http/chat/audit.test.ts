@@ -178,6 +178,7 @@ describe('the audit log of a chat with passwords', function () {
       ['user.set-password', added.body.userId],
     ]);
     expect(told.filter(([action]) => action === 'sign-in.limit')).to.have.length(1);
+    expect(entries[0].metadata).to.deep.equal({ limit: 'email-and-network' });
     expect(told.slice(2, 4)).to.deep.equal([
       ['user.add', added.body.userId],
       ['user.set-password', added.body.userId],
