@@ -20,8 +20,8 @@ export function profileOf(answer: Answer, addresses: readonly string[] = ADDRESS
 }
 
 /** Providers say it in words of their own, of which none but a yes is one; who says nothing of it is believed. */
-const isDoubted = ({ email_verified, verified_email, confirmed_at }: Answer): boolean =>
-  [email_verified, verified_email].some((said) => said !== undefined && !YES.includes(said)) ||
+const isDoubted = ({ email_verified, emailVerified, verified_email, confirmed_at }: Answer): boolean =>
+  [email_verified, emailVerified, verified_email].some((said) => said !== undefined && !YES.includes(said)) ||
   (confirmed_at !== undefined && text(confirmed_at) === undefined);
 
 const YES: readonly unknown[] = [true, 'true', 1, '1'];
