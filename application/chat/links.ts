@@ -71,7 +71,8 @@ export function createLinks(ports: LinkPorts) {
     const stream = addressStream(addressId);
     const user = await admission.user({ email });
     const now = clock.now();
-    const expiresAt = now + lifeSeconds[purpose] * 1000;
+    // To the second, as its token tells it.
+    const expiresAt = (Math.floor(now / 1000) + lifeSeconds[purpose]) * 1000;
     const mayCome = purpose === 'magic-link' && !isInviteRequired && isEmail(email);
     const command = {
       type: 'RequestLink' as const,
@@ -105,7 +106,7 @@ export function createLinks(ports: LinkPorts) {
         aud: audience(purpose),
         jti: linkId,
         iat: Math.floor(requestedAt / 1000),
-        exp: Math.ceil(expiresAt / 1000),
+        exp: Math.floor(expiresAt / 1000),
       }),
 
     /** A token that was signed for one of these purposes; `email`: must be whose it is, if it is given. */
