@@ -16,7 +16,7 @@ export function healthRoutes(
   config: PublicConfig,
   routes: { readonly [name: string]: string },
 ): readonly Route[] {
-  const body = { auth: { ...config, routes } };
+  const body = { auth: { ...config, routes: { ...routes, config: '/auth/config' } } };
   const told = (path: '/config.json' | '/auth/config') =>
     route({
       method: 'GET',

@@ -22,6 +22,13 @@ const noProvider: Rejection = {
   detail: 'There is no such provider',
 };
 
+/** By the names that `auth.routes` tells them under. */
+export const OAUTH_ROUTES = {
+  oauthProviders: '/auth/oauth/providers',
+  oauthStart: '/auth/oauth/:providerId',
+  oauthCallback: '/auth/oauth/:providerId/callback',
+} as const;
+
 const NO_PROVIDER = { description: 'There is no such provider' };
 /** Whatever a provider, or who else sends a browser there, has put into it: what is wrong is told by a redirect too. */
 const maybe = { description: 'A text of at most 4096 characters, given once' } as const;
@@ -48,7 +55,7 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
 
   const list = route({
     method: 'GET',
-    path: '/auth/oauth/providers',
+    path: OAUTH_ROUTES.oauthProviders,
     summary: 'The providers to sign in by',
     answers: { 200: { description: 'Providers', schema: schemas.providers } },
     handle: () => ({ status: 200, body: { providers, count: providers.length } }),
@@ -56,7 +63,7 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
 
   const away = route({
     method: 'GET',
-    path: '/auth/oauth/:providerId',
+    path: OAUTH_ROUTES.oauthStart,
     summary: 'To the authorization page of a provider',
     answers: {
       302: { description: 'There, with a state that works once, within ten minutes, from the same address' },
@@ -75,7 +82,7 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
 
   const back = route({
     method: 'GET',
-    path: '/auth/oauth/:providerId/callback',
+    path: OAUTH_ROUTES.oauthCallback,
     summary: 'Back from a provider',
     description:
       'Leads to the application with `access_token`, `refresh_token` and `expires_in` (seconds), or with `oauth_error`: ' +

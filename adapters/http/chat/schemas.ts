@@ -10,7 +10,7 @@ export const flag = { type: 'boolean' } as const;
 export const email = { type: 'string', maxLength: 320, description: 'Trimmed and lower-cased' } as const;
 export const refreshToken = { type: 'string', maxLength: 512 } as const;
 
-export const emailBody = object({ email });
+export const emailBody = object({ email: { ...email, pattern: '\\S' } });
 /** Its length is for the rules to say. */
 const password = { type: 'string', maxLength: 16_384, description: '8 to 1024 characters' } as const;
 const linkToken = { type: 'string', maxLength: 4096 } as const;

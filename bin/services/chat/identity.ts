@@ -6,7 +6,7 @@ import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
 import { healthRoutes } from '../../../adapters/http/chat/health.js';
 import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
 import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/mailed-links.js';
-import { oauthRoutes } from '../../../adapters/http/chat/oauth.js';
+import { OAUTH_ROUTES, oauthRoutes } from '../../../adapters/http/chat/oauth.js';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
@@ -118,6 +118,7 @@ export function connectIdentity(context: IdentityContext) {
     passwordResetEnabled: takesPasswords && hasEmail,
     registrationEnabled: takesPasswords && !isInviteRequired,
   };
+  const routeNames = { ...namesOf(auth), ...(providers.length > 0 && OAUTH_ROUTES) };
   const addUser = createAddUser(withPeople);
   const reactions: AnyReaction[] = [
     departureReaction(ports),
@@ -151,7 +152,7 @@ export function connectIdentity(context: IdentityContext) {
     routes: [
       ...auth,
       ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),
-      ...healthRoutes(config, namesOf(auth)),
+      ...healthRoutes(config, routeNames),
       ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn, quotas }),
     ],
     signIn: signInLine(values),

@@ -54,7 +54,13 @@ describe('signing in by way of a provider', function () {
       ],
       count: 3,
     });
-    expect((await ask(base, 'GET', '/config.json')).body.auth.oauthEnabled).to.equal(true);
+    const { auth } = (await ask(base, 'GET', '/config.json')).body;
+    expect(auth.oauthEnabled).to.equal(true);
+    expect(auth.routes).to.include({
+      oauthProviders: '/auth/oauth/providers',
+      oauthStart: '/auth/oauth/:providerId',
+      oauthCallback: '/auth/oauth/:providerId/callback',
+    });
     expect((await ask(base, 'GET', '/auth/oauth/google')).status).to.equal(404);
     expect((await ask(base, 'GET', '/auth/oauth/google/callback')).status).to.equal(404);
   });
@@ -187,6 +193,7 @@ describe('signing in by way of a provider', function () {
     }
     expect(await ended({ name: 'Nobody' })).to.equal('no_verified_email');
     expect(await ended({ email: 'x@example.org', email_verified: false })).to.equal('no_verified_email');
+    expect(await ended({ email: 'x@example.org', emailVerified: false })).to.equal('no_verified_email');
     expect(await ended({ email: 'no email' })).to.equal('no_verified_email');
   });
 

@@ -220,7 +220,7 @@ describe('password mode', function () {
     expect(status(await me(done.body.accessToken))).to.equal(200);
     expect(status(await login('gus', 'another horse', other))).to.equal(200);
     expect(post.letters.filter(({ to }) => to.includes(email('nobody')))).to.deep.equal([]);
-    for (const wrong of [{}, { email: 1 }])
+    for (const wrong of [{}, { email: 1 }, { email: '' }, { email: ' ' }])
       expect(status(await to('/auth/request-password-reset', wrong))).to.equal(400);
   });
 

@@ -39,7 +39,8 @@ describe('the sessions of the chat', function () {
       passwordResetEnabled: false,
       registrationEnabled: false,
     });
-    expect(routes).to.include({ devLogin: '/auth/dev-login', refresh: '/auth/refresh' });
+    const names = { devLogin: '/auth/dev-login', refresh: '/auth/refresh', config: '/auth/config' };
+    expect(routes).to.include(names).and.not.to.have.property('oauthStart');
     expect(await ask(base, 'GET', '/health')).to.include({ status: 200, body: 'OK' });
   });
 
