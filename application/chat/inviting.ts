@@ -17,6 +17,7 @@ export interface AddPorts {
   readonly derivation: Derivation;
   /** Where people sign in with one. */
   readonly takesPasswords: boolean;
+  readonly hasEmail: boolean;
 }
 
 export interface Added {
@@ -25,8 +26,11 @@ export interface Added {
   readonly password?: string;
 }
 
+const NOT_INVITED =
+  'No invite was sent, because no mail server is configured (email.host): set a password for this user with POST /users/:id/reset-password';
+
 export const createAddUser =
-  ({ come, passwords, derivation, takesPasswords }: AddPorts) =>
+  ({ come, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
   async (
     { email, role, password }: Added,
     by: string,
@@ -43,7 +47,9 @@ export const createAddUser =
     const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
     const done = await come(intention, context, setFirst);
     if (isRejection(done)) return done;
-    return { body: { success: true, userId: done.user.id }, position: done.position };
+    const body = { success: true, userId: done.user.id };
+    const isStranded = takesPasswords && !hashed && !hasEmail;
+    return { body: isStranded ? { ...body, message: NOT_INVITED } : body, position: done.position };
   };
 
 export type AddUser = ReturnType<typeof createAddUser>;

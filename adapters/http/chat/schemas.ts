@@ -53,7 +53,10 @@ export const renameBody = object({
 export const role = { enum: ['user', 'admin'] } as const;
 export const roleBody = object({ role });
 export const addBody = object({ email, role }, { password });
-export const addedUser = object({ success: { const: true }, userId: text });
+export const addedUser = object(
+  { success: { const: true }, userId: text },
+  { message: { type: 'string', description: 'Why no invite was sent' } },
+);
 
 export const providers = object({
   providers: { type: 'array', items: object({ id: text, name: text, loginUrl: text }) },

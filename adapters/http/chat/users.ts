@@ -60,7 +60,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     summary: 'Add a user, or an admin',
     description:
       'With a `password` they can sign in with it, in password mode. Without one an invite is sent where mail is ' +
-      'configured; else they are there without a password.',
+      'configured; else they are there without a password, and in password mode `message` says so.',
     security: 'access',
     body: schemas.addBody,
     answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },

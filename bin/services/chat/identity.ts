@@ -74,7 +74,16 @@ export function connectIdentity(context: IdentityContext) {
   const tokens = createTokens({ signed, derivation, clock, ...lives });
   metrics.cache(tokens.cache);
   const admission = createChatAdmission({ streams, tokens, clock, heard });
-  const ports = { ...kernel, tokens, admission, signed, isInviteRequired, takesPasswords, ...lives };
+  const ports = {
+    ...kernel,
+    tokens,
+    admission,
+    signed,
+    isInviteRequired,
+    takesPasswords,
+    hasEmail,
+    ...lives,
+  };
   const come = createPeople(ports);
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createLinks(ports);

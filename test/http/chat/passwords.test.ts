@@ -172,7 +172,11 @@ describe('password mode', function () {
 
   it('invites by mail whoever is added without a password, once', async () => {
     const token = await admin();
-    await ask(base, 'POST', '/users/add', { token, body: { email: email('fay'), role: 'user' } });
+    const added = await ask(base, 'POST', '/users/add', {
+      token,
+      body: { email: email('fay'), role: 'user' },
+    });
+    expect(Object.keys(added.body)).to.have.members(['success', 'userId']);
     // The server refuses the first tries.
     const letter = await post.letterTo(email('fay'));
     expect(post.refused()).to.equal(2);

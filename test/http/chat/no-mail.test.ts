@@ -1,0 +1,31 @@
+/** Password mode without a mail server: who is added without a password gets no invite, and the admin is told. */
+import { expect } from 'chai';
+import { ask } from '../../support/chat-client.js';
+import { inMode } from '../../support/chat-installation.js';
+import { useChat } from '../../support/chat-node.js';
+
+const PASSWORD = 'correct horse battery';
+
+describe('adding users where no mail is sent', function () {
+  this.timeout(60_000);
+  const chat = useChat(1, { ...inMode('password'), '--chat-initial-user-password': PASSWORD });
+  const add = (body: object) =>
+    ask(chat.base, 'POST', '/users/add', { token: chat.admin.token, body: { role: 'user', ...body } });
+
+  it('says that no invite was sent, and how to let them in', async () => {
+    const email = 'kim@example.org';
+    const { status, body } = await add({ email });
+    expect([status, body.success]).to.deep.equal([200, true]);
+    expect(body.message).to.match(/^No invite was sent.*email\.host.*POST \/users\/:id\/reset-password$/);
+    const path = `/users/${body.userId}/reset-password`;
+    const set = { token: chat.admin.token, body: { password: PASSWORD } };
+    expect((await ask(chat.base, 'POST', path, set)).status).to.equal(200);
+    const signIn = { body: { email, password: PASSWORD } };
+    expect((await ask(chat.base, 'POST', '/auth/password-login', signIn)).status).to.equal(200);
+  });
+
+  it('says nothing where a password was given', async () => {
+    const { body } = await add({ email: 'lea@example.org', password: PASSWORD });
+    expect(Object.keys(body)).to.have.members(['success', 'userId']);
+  });
+});
