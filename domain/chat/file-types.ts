@@ -29,9 +29,11 @@ const begun =
 const pdf = begun(bytes('255044462d'));
 /** With entries, empty, or in parts. */
 const zip = begun(bytes('504b0304', '504b0506', '504b0708'));
-const office = begun(bytes('504b0304'));
-/** A compound file, as Office wrote before 2007. */
-const compound = begun(bytes('d0cf11e0a1b11ae1'));
+const COMPOUND = 'd0cf11e0a1b11ae1';
+/** A compound file (OLE), as Office wrote before 2007. */
+const compound = begun(bytes(COMPOUND));
+/** Office Open XML: a ZIP archive, or a compound file where a password protects it. */
+const office = begun(bytes('504b0304', COMPOUND));
 const jpeg = begun(bytes('ffd8ff'));
 const png = begun(bytes('89504e470d0a1a0a'));
 const [RIFF, WEBP] = bytes('52494646', '57454250') as [Uint8Array, Uint8Array];

@@ -19,6 +19,9 @@ const SIGNED = [...FILES, ...IMAGES].filter(
   (each) => !['txt', 'md', 'markdown', 'csv', 'json'].includes(each),
 );
 
+const OPEN_XML = ['docx', 'xlsx', 'pptx'];
+const COMPOUND = ['doc', 'xls', 'ppt'];
+
 const text = (content: string) => Buffer.from(content);
 
 describe('the types of files', () => {
@@ -56,8 +59,14 @@ describe('the types of files', () => {
           IMAGES.includes(each) !== IMAGES.includes(other)
         )
           if (!bytes.equals(SAMPLES[each]!))
-            expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(sameStart(each, other));
+            expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(mayBeginSo(each, other));
     }
+  });
+
+  it('take Office Open XML that a password protects, which is a compound file, and no such archive', () => {
+    const encrypted = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+    for (const each of OPEN_XML) expect(fitsType(each, encrypted), each).to.equal(true);
+    for (const each of ['zip', 'pdf', 'txt', 'png']) expect(fitsType(each, encrypted), each).to.equal(false);
   });
 
   it('do not take what has its signature further on', () => {
@@ -113,12 +122,10 @@ describe('the types of files', () => {
 });
 
 /** Archives are archives, and Office's were ever of two kinds. */
-function sameStart(one: string, other: string): boolean {
-  const kinds = [
-    ['zip', 'docx', 'xlsx', 'pptx'],
-    ['doc', 'xls', 'ppt'],
-    ['jpg', 'jpeg'],
-  ];
+/** Whether files of one type may begin as the samples of another. */
+function mayBeginSo(one: string, other: string): boolean {
+  const kinds = [['zip', ...OPEN_XML], COMPOUND, ['jpg', 'jpeg']];
+  if (OPEN_XML.includes(one) && COMPOUND.includes(other)) return true;
   return kinds.some((kind) => kind.includes(one) && kind.includes(other));
 }
 

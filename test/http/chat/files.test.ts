@@ -66,6 +66,16 @@ describe('the files of the chat', function () {
     }
   });
 
+  it('are taken where Office has encrypted them with a password', async () => {
+    const encrypted = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(504)]);
+    for (const extension of ['docx', 'xlsx', 'pptx']) {
+      const { filename } = await uploaded(world, world.ada, `secret.${extension}`, encrypted);
+      const { bytes, headers } = await read(world, world.ada, `/files/${filename}`);
+      expect(bytes.equals(encrypted)).to.equal(true);
+      expect(headers.get('content-type')).to.include('openxmlformats');
+    }
+  });
+
   it('are refused for what they are called', async () => {
     const names = [
       'x.html',
