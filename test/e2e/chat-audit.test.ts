@@ -44,7 +44,7 @@ describe('the audit log of the chat, for an operator', function () {
     const events = async () => (await annals('replay', '--service', 'chat')).stdout;
     await eventually(async () => (await events()).match(/ActKept/g)?.length === 5);
     // An id may begin with a hyphen.
-    const erasing = ['erase', 'user', '--data-dir', directory.path, '--', bob.id];
+    const erasing = ['erase', 'user', '--yes', '--data-dir', directory.path, '--', bob.id];
     expect(await run(erasing)).to.include({ code: 0 });
     const entries = async () => (await as(admin, 'GET', '/admin/audit-log?limit=100')).entries;
     const before = await entries();

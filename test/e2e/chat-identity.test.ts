@@ -23,7 +23,8 @@ describe('the people of the chat, for an operator', function () {
     for (const each of directories) each.remove();
   });
   /** An id may begin as an option does. */
-  const erase = (dataDir: string, whom: string) => run(['erase', 'user', '--data-dir', dataDir, '--', whom]);
+  const erase = (dataDir: string, whom: string) =>
+    run(['erase', 'user', '--yes', '--data-dir', dataDir, '--', whom]);
 
   it('are erased beside a running server, and without one', async () => {
     const dataDir = fresh();

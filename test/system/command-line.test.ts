@@ -168,6 +168,17 @@ describe('the command line', () => {
     expect(err).to.match(/^annals: the event store is away[^\n]*\n$/);
   });
 
+  it('erases nothing where nobody can be asked, unless --yes is given', async () => {
+    for (const [what, which] of [
+      ['user', 'ada@example.org'],
+      ['meeting', 'ABC234'],
+    ] as const) {
+      const err = 'annals: --yes must be given where no terminal is there to ask at\n';
+      expect(await annals(['erase', what, which])).to.deep.equal({ code: 2, out: '', err });
+      expect((await annals(['erase', what, '--help'])).out).to.match(/--yes .*Erase without asking/);
+    }
+  });
+
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
       [

@@ -9,17 +9,23 @@ import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { findStores } from '../stores.js';
+import { confirm, yesOption } from './confirm.js';
 
 export const meeting: CommandSpec = {
   description:
     'Destroys the keys of all meetings of a room that are over: who was there, what they were called and what was said, ' +
     'in the log, its backups and everywhere. A meeting that goes on is left alone. Works beside a running server, and ' +
-    'without one. There is no way back.',
-  examples: [['erase meeting ABC234', 'by the id of the room']],
+    'without one. There is no way back: it asks before, unless --yes is given.',
+  examples: [
+    ['erase meeting ABC234', 'by the id of the room'],
+    ['erase meeting --yes ABC234', 'in a script'],
+  ],
   arguments: [new Argument('<roomId>', 'Id of the room')],
-  async run({ config: { values }, args: [given = ''] }: Call) {
+  options: [yesOption],
+  async run({ config: { values }, args: [given = ''], options }: Call) {
     const roomId = roomIdOf(given);
     if (!roomId) throw new Failed(`${given} is no id of a room: it is six of A-Z and 0-9`);
+    await confirm(`Erase all meetings of ${roomId} that are over?`, options);
     const logger = createLogger({ level: 'warn', format: values['log.format'] });
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);

@@ -11,18 +11,23 @@ import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { findStores } from '../stores.js';
+import { confirm, yesOption } from './confirm.js';
 
 export const user: CommandSpec = {
   description:
     'Removes a user of the chat, if they are there, and destroys the key of all that tells who they are: their email, ' +
     'name, password, and the addresses of their sessions, in the log, its backups and everywhere. Their messages stay, ' +
-    'by "Deleted user". Works beside a running server, and without one. There is no way back.',
+    'by "Deleted user". Works beside a running server, and without one. There is no way back: it asks before, unless ' +
+    '--yes is given.',
   examples: [
     ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id that GET /users shows'],
     ['erase user ada@example.org', 'by the email of somebody who is there'],
+    ['erase user --yes ada@example.org', 'in a script'],
   ],
   arguments: [new Argument('<id>', 'Id, or email; an id that begins with - comes last, behind --')],
-  async run({ config: { values }, args: [whom = ''] }: Call) {
+  options: [yesOption],
+  async run({ config: { values }, args: [whom = ''], options }: Call) {
+    await confirm(`Erase the user ${whom}?`, options);
     const logger = createLogger({ level: 'warn', format: values['log.format'] });
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
