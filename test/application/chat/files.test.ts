@@ -1,10 +1,13 @@
 /** What becomes of files that hang on nothing, or were left behind, and of the names of whoever is erased. */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { createGridFsStore } from '../../../adapters/mongo/files.js';
 import type { Caller } from '../../../application/chat/admission.js';
+import { createEraseUser } from '../../../application/chat/erasing.js';
 import { createFileSweep } from '../../../application/chat/file-sweep.js';
 import { createFiles } from '../../../application/chat/files.js';
+import { fileKind } from '../../../application/chat/kinds.js';
 import { createLostFiles } from '../../../application/chat/lost-files.js';
 import { type FileStore, NotStored } from '../../../application/files/store.js';
 import { type CertainClock, Damaged } from '../../../application/ports.js';
@@ -21,13 +24,14 @@ const HOUR = 3_600_000;
 
 describe('files of the chat', function () {
   this.timeout(120_000);
+  const database = `test_${randomUUID().slice(0, 8)}`;
   let servers: Servers;
   let node: ChatNode;
   let ada: Caller;
   let channelId: string;
   before(async () => {
     servers = await startServers();
-    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`, { react: true });
+    node = await startChatNode(servers, database, { react: true });
     ada = await node.join('ada');
     channelId = accepted(await node.channels.create(ada, { name: 'open' }, context())).body.channel.id;
   });
@@ -47,6 +51,16 @@ describe('files of the chat', function () {
     const what = { filename: 'plan.pdf', channelId: null, content };
     const { filename } = accepted(await node.files.upload(by, what, context())).body;
     return { filename, stored: content.stored, fileId: fileIdOf(filename)! };
+  }
+  /** An image of the channel with a thumbnail, by an upload that may crash. */
+  async function uploadImage(files = node.files, how = context()) {
+    const [content, thumbnail] = [await received(SAMPLES.png), await received(SAMPLES.webp)];
+    const done = files.upload(ada, { filename: 'x.png', channelId, content, thumbnail }, how);
+    const filename = await done.then(
+      (outcome) => accepted(outcome).body.filename,
+      () => undefined,
+    );
+    return { filename, stored: content.stored, thumbnail: { stored: thumbnail.stored } };
   }
   const post = async (filename: string, how = context()) => {
     const attachments = [{ filename, originalName: '', contentType: '', size: 0 }];
@@ -77,6 +91,14 @@ describe('files of the chat', function () {
       return false;
     }
   };
+  type Image = Awaited<ReturnType<typeof uploadImage>>;
+  const imageBytes = (image: Image) => Promise.all([image, image.thumbnail].map(storedBytes));
+  /** What no upload answers for, as a day later shows it. */
+  async function unsettled() {
+    const left: string[] = [];
+    for await (const { stored } of storeLater(25).unsettled()) left.push(stored);
+    return left;
+  }
   const eventsOf = async ({ fileId }: { fileId: string }) => {
     const events = await node.kernel.log.read(fileSubject({ fileId }));
     return typeof events === 'string' ? events : events.map(({ type }) => type).join();
@@ -134,6 +156,17 @@ describe('files of the chat', function () {
     expect(looked).to.equal(1);
   });
 
+  it('go with their thumbnails: after a day on nothing, and with the message that held them', async () => {
+    const [alone, held] = [await uploadImage(), await uploadImage()];
+    const images = { images: [held.filename!] };
+    const { message } = accepted(await node.messages.post(ada, channelId, images, context())).body;
+    await sweep(25);
+    await eventually(async () => !(await imageBytes(alone)).includes(true));
+    expect(await imageBytes(held)).to.deep.equal([true, true]);
+    accepted(await node.messages.remove(ada, message.id, context()));
+    await eventually(async () => !(await imageBytes(held)).includes(true));
+  });
+
   it('that were hung on what was never said go after a day', async () => {
     const file = await upload();
     const holding = { holderId: 'm'.repeat(22), messageId: 'm'.repeat(22), channelId };
@@ -161,6 +194,17 @@ describe('files of the chat', function () {
     expect(await storedBytes(file)).to.equal(false);
   });
 
+  it('of a repeated upload are those of the first, thumbnails too, and nothing is left of the second', async () => {
+    const how = context(randomUUID(), 'body');
+    const [first, second] = [await uploadImage(node.files, how), await uploadImage(node.files, how)];
+    expect(second.filename).to.equal(first.filename);
+    expect([await imageBytes(first), await imageBytes(second)]).to.deep.equal([
+      [true, true],
+      [false, false],
+    ]);
+    expect(await unsettled()).to.deep.equal([]);
+  });
+
   it('that uploads left behind go where the log knows nothing of them, and stay where it does', async () => {
     const store = storeLater(0);
     const content = await received();
@@ -171,16 +215,14 @@ describe('files of the chat', function () {
     const how = context(randomUUID(), 'body');
     const crashed = await files.upload(ada, what, how).catch((error: Error) => error.message);
     expect(crashed).to.equal('crashed');
+    const image = await uploadImage(files);
     const half = await received();
-    const unknown = await received();
-    await unknown.keep('nobody'.padEnd(22, '0'));
+    const [unknown, itsThumbnail] = [await received(), await received()];
+    for (const part of [unknown, itsThumbnail]) await part.keep('nobody'.padEnd(22, '0'));
     await sweep(0, storeLater(25));
-    expect(await storedBytes(content)).to.equal(true);
-    expect(await storedBytes(unknown)).to.equal(false);
-    expect(await storedBytes(half)).to.equal(false);
-    const left: string[] = [];
-    for await (const { stored } of storeLater(25).unsettled()) left.push(stored);
-    expect(left).to.deep.equal([]);
+    for (const known of [content, image, image.thumbnail]) expect(await storedBytes(known)).to.equal(true);
+    for (const gone of [unknown, itsThumbnail, half]) expect(await storedBytes(gone)).to.equal(false);
+    expect(await unsettled()).to.deep.equal([]);
     const again = accepted(await node.files.upload(ada, { ...what, content: await received() }, how)).body;
     expect(await isReadable(again)).to.equal(true);
   });
@@ -198,7 +240,39 @@ describe('files of the chat', function () {
     expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 0 });
   });
 
-  it('have names that go with who uploaded them, and with the file', async () => {
+  it('have names that go with who uploaded them, also on nodes that remember the files', async () => {
+    const other = await startChatNode(servers, database, { projects: false });
+    const feeding = other.feed();
+    try {
+      const cyd = await node.join('cyd');
+      const file = await upload(cyd);
+      const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
+      accepted(await node.messages.post(cyd, channelId, { attachments }, context()));
+      /** What the file is called by each node: to download it, and to hang it on another message. */
+      const names = () =>
+        Promise.all(
+          [node, other].map(async ({ files, uploads }) => {
+            const found = await files.file(ada, file.filename);
+            if ('rejected' in found) throw new Error(found.rejected);
+            const { originalName } = accepted(await files.download(found));
+            const hung = accepted(await uploads.check(ada, channelId, { attachments, images: [] }));
+            return [originalName, hung.attachments[0]?.originalName];
+          }),
+        );
+      const called = (name: string) => [Array(2).fill(name), Array(2).fill(name)];
+      expect(await names()).to.deep.equal(called('plan.pdf'));
+      accepted(await createEraseUser(node.kernel)(cyd.userId, context()));
+      await eventually(async () => isDeepStrictEqual(await names(), called(file.filename)));
+      // Neither had to read it again for that.
+      for (const { kernel } of [node, other])
+        expect(kernel.streams.known(fileKind, fileSubject(file))?.state.sealedName).not.to.equal('');
+    } finally {
+      await other.stop();
+      await feeding.catch(() => {});
+    }
+  });
+
+  it('have names that go with the key of who uploaded them, and with the file', async () => {
     const bob = await node.join('bob');
     const file = await upload(bob);
     const nameOf = async () => {
