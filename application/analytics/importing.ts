@@ -1,5 +1,6 @@
 /** Takes in what was counted elsewhere, line by line: by the rules of collecting, at the times that the lines tell. */
 import type { Hit } from '../../domain/analytics/catalog.js';
+import { countryOf } from '../../domain/analytics/country.js';
 import type { WrittenPastHit } from '../../domain/analytics/past-hit.js';
 import { visitOf } from '../../domain/analytics/payload.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
@@ -56,7 +57,8 @@ export async function createImporting(ports: ImportPorts) {
 
   /** What is to be counted of a line, or why nothing is. `at` in Unix ms. */
   function judge(written: WrittenPastHit, at: number): PastHit | string {
-    const { userAgent: whole = '', address, visitor, country } = written;
+    const { userAgent: whole = '', address, visitor } = written;
+    const country = countryOf(written.country);
     const userAgent = cut(whole, USER_AGENT);
     const site = sites.get(siteIdOf(written.site) ?? '');
     if (!site) return `there is no site ${clean(written.site, 80)}`;
@@ -65,9 +67,9 @@ export async function createImporting(ports: ImportPorts) {
     const day = dayOf(at);
     if (day < before || day < dayOf(now - retentionDays * DAY_MS)) return 'its day is no longer kept';
     if (filterBots && agents.isBot(userAgent)) return 'it is of a bot';
-    const visit = visitOf(written, {}, site.allowedEventProperties);
+    const visit = visitOf(written, {}, site);
     if (!visit) return 'event must be a name';
-    const about = { ...agents.read(userAgent), ...(country && { country: country.toUpperCase() }) };
+    const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const hit: Hit = { ...visit.hit, ...about };
     const who = visitor ?? address;
     return {

@@ -1,6 +1,6 @@
 /** Says of hits whether they count, and of those that do not, why. */
 import { hostOfUrl } from '../../domain/analytics/host.js';
-import { type Payload, type Visit, visitOf } from '../../domain/analytics/payload.js';
+import { type Payload, type PayloadRules, type Visit, visitOf } from '../../domain/analytics/payload.js';
 import { type Reason, reasonFor } from '../../domain/analytics/rules.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
@@ -43,6 +43,9 @@ export interface Judgement {
   reason: Reason | undefined;
 }
 
+/** Of a site that there is not. */
+const NO_RULES: PayloadRules = { domains: [], allowedEventProperties: [] };
+
 const namelessEvent = (index: number, of: number): Rejection => ({
   rejected: 'analytics/nameless-event',
   kind: 'invalid',
@@ -66,7 +69,7 @@ export const createJudging =
     const judged: Judgement[] = [];
     for (const [index, payload] of payloads.entries()) {
       const site = find(ids[index] ?? '');
-      const visit = visitOf(payload, { origin, referer }, site?.allowedEventProperties ?? []);
+      const visit = visitOf(payload, { origin, referer }, site ?? NO_RULES);
       if (!visit) return namelessEvent(index, payloads.length);
       const reason = reasonFor(site, {
         privacySignal,

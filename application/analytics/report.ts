@@ -1,10 +1,12 @@
 /** Answers reports, from days that were counted: at a cost that does not grow with the number of hits. */
 import type { DaySummary } from '../../domain/analytics/day.js';
-import { before, between, lastDays, type Period } from '../../domain/analytics/period.js';
+import { before, between, DAY_MS, lastDays, type Period } from '../../domain/analytics/period.js';
 import { type Report, reportOf } from '../../domain/analytics/report.js';
+import type { Retention } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
-import { siteNotFound } from '../../domain/analytics/sites.js';
+import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/tallies.js';
+import { dayOf } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { createAtOnce } from '../at-once.js';
 import type { Clock, Position, Settled } from '../ports.js';
@@ -15,6 +17,8 @@ import type { Directory } from './directory.js';
 /** What was counted of days, by day. */
 export interface DaysRead {
   readonly summaries: ReadonlyMap<string, DaySummary>;
+  /** The oldest day of the site that has a row; undefined where none has. */
+  readonly firstDay: string | undefined;
   readonly lists: ReadonlyMap<string, DayLists>;
   readonly names: SiteNames;
 }
@@ -34,6 +38,9 @@ export interface ReportPorts {
   readonly days: DayReader;
   readonly settled: Settled;
   readonly clock: Clock;
+  /** Which days were let go, as the log has it. */
+  readonly retention: () => Promise<Retention>;
+  readonly retentionDays: number;
 }
 
 /** So many days up to today, or from one to another. */
@@ -62,7 +69,8 @@ export const DAYS_MODEL = 'analytics.days';
 
 export type Reports = ReturnType<typeof createReports>;
 
-export function createReports({ directory, days, settled, clock }: ReportPorts) {
+export function createReports(ports: ReportPorts) {
+  const { directory, days, settled, clock, retention, retentionDays } = ports;
   const atOnce = createAtOnce('long reports', LONG_AT_ONCE, LONG_WAITING);
 
   function periodOf(asked: AskedPeriod, now: number): Period | Rejection {
@@ -70,10 +78,15 @@ export function createReports({ directory, days, settled, clock }: ReportPorts) 
     return between(asked.start ?? '', asked.end ?? '') ?? badPeriod;
   }
 
-  async function countedIn(instance: string, period: Period): Promise<Report> {
-    const { summaries, lists, names } = await days.read(instance, before(period).start, period);
+  async function countedIn({ instance, createdAt }: Site, period: Period, now: number): Promise<Report> {
+    const since = before(period).start;
+    const { summaries, firstDay = '', lists, names } = await days.read(instance, since, period);
+    // Hits that were imported may be older than their site.
+    const made = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
+    const kept = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
     return inTurns(
       reportOf(period, {
+        isPreviousComplete: [made, ...kept].every((first) => first <= since),
         summaries: (day) => summaries.get(day),
         lists: (day) => lists.get(day),
         names,
@@ -95,7 +108,7 @@ export function createReports({ directory, days, settled, clock }: ReportPorts) 
     if (isRejection(period)) return period;
     const told = settled.latestOf('analytics');
     const reflected = await reflecting(settled, DAYS_MODEL, { told, seen });
-    const counted = () => countedIn(site.instance, period);
+    const counted = () => countedIn(site, period, now);
     const report = await (period.days > LONG_DAYS ? atOnce(counted, siteId) : counted());
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
   };

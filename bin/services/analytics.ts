@@ -15,6 +15,7 @@ import { createCollect } from '../../application/analytics/collect.js';
 import { createCollecting } from '../../application/analytics/collecting.js';
 import { createDirectory } from '../../application/analytics/directory.js';
 import { eraseReaction } from '../../application/analytics/erasing.js';
+import { retentionKind } from '../../application/analytics/kinds.js';
 import { loginMailReaction } from '../../application/analytics/login-mail.js';
 import { createLogins } from '../../application/analytics/logins.js';
 import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
@@ -33,6 +34,7 @@ import { ASK_EVERY_MS } from '../../application/lasting.js';
 import type { Position } from '../../application/ports.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
+import { RETENTION } from '../../domain/analytics/retention.js';
 import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { tidyEmail } from '../../domain/shared/email.js';
 import { days as daysModel } from '../../projections/analytics/days.js';
@@ -142,7 +144,14 @@ export const analytics: Service<typeof catalog> = {
       cleanup,
       live,
       directory,
-      reports: createReports({ directory, days, settled, clock }),
+      reports: createReports({
+        directory,
+        days,
+        settled,
+        clock,
+        retention: async () => (await streams.load(retentionKind, RETENTION)).state,
+        retentionDays,
+      }),
     });
     return {
       policy,

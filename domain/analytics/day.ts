@@ -1,5 +1,11 @@
 /** What a site saw in a day, counted: totals, lists of a bounded length, and a sketch of who came. */
 import type { Hit } from './catalog.js';
+import {
+  type Bounds,
+  createFrequentValues,
+  type FrequentValues,
+  type WrittenList,
+} from './frequent-values.js';
 import { emptySketch, REGISTERS, type Sketch, uniquesOf, type Visitor, withVisitors } from './uniques.js';
 
 export const LISTS = [
@@ -15,11 +21,15 @@ export const LISTS = [
 ] as const;
 export type ListName = (typeof LISTS)[number];
 
-/** Different values that a list of a day has at most; what is beyond is counted under one name. */
-export const MOST_VALUES = 1000;
-/** And characters of them together: what strangers invent is as long as it may be. */
-export const MOST_CHARACTERS = 96 * 1024;
-export const OTHER = '(other)';
+/**
+ * Bounds of a list of a day, whose most frequent values are kept. Values are as long as strangers make them, so their
+ * characters are bounded, too.
+ */
+export const BOUNDS: Bounds = { values: 1000, characters: 96 * 1024 };
+/** The referrer of a page view without one. */
+export const DIRECT = '(direct)';
+/** The browser, system or device of a user agent that does not tell. */
+export const UNKNOWN = '(unknown)';
 
 export interface DaySummary {
   readonly pageviews: number;
@@ -32,23 +42,28 @@ export interface DayCounts {
   pageviews: number;
   events: number;
   visitors: Sketch;
-  readonly lists: { readonly [list in ListName]: Map<string, number> };
-  /** Of the values of each list. */
-  readonly characters: { [list in ListName]: number };
+  readonly lists: { readonly [list in ListName]: FrequentValues };
   /** Lists that something came to since it was emptied. */
   readonly changed: Set<ListName>;
 }
+
+const listsFrom = (written: WrittenDay['lists']) =>
+  Object.fromEntries(
+    LISTS.map((list) => [list, createFrequentValues(BOUNDS, written[list])]),
+  ) as unknown as DayCounts['lists'];
 
 export const emptyDay = (): DayCounts => ({
   pageviews: 0,
   events: 0,
   visitors: emptySketch,
-  lists: Object.fromEntries(LISTS.map((list) => [list, new Map()])) as unknown as DayCounts['lists'],
-  characters: Object.fromEntries(LISTS.map((list) => [list, 0])) as DayCounts['characters'],
+  lists: listsFrom({}),
   changed: new Set(),
 });
 
-/** Pages are counted where they were viewed, events by their names, everything else with every hit. */
+/**
+ * Counts pages and direct visits by page views, events by their names, everything else by every hit. What a user agent
+ * does not tell counts as `(unknown)`.
+ */
 export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[]): void {
   for (const hit of hits) {
     const { event, path, referrer, campaign, browser, os, device, country, properties = [] } = hit;
@@ -56,10 +71,10 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
     else day.events++;
     note(day, 'pages', event === undefined ? path : undefined);
     note(day, 'events', event);
-    note(day, 'referrers', referrer);
-    note(day, 'browsers', browser);
-    note(day, 'os', os);
-    note(day, 'devices', device);
+    note(day, 'referrers', referrer ?? (event === undefined ? DIRECT : undefined));
+    note(day, 'browsers', browser ?? UNKNOWN);
+    note(day, 'os', os ?? UNKNOWN);
+    note(day, 'devices', device ?? UNKNOWN);
     note(day, 'countries', country);
     if (campaign)
       note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
@@ -68,16 +83,10 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
   if (visitors.length > 0) day.visitors = withVisitors(day.visitors, visitors);
 }
 
-function note({ lists, characters, changed }: DayCounts, list: ListName, value: string | undefined): void {
+function note({ lists, changed }: DayCounts, list: ListName, value: string | undefined): void {
   if (value === undefined) return;
-  const counts = lists[list];
   changed.add(list);
-  const known = counts.get(value);
-  const isTaken =
-    known !== undefined || (counts.size < MOST_VALUES && characters[list] + value.length <= MOST_CHARACTERS);
-  if (isTaken && known === undefined) characters[list] += value.length;
-  const name = isTaken ? value : OTHER;
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+  lists[list].add(value);
 }
 
 export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummary => ({
@@ -97,8 +106,6 @@ export interface WrittenHead {
   readonly visitors: { readonly exact: readonly Visitor[] } | { readonly ranks: string };
 }
 
-export type WrittenList = readonly (readonly [value: string, count: number])[];
-
 /** Of a rank, which is 51 at most, a character. */
 const RANK_ZERO = 48;
 
@@ -111,7 +118,7 @@ export const writtenHead = ({ pageviews, events, visitors }: DayCounts): Written
       : { ranks: Array.from(visitors.registers, (rank) => String.fromCharCode(RANK_ZERO + rank)).join('') },
 });
 
-export const writtenList = ({ lists }: DayCounts, list: ListName): WrittenList => [...lists[list]];
+export const writtenList = ({ lists }: DayCounts, list: ListName): WrittenList => lists[list].write();
 
 export const writtenDay = (day: DayCounts): WrittenDay => ({
   ...writtenHead(day),
@@ -119,12 +126,6 @@ export const writtenDay = (day: DayCounts): WrittenDay => ({
 });
 
 export function readDay({ pageviews, events, visitors, lists }: WrittenDay): DayCounts {
-  const day = emptyDay();
-  for (const list of LISTS)
-    for (const [value, times] of lists[list] ?? []) {
-      day.lists[list].set(value, times);
-      if (value !== OTHER) day.characters[list] += value.length;
-    }
   const sketch =
     'exact' in visitors
       ? { exact: new Set(visitors.exact) }
@@ -134,5 +135,5 @@ export function readDay({ pageviews, events, visitors, lists }: WrittenDay): Day
             (_, at) => visitors.ranks.charCodeAt(at) - RANK_ZERO,
           ),
         };
-  return Object.assign(day, { pageviews, events, visitors: sketch });
+  return { pageviews, events, visitors: sketch, lists: listsFrom(lists), changed: new Set() };
 }

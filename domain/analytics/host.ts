@@ -39,11 +39,19 @@ export const hostOfUrl = (text: string | undefined): string | undefined =>
 export const isWithin = (domains: readonly string[], host: string): boolean =>
   domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
 
-/** `https://news.example` of where a visitor came from; undefined where that is no other host, or none at all. */
-export function referrerOf(text: string, ownHost: string | undefined): string | undefined {
+/**
+ * `https://news.example` of where a visitor came from; undefined where that is no host, the page's own, or one of the
+ * domains of the site or below them.
+ */
+export function referrerOf(
+  text: string,
+  ownHost: string | undefined,
+  domains: readonly string[] = [],
+): string | undefined {
   const scheme = SCHEME.exec(text.trim())?.[1];
   const host = scheme && hostOf(text);
   if (!host || (ownHost !== undefined && bare(host) === bare(ownHost))) return undefined;
+  if (isWithin(domains.map(bare), host)) return undefined;
   const port = portOf(text);
   return `${scheme.toLowerCase()}://${bare(host)}${port}`;
 }

@@ -3,6 +3,7 @@ import { type DataOf, object } from '../shared/schema.js';
 import { isSeen } from '../shared/text.js';
 import type { Hit } from './catalog.js';
 import { hostOf, hostOfUrl, referrerOf } from './host.js';
+import type { Site } from './sites.js';
 import { clean } from './text.js';
 
 /** In characters, or of properties in number: what is longer is cut. */
@@ -45,11 +46,14 @@ export interface Whence {
   readonly referer?: string | undefined;
 }
 
-/** Undefined for an event without a name. Which properties apply is for the site to say. */
+/** What of a site decides how a payload is read. */
+export type PayloadRules = Pick<Site, 'domains' | 'allowedEventProperties'>;
+
+/** Undefined for an event without a name. */
 export function visitOf(
   payload: Payload,
   { origin, referer }: Whence,
-  allowedProperties: readonly string[],
+  { domains, allowedEventProperties }: PayloadRules,
 ): Visit | undefined {
   const given = clean(payload.event ?? '', KEPT.event);
   const name = isSeen(given) ? given : '';
@@ -57,9 +61,9 @@ export function visitOf(
   if (kind === 'event' && name === '') return undefined;
   const host =
     hostOf(payload.host ?? '') ?? hostOfUrl(payload.path) ?? hostOfUrl(origin) ?? hostOfUrl(referer);
-  const referrer = referrerOf(payload.referrer ?? '', host)?.slice(0, KEPT.referrer);
+  const referrer = referrerOf(payload.referrer ?? '', host, domains)?.slice(0, KEPT.referrer);
   const campaign = campaignOf(payload.campaign);
-  const properties = kind === 'event' ? propertiesOf(payload.properties, allowedProperties) : [];
+  const properties = kind === 'event' ? propertiesOf(payload.properties, allowedEventProperties) : [];
   return {
     kind,
     host,

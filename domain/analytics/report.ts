@@ -1,5 +1,6 @@
 /** What a report tells of a period, from what was counted of its days. */
-import { type DaySummary, LISTS, type ListName, OTHER } from './day.js';
+import { type DaySummary, LISTS, type ListName } from './day.js';
+import { OTHER } from './frequent-values.js';
 import { before, daysOf, type Period } from './period.js';
 import type { DayLists, Names, SiteNames, Tally } from './tallies.js';
 
@@ -35,13 +36,15 @@ export interface Counts {
   /** Of the days of the period. */
   readonly lists: Of<DayLists>;
   readonly names: SiteNames;
+  /** Whether there can be counts of every day of the period before. */
+  readonly isPreviousComplete: boolean;
 }
 
 /** A year of full lists takes long, and so comes in steps of some milliseconds at most. */
-export function* reportOf(period: Period, { summaries, lists, names }: Counts) {
+export function* reportOf(period: Period, { summaries, lists, names, isPreviousComplete }: Counts) {
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
-  const previous = totalsOf(daysOf(before(period)), summaries);
+  const previous = { ...totalsOf(daysOf(before(period)), summaries), complete: isPreviousComplete };
   const highest = new Map<ListName, Entries>();
   for (const list of LISTS) {
     const tallies = days.map((day) => lists(day)?.[list]);
@@ -85,14 +88,17 @@ function totalsOf(days: readonly string[], summaries: Of<DaySummary>): DaySummar
   return { pageviews: sum('pageviews'), events: sum('events'), uniques: sum('uniques') };
 }
 
-/** In whole percent; 0 where there was nothing and is nothing, null where there was nothing to compare with. */
-function deltaOf(now: DaySummary, then: DaySummary) {
-  const of = (metric: keyof DaySummary) =>
-    then[metric] === 0
-      ? now[metric] === 0
-        ? 0
-        : null
-      : Math.round(((now[metric] - then[metric]) / then[metric]) * 100);
+interface Previous extends DaySummary {
+  readonly complete: boolean;
+}
+
+/** In whole percent; 0 where both are zero, null where the previous period is zero or lacks days. */
+function deltaOf(now: DaySummary, then: Previous) {
+  const of = (metric: keyof DaySummary) => {
+    if (!then.complete) return null;
+    if (then[metric] === 0) return now[metric] === 0 ? 0 : null;
+    return Math.round(((now[metric] - then[metric]) / then[metric]) * 100);
+  };
   const [pageviews, events, uniques] = METRICS.map(of);
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
@@ -101,8 +107,8 @@ function deltaOf(now: DaySummary, then: DaySummary) {
 type Entry = readonly [name: string, count: number, byDay: readonly (number | undefined)[]];
 type Entries = readonly Entry[];
 
-/** Highest first, then by name: as many as are shown. */
-function* highestOf(tallies: readonly (Tally | undefined)[], { all }: Names): Steps<Entries> {
+/** As many as are shown: highest first, then by name. `(other)` is last, whatever its count: it is no value. */
+function* highestOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names): Steps<Entries> {
   const sums = new Float64Array(all.length);
   for (const tally of tallies) {
     if (!tally) continue;
@@ -111,15 +117,19 @@ function* highestOf(tallies: readonly (Tally | undefined)[], { all }: Names): St
     yield;
   }
   const highest: number[] = [];
+  const other = numbers.get(OTHER);
+  const hasOther = other !== undefined && sums[other]! > 0;
+  const most = hasOther ? SHOWN - 1 : SHOWN;
   const isAbove = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && all[a]! < all[b]!);
   for (let name = 0; name < sums.length; name++) {
     if (name % STEP === 0) yield;
-    const last = highest[SHOWN - 1];
-    if (sums[name] === 0 || (last !== undefined && !isAbove(name, last))) continue;
+    const last = highest[most - 1];
+    if (sums[name] === 0 || name === other || (last !== undefined && !isAbove(name, last))) continue;
     const below = highest.findIndex((each) => isAbove(name, each));
     highest.splice(below === -1 ? highest.length : below, 0, name);
-    if (highest.length > SHOWN) highest.pop();
+    if (highest.length > most) highest.pop();
   }
+  if (hasOther) highest.push(other);
   const lines = yield* byDayOf(tallies, highest, all.length);
   return highest.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
 }

@@ -1,5 +1,6 @@
 /** Lists of days with names as numbers: a name stands in memory once for a year of days, which are added up without it. */
-import { LISTS, type ListName, type WrittenList } from './day.js';
+import { LISTS, type ListName } from './day.js';
+import type { WrittenList } from './frequent-values.js';
 
 /** The names of a list, by their numbers, and the other way round. */
 export interface Names {

@@ -39,7 +39,7 @@ const OPEN_BYTES = 24 * 1024 * 1024;
 /** A list of a day is written as a whole, however few hits have come to it. */
 export const GATHER_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 2, gatherMs: GATHER_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 3, gatherMs: GATHER_MS, open, scan };
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;

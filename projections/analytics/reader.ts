@@ -61,10 +61,18 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const before = forgotten;
         const breathe = breather();
         const site = opened.get(instance)?.site ?? { names: noNames(), days: new Map() };
-        const heads = await rows
-          .find({ site: instance, day: { $gte: since, $lte: end } })
-          .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
-          .toArray();
+        const [heads, oldest] = await Promise.all([
+          rows
+            .find({ site: instance, day: { $gte: since, $lte: end } })
+            .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
+            .toArray(),
+          rows
+            .find({ site: instance })
+            .sort({ day: 1 })
+            .limit(1)
+            .project<Pick<DayRow, 'day'>>({ day: 1 })
+            .next(),
+        ]);
         const all = new Map<string, OpenedDay>();
         const unknown: string[] = [];
         for (const head of heads) {
@@ -93,7 +101,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const summaries = new Map(Array.from(all, ([day, { summary }]) => [day, summary]));
         const lists = new Map<string, DayLists>();
         for (const [day, each] of all) if (day >= start && each.lists) lists.set(day, each.lists);
-        return { summaries, lists, names: site.names };
+        return { summaries, firstDay: oldest?.day, lists, names: site.names };
       }),
 
     countDays: (instance) => reading((rows) => rows.countDocuments({ site: instance })),

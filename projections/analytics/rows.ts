@@ -8,8 +8,8 @@ import {
   type ListName,
   readDay,
   type WrittenHead,
-  type WrittenList,
 } from '../../domain/analytics/day.js';
+import type { WrittenList } from '../../domain/analytics/frequent-values.js';
 import { type DayLists, type SiteNames, type Tally, tallied } from '../../domain/analytics/tallies.js';
 import { REGISTERS } from '../../domain/analytics/uniques.js';
 import type { Row } from '../projection.js';
@@ -74,15 +74,17 @@ export async function openTallies(
 }
 
 /** Of an entry of a list, besides its characters; of a visitor who is told apart; of a day. */
-const VALUE_BYTES = 100;
+const VALUE_BYTES = 140;
 const VISITOR_BYTES = 140;
 const DAY_BYTES = 2000;
 
 /** What the counts of a day take in memory, about. */
-export function heldCounts({ lists, characters, visitors }: DayCounts): number {
-  const values = Object.values(lists).reduce((sum, { size }) => sum + size * VALUE_BYTES, DAY_BYTES);
-  const texts = Object.values(characters).reduce((sum, each) => sum + 2 * each, 0);
-  return values + texts + ('exact' in visitors ? visitors.exact.size * VISITOR_BYTES : REGISTERS);
+export function heldCounts({ lists, visitors }: DayCounts): number {
+  const values = Object.values(lists).reduce(
+    (sum, { size, characters }) => sum + size * VALUE_BYTES + 2 * characters,
+    DAY_BYTES,
+  );
+  return values + ('exact' in visitors ? visitors.exact.size * VISITOR_BYTES : REGISTERS);
 }
 
 /** Of a number and how often, with what typed arrays take. */

@@ -43,8 +43,9 @@ export interface Report {
   readonly range: { readonly days: number; readonly start: string; readonly end: string };
   readonly totals: Metrics;
   readonly comparison: {
-    readonly previous: Metrics;
-    /** In percent; null where there was nothing before. */
+    /** `complete`: there is data of all its days. */
+    readonly previous: Metrics & { readonly complete: boolean };
+    /** In percent; null where the previous period has nothing, or is not complete. */
     readonly delta: { readonly [metric in Metric]: number | null };
   };
   readonly series: readonly Day[];

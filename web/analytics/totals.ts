@@ -18,13 +18,15 @@ export function createTotals(choose: (metric: Metric) => void) {
       tile.setAttribute('aria-pressed', String(metric === chosen));
       value.textContent = number(totals[metric]);
       const percent = delta[metric];
-      change.classList.toggle('up', percent === null || percent > 0);
+      const isNew = percent === null && previous.complete;
+      change.classList.toggle('up', isNew || (percent !== null && percent > 0));
       change.classList.toggle('down', percent !== null && percent < 0);
       const before = `in the ${range.days === 1 ? 'day' : counted(range.days, 'day')} before`;
-      change.textContent =
-        totals[metric] === 0 && previous[metric] === 0
-          ? `none ${before} either`
-          : `${inWords(percent)} ${number(previous[metric])} ${before}`;
+      const then = number(previous[metric]);
+      if (!previous.complete)
+        change.textContent = `${then} ${before}, which ${range.days === 1 ? 'is' : 'are'} not complete`;
+      else if (totals[metric] === 0 && previous[metric] === 0) change.textContent = `none ${before} either`;
+      else change.textContent = `${inWords(percent)} ${then} ${before}`;
     }
     byId('uniques-note').hidden = range.days === 1;
   };

@@ -1,5 +1,6 @@
 /** The route that takes hits in, from anywhere. */
 import type { Collect } from '../../../application/analytics/collect.js';
+import { countryOf } from '../../../domain/analytics/country.js';
 import type { Payload } from '../../../domain/analytics/payload.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { type Request, type Route, route } from '../kernel/route.js';
@@ -18,10 +19,8 @@ export interface CollectRouteDeps {
 
 export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy }: CollectRouteDeps): Route {
   /** Only a proxy that is trusted knows it: anybody can write a header. */
-  function countryOf({ headers, peer }: Pick<Request, 'headers' | 'peer'>): string | undefined {
-    const named = countryHeader === undefined ? undefined : headers[countryHeader]?.trim().toUpperCase();
-    return named !== undefined && /^[A-Z]{2}$/.test(named) && isProxy(peer) ? named : undefined;
-  }
+  const countryIn = ({ headers, peer }: Pick<Request, 'headers' | 'peer'>) =>
+    countryHeader !== undefined && isProxy(peer) ? countryOf(headers[countryHeader]) : undefined;
 
   return route({
     method: 'POST',
@@ -53,7 +52,7 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
         origin: headers.origin,
         referer: headers.referer,
         token: headers[TOKEN_HEADER],
-        country: countryOf(request),
+        country: countryIn(request),
         isKeyed: idempotencyKey !== undefined,
         context: (caller) => context('analytics.collect', caller),
         seen: ifPosition,

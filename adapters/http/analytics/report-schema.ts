@@ -16,7 +16,14 @@ export const reportAnswer = object({
   range: object({ days: count, start: day, end: day }),
   totals: object(metrics),
   comparison: object({
-    previous: object(metrics),
+    previous: object({
+      ...metrics,
+      complete: {
+        type: 'boolean',
+        description:
+          'False where some of its days have no data: before the site was made, or no longer kept. Each `delta` is null then',
+      },
+    }),
     delta: object({ pageviews: change, events: change, uniques: change }),
   }),
   series: list(object({ date: day, ...metrics })),

@@ -21,7 +21,9 @@ export const reportRoute = ({ reports, admit }: ReportRouteDeps): Route =>
     description:
       'The last `days` days in UTC, today included, or those from `start` to `end`. Uniques of a period are the sum of ' +
       'those of its days. Pages are counted by their views, events by their names, everything else by both. A list of a ' +
-      'day has up to 1000 values, of 98304 characters together; what is beyond is counted as `(other)`.',
+      'day keeps its 1000 most frequent values (fewer where they are long: 98304 characters together), each with the hits ' +
+      'counted since it entered the list; all other hits count as `(other)`, which is last in a list. A page view without ' +
+      'a referrer counts as `(direct)`, as does one from the own domains; what a user agent does not tell as `(unknown)`.',
     security: SECURITY,
     query: {
       type: 'object',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Directory } from '../../../application/analytics/directory.js';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
 import type { Settled } from '../../../application/ports.js';
-import { emptyDay, LISTS } from '../../../domain/analytics/day.js';
+import { emptyDay, LISTS, readDay, writtenDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { talliesOf } from '../../support/analytics.js';
@@ -11,9 +11,15 @@ import { eventually } from '../../support/condition.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
-const reportsOf = (read: DayReader['read']) =>
+const DAY_MS = 86_400_000;
+
+const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentionDays = 395 } = {}) =>
   createReports({
-    directory: { find: async () => () => ({ instance: 'one' }) } as unknown as Directory,
+    directory: {
+      find: async () => () => ({ instance: 'one', createdAt: NOW - madeAgo * DAY_MS }),
+    } as unknown as Directory,
+    retention: async () => ({ before }),
+    retentionDays,
     days: { read, countDays: async () => 0, countBefore: async () => 0 },
     settled: {
       latestOf: () => 0n,
@@ -24,16 +30,50 @@ const reportsOf = (read: DayReader['read']) =>
     clock: { now: () => NOW },
   });
 
+describe('the period before', () => {
+  const isComplete = async (firstDay: string | undefined, of: Parameters<typeof reportsOf>[1]) => {
+    const { lists, names } = talliesOf(new Map());
+    const reports = reportsOf(async () => ({ summaries: new Map(), firstDay, lists, names }), of);
+    // Of 2026-11-16 to 2026-11-22, and so compared with what begins on 2026-11-09.
+    const told = await reports('demo', { days: 7 });
+    if (isRejection(told)) throw new Error(told.rejected);
+    const { previous, delta } = told.body.comparison;
+    expect(delta.pageviews).to.equal(previous.complete ? 0 : null);
+    return previous.complete;
+  };
+
+  it('is complete where its site was there on all of its days, whether or not anybody came', async () => {
+    expect(await isComplete(undefined, { madeAgo: 13 })).to.equal(true);
+    expect(await isComplete('2026-11-20', { madeAgo: 13 })).to.equal(true);
+    expect(await isComplete(undefined, { madeAgo: 12 })).to.equal(false);
+  });
+
+  it('is complete where what was imported begins before it', async () => {
+    expect(await isComplete('2026-11-09', { madeAgo: 0 })).to.equal(true);
+    expect(await isComplete('2026-11-10', { madeAgo: 0 })).to.equal(false);
+  });
+
+  it('is not where some of its days are no longer kept', async () => {
+    expect(await isComplete(undefined, { madeAgo: 500, before: '2026-11-09' })).to.equal(true);
+    expect(await isComplete(undefined, { madeAgo: 500, before: '2026-11-10' })).to.equal(false);
+    expect(await isComplete(undefined, { madeAgo: 500, retentionDays: 13 })).to.equal(true);
+    expect(await isComplete(undefined, { madeAgo: 500, retentionDays: 12 })).to.equal(false);
+  });
+});
+
 describe('a report of a year', () => {
   it('is worked out in turns, however much was counted', async () => {
     const days = daysOf(lastDays(365, NOW));
-    const kinds = new Map(Array.from({ length: 50 }, (_, kind) => [String(kind), emptyDay()]));
-    for (const [kind, { lists }] of kinds)
-      for (const list of LISTS)
-        for (let n = 0; n < 1000; n++) lists[list].set(`["${kind}","${n}",""]`, n + 1);
+    const kinds = new Map(
+      Array.from({ length: 50 }, (_, kind) => {
+        const list = Array.from({ length: 1000 }, (_, n) => [`["${kind}","${n}",""]`, n + 1] as const);
+        const full = { ...writtenDay(emptyDay()), lists: Object.fromEntries(LISTS.map((of) => [of, list])) };
+        return [String(kind), readDay(full)];
+      }),
+    );
     const { lists: ofKinds, names } = talliesOf(kinds);
     const lists = new Map(days.map((day, nth) => [day, ofKinds.get(String(nth % 50))!]));
-    const reports = reportsOf(async () => ({ summaries: new Map(), lists, names }));
+    const reports = reportsOf(async () => ({ summaries: new Map(), firstDay: undefined, lists, names }));
     let rounds = 0;
     let isDone = false;
     const others = () => {
@@ -67,7 +107,7 @@ describe('a report of a year', () => {
           most = Math.max(most, inside.push(resolve));
         });
       }
-      return { summaries: new Map(), lists, names };
+      return { summaries: new Map(), firstDay: undefined, lists, names };
     });
     const long = Promise.all(Array.from({ length: 7 }, () => reports('demo', { days: 365 })));
     await eventually(() => inside.length >= 2);

@@ -25,7 +25,10 @@ const payload: Payload = {
   properties: { plan: 'pro', seats: 3, trial: true },
 };
 const seen = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: 'DE' };
-const hits = [{ path: '/' }, { ...visitOf(payload, {}, allowed)!.hit, ...seen }];
+const hits = [
+  { path: '/' },
+  { ...visitOf(payload, {}, { domains: [], allowedEventProperties: allowed })!.hit, ...seen },
+];
 
 describe('the catalog of analytics', () => {
   specifyCatalog({

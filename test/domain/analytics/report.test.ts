@@ -3,50 +3,20 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Hit } from '../../../domain/analytics/catalog.js';
 import {
+  BOUNDS,
   count,
   type DayCounts,
   emptyDay,
-  MOST_CHARACTERS,
-  MOST_VALUES,
-  OTHER,
   readDay,
   summaryOf,
   writtenDay,
 } from '../../../domain/analytics/day.js';
-import { before, between, daysOf, lastDays } from '../../../domain/analytics/period.js';
+import { OTHER } from '../../../domain/analytics/frequent-values.js';
+import { before, daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { reportOf } from '../../../domain/analytics/report.js';
 import { talliesOf } from '../../support/analytics.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-
-describe('a period', () => {
-  it('is of so many days, today included', () => {
-    expect(lastDays(7, NOW)).to.deep.equal({ days: 7, start: '2026-11-16', end: '2026-11-22' });
-    expect(lastDays(1, NOW)).to.deep.equal({ days: 1, start: '2026-11-22', end: '2026-11-22' });
-    expect(lastDays(1000, NOW)).to.deep.equal({ days: 730, start: '2024-11-23', end: '2026-11-22' });
-  });
-
-  it('goes from a day to a day', () => {
-    expect(between('2026-02-27', '2026-03-01')).to.deep.equal({
-      days: 3,
-      start: '2026-02-27',
-      end: '2026-03-01',
-    });
-    for (const [start, end] of [
-      ['2026-02-30', '2026-03-01'],
-      ['2026-13-01', '2026-13-02'],
-      ['2026-03-01', '2026-02-27'],
-      ['2020-01-01', '2026-01-01'],
-      ['1', '2'],
-      ['2026-11-22T00', '2026-11-22'],
-    ])
-      expect(between(start!, end!), `${start} ${end}`).to.equal(undefined);
-  });
-
-  it('is compared with the one before', () => {
-    expect(before(lastDays(7, NOW))).to.deep.equal({ days: 7, start: '2026-11-09', end: '2026-11-15' });
-  });
-});
 
 const word = fc.constantFrom('a', 'b', 'c', 'd');
 const value = fc.oneof(word, fc.integer({ min: 0, max: 3 }), fc.boolean());
@@ -80,12 +50,13 @@ const tally = (values: readonly (string | undefined)[]) => {
 };
 
 describe('a report', () => {
-  const report = (days: ReadonlyMap<string, DayCounts>, of = period) => {
+  const report = (days: ReadonlyMap<string, DayCounts>, of = period, isPreviousComplete = true) => {
     const { lists, names } = talliesOf(days);
     const steps = reportOf(of, {
       summaries: (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
       lists: (day) => lists.get(day),
       names,
+      isPreviousComplete,
     });
     for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
   };
@@ -110,17 +81,22 @@ describe('a report', () => {
           uniques: new Set(some.map(({ day, visitor }) => `${day} ${visitor}`)).size,
         });
         expect(told.totals).to.deep.equal(totals(within));
-        expect(told.comparison.previous).to.deep.equal(totals(earlier));
+        expect(told.comparison.previous).to.deep.equal({ ...totals(earlier), complete: true });
         expect(told.series).to.deep.equal(
           daysOf(period).map((date) => ({ date, ...totals(within.filter(({ day }) => day === date)) })),
         );
         const of = (pick: (hit: Hit) => string | undefined) => tally(within.map(({ hit }) => pick(hit)));
         expect(told.pages).to.deep.equal(of(({ event, path }) => (event === undefined ? path : undefined)));
         expect(told.events).to.deep.equal(of(({ event }) => event));
-        expect(told.referrers).to.deep.equal(of(({ referrer }) => referrer));
-        expect(told.browsers).to.deep.equal(of(({ browser }) => browser));
-        expect(told.os).to.deep.equal(of(({ os }) => os));
-        expect(told.devices).to.deep.equal(of(({ device }) => device));
+        expect(told.referrers).to.deep.equal(
+          of(({ referrer, event }) => referrer ?? (event === undefined ? '(direct)' : undefined)),
+        );
+        for (const [list, field] of [
+          ['browsers', 'browser'],
+          ['os', 'os'],
+          ['devices', 'device'],
+        ] as const)
+          expect(told[list], list).to.deep.equal(of((each) => each[field] ?? '(unknown)'));
         expect(told.countries).to.deep.equal(of(({ country }) => country));
         const campaigns = told.campaigns.map(({ source, medium, count: times }) => ({
           name: `${source} ${medium}`,
@@ -151,14 +127,16 @@ describe('a report', () => {
       return counts;
     };
     const one = lastDays(1, NOW);
-    const delta = (then: number, now: number) =>
+    const comparison = (then: number, now: number, isComplete = true) =>
       report(
         new Map([
           ['2026-11-21', day(then)],
           ['2026-11-22', day(now)],
         ]),
         one,
-      ).comparison.delta.pageviews;
+        isComplete,
+      ).comparison;
+    const delta = (then: number, now: number) => comparison(then, now).delta.pageviews;
     expect([delta(3, 4), delta(4, 3), delta(0, 0), delta(0, 3), delta(3, 0)]).to.deep.equal([
       33,
       -25,
@@ -166,6 +144,14 @@ describe('a report', () => {
       null,
       -100,
     ]);
+    for (const [then, now] of [
+      [3, 4],
+      [0, 0],
+    ] as const)
+      expect(comparison(then, now, false)).to.deep.equal({
+        previous: { pageviews: then, events: 0, uniques: 0, complete: false },
+        delta: { pageviews: null, events: null, uniques: null },
+      });
   });
 
   it('shows twenty of a list, highest first and then by name, and ten of a trend', () => {
@@ -177,33 +163,85 @@ describe('a report', () => {
       '/29',
       ...Array.from({ length: 19 }, (_, n) => `/${String(n).padStart(2, '0')}`),
     ]);
-    expect(trends).to.have.lengthOf(10);
+    expect(trends.filter(({ category }) => category === 'pages')).to.have.lengthOf(10);
   });
 
-  it('counts what is beyond a thousand values of a day under one name, and loses nothing', () => {
+  const views = (path: string, times = 1): Hit[] => Array.from({ length: times }, () => ({ path }));
+  const dayOf = (...hits: readonly Hit[]) => {
     const counts = emptyDay();
-    for (let n = 0; n < 5000; n++)
-      count(
-        counts,
-        [
-          {
-            path: `/${n}`,
-            event: n % 2 ? `e${n}` : undefined!,
-            campaign: { source: `s${n}`, medium: '', campaign: '' },
-          },
-        ].map(({ event, ...hit }) => (event ? { ...hit, event } : hit)),
-        [],
-      );
-    count(counts, [{ path: '/0' }], []);
-    for (const list of ['pages', 'events', 'campaigns'] as const) {
-      expect(counts.lists[list].size, list).to.be.within(MOST_VALUES, MOST_VALUES + 1);
-      expect(counts.lists[list].get(OTHER), list).to.be.greaterThan(1000);
+    count(counts, hits, []);
+    return counts;
+  };
+
+  it('shows a page that is viewed often first, whatever was invented before or meanwhile', () => {
+    const invented = Array.from({ length: 1200 }, (_, n) => ({ path: `/invented/${n}` }));
+    const [first] = report(new Map([['2026-11-22', dayOf(...invented, ...views('/real', 500))]])).pages;
+    expect(first).to.deep.equal({ name: '/real', count: 500 });
+    const products = Array.from({ length: 3000 }, (_, n) => [{ path: `/p/${n}` }, ...views('/home', n % 3)]);
+    const day = dayOf(...products.flat());
+    expect(report(new Map([['2026-11-22', day]])).pages[0]?.name).to.equal('/home');
+  });
+
+  it('keeps what is frequent in each of its lists', () => {
+    const hitOf = (n: number | string): Hit => ({
+      path: `/${n}`,
+      referrer: `https://${n}.example`,
+      campaign: { source: `${n}`, medium: '', campaign: '' },
+      browser: `b${n}`,
+      os: `o${n}`,
+      device: `d${n}`,
+      country: `c${n}`,
+    });
+    const eventOf = (n: number | string): Hit => ({
+      ...hitOf(n),
+      event: `${n}`,
+      properties: [{ name: 'plan', value: `${n}` }],
+    });
+    const all = [
+      ...Array.from({ length: 1500 }, (_, n) => [hitOf(n), eventOf(n)]).flat(),
+      ...Array.from({ length: 20 }, () => [hitOf('real'), eventOf('real')]).flat(),
+    ];
+    const told = report(new Map([['2026-11-22', dayOf(...all)]]));
+    const firsts = [
+      told.pages[0]?.name,
+      told.events[0]?.name,
+      told.referrers[0]?.name,
+      told.campaigns[0]?.source,
+      told.browsers[0]?.name,
+      told.os[0]?.name,
+      told.devices[0]?.name,
+      told.countries[0]?.name,
+      told.properties[0]?.value,
+    ];
+    for (const first of firsts) expect(first).to.include('real');
+    expect(told.trends.find(({ category }) => category === 'pages')).to.include({ id: '/real', total: 20 });
+  });
+
+  it('counts what fell out of a list of a thousand values under one name, last, and loses nothing', () => {
+    const hit = (n: number): Hit => ({
+      path: `/${n}`,
+      campaign: { source: `s${n}`, medium: '', campaign: '' },
+      ...(n % 2 && { event: `e${n}` }),
+    });
+    const day = dayOf(...Array.from({ length: 5000 }, (_, n) => hit(n)));
+    for (const [list, hits] of [
+      ['pages', 2500],
+      ['events', 2500],
+      ['campaigns', 5000],
+    ] as const) {
+      expect(day.lists[list].size, list).to.equal(BOUNDS.values);
+      const counts = day.lists[list].write().map(([, times]) => times);
+      expect(
+        counts.reduce((sum, each) => sum + each),
+        list,
+      ).to.equal(hits);
     }
-    expect(counts.lists.pages.get('/0')).to.equal(2);
-    const { pages, totals, campaigns } = report(new Map([['2026-11-22', counts]]));
-    expect(pages[0]).to.deep.equal({ name: OTHER, count: 1500 });
-    expect(campaigns[0]).to.deep.equal({ source: OTHER, medium: '', campaign: '', count: 4000 });
-    expect(totals).to.include({ pageviews: 2501, events: 2500 });
+    const { pages, totals, campaigns, properties } = report(new Map([['2026-11-22', day]]));
+    expect(pages).to.have.lengthOf(20);
+    expect(pages.at(-1)).to.deep.equal({ name: OTHER, count: 1500 });
+    expect(campaigns.at(-1)).to.deep.equal({ source: OTHER, medium: '', campaign: '', count: 4000 });
+    expect(properties).to.deep.equal([]);
+    expect(totals).to.include({ pageviews: 2500, events: 2500 });
   });
 
   it('is of bounded lists however long their values are, also after days were written and read', () => {
@@ -213,12 +251,12 @@ describe('a report', () => {
       count(counts, [{ path: long(n) }], []);
       if (n % 100 === 99) counts = readDay(JSON.parse(JSON.stringify(writtenDay(counts))));
     }
-    const names = [...counts.lists.pages.keys()].filter((name) => name !== OTHER);
-    const characters = names.join('').length;
-    expect(characters).to.be.within(MOST_CHARACTERS - 300, MOST_CHARACTERS);
-    expect(counts.lists.pages.get(OTHER)).to.equal(900 - names.length);
-    count(counts, [{ path: long(0) }], []);
-    expect(counts.lists.pages.get(long(0))).to.equal(2);
+    const written = counts.lists.pages.write();
+    const characters = written.flatMap(([name]) => (name === OTHER ? [] : name)).join('').length;
+    expect(characters).to.be.within(BOUNDS.characters - 300, BOUNDS.characters);
+    expect(written.reduce((sum, [, times]) => sum + times, 0)).to.equal(900);
+    count(counts, views('/real', 10), []);
+    expect(report(new Map([['2026-11-22', counts]])).pages[0]).to.deep.equal({ name: '/real', count: 10 });
   });
 
   it('keeps a sketch of many visitors as it is', () => {

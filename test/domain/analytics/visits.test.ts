@@ -10,7 +10,10 @@ import { cut } from '../../../domain/shared/text.js';
 import { readUrl } from '../../../domain/shared/url.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
-  visitOf({ site: 'demo', ...payload }, whence, allowed);
+  visitOf({ site: 'demo', ...payload }, whence, {
+    domains: ['example.com', 'www.shop.test'],
+    allowedEventProperties: allowed,
+  });
 const hit = (payload: Partial<Payload>, allowed: readonly string[] = []) => visit(payload, allowed)?.hit;
 
 describe('the kind of a visit', () => {
@@ -148,6 +151,19 @@ describe('the referrer of a visit', () => {
     it(`of ${JSON.stringify(given)} is ${kept}`, () =>
       expect(referrerOf(given, 'example.com')).to.equal(kept));
   }
+
+  it('is none of the own domains, nor below them', () => {
+    for (const own of [
+      'example.com',
+      'blog.example.com',
+      'a.b.example.com:8443',
+      'shop.test',
+      'www.shop.test',
+    ])
+      expect(hit({ host: 'other.test', referrer: `https://${own}/` }), own).not.to.have.property('referrer');
+    for (const other of ['notexample.com', 'example.com.evil.test'])
+      expect(hit({ referrer: `https://${other}/` })?.referrer).to.equal(`https://${other}`);
+  });
 
   it('is of 180 characters at most', () => {
     const referrer = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(30)}.example`;

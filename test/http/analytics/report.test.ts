@@ -24,7 +24,11 @@ describe('a report', function () {
       generatedAt: 0,
       range: { days: 2, start: yesterday, end: today() },
       totals: none,
-      comparison: { previous: none, delta: none },
+      // The site was made today.
+      comparison: {
+        previous: { ...none, complete: false },
+        delta: { pageviews: null, events: null, uniques: null },
+      },
       series: [yesterday, today()].map((date) => ({ date, ...none })),
       ...Object.fromEntries(
         [
@@ -89,7 +93,10 @@ describe('a report', function () {
       { name: '/b', count: 1 },
     ]);
     expect(body.events).to.deep.equal([{ name: 'buy', count: 1 }]);
-    expect(body.referrers).to.deep.equal([{ name: 'https://news.example', count: 1 }]);
+    expect(body.referrers).to.deep.equal([
+      { name: '(direct)', count: 3 },
+      { name: 'https://news.example', count: 1 },
+    ]);
     expect(body.campaigns).to.deep.equal([{ source: 'news', medium: 'mail', campaign: 'spring', count: 1 }]);
     expect(body.browsers).to.deep.equal([
       { name: 'Firefox', count: 3 },
@@ -112,6 +119,40 @@ describe('a report', function () {
       total: 1,
       values: [{ date: today(), count: 1 }],
     });
+  });
+
+  it('counts views without a referrer as direct, and what a user agent does not tell as unknown', async () => {
+    const id = await site();
+    const hits = [
+      { site: id, path: '/a' },
+      { site: id, path: '/b', referrer: 'https://shop.example.com/cart' },
+      { site: id, path: '/c', referrer: 'https://www.example.com/' },
+      { site: id, path: '/d', referrer: 'https://example.com.evil.test/' },
+      { site: id, event: 'buy' },
+    ];
+    await collect(hits, { 'user-agent': 'curl' });
+    const body = await report(id, '&days=1');
+    expect(body.referrers).to.deep.equal([
+      { name: '(direct)', count: 3 },
+      { name: 'https://example.com.evil.test', count: 1 },
+    ]);
+    for (const list of ['browsers', 'os', 'devices'])
+      expect(body[list], list).to.deep.equal([{ name: '(unknown)', count: 5 }]);
+    expect(body.countries).to.deep.equal([]);
+  });
+
+  it('shows a page that many viewed first, after twelve requests full of invented ones', async () => {
+    const id = await site();
+    const views = async (requests: number, pathOf: (n: number) => string) => {
+      for (let request = 0; request < requests; request++)
+        await collect(Array.from({ length: 100 }, (_, n) => ({ site: id, path: pathOf(100 * request + n) })));
+    };
+    await views(12, (n) => `/invented/${n}`);
+    await views(5, () => '/real');
+    const { pages, totals } = await report(id, '&days=1');
+    expect(pages[0]).to.deep.equal({ name: '/real', count: 500 });
+    expect(pages.at(-1).name).to.equal('(other)');
+    expect(totals.pageviews).to.equal(1700);
   });
 
   it('counts a request with an Idempotency-Key once', async () => {

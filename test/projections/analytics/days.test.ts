@@ -148,6 +148,32 @@ describe('the days of sites', function () {
       { numRuns: 12 },
     ));
 
+  it('are the same also of more pages than a list has room for, and show the one that is viewed often', async () => {
+    const { recorded, open, scan, reader } = useVault();
+    const views = (paths: readonly string[]) =>
+      hits(
+        'one',
+        paths.map((path) => ({ path })),
+      );
+    const invented = (from: number) => Array.from({ length: 500 }, (_, n) => `/invented/${from + n}`);
+    const events = await recorded([
+      ...[0, 500, 1000, 1500].map((from) => views(invented(from))),
+      views(Array.from({ length: 500 }, () => '/real')),
+      ...[2000, 2500].map((from) => views(invented(from))),
+    ]);
+    // Live: each batch by another process.
+    for (const event of events) await (await open('many-live'))([event]);
+    await (await open('many-rebuilt'))(events);
+    expect(await scan('many-live')).to.deep.equal(await scan('many-rebuilt'));
+    const pages = entriesOf(
+      await reader('many-live').read('one', '2026-11-22', BOTH),
+      '2026-11-22',
+      'pages',
+    )!;
+    expect(pages).to.deep.include(['/real', 500]);
+    expect(pages.reduce((sum, [, count]) => sum + Number(count), 0)).to.equal(3500);
+  });
+
   it('go with their site, and do not come back when its hits are delivered again', async () => {
     const { vault, recorded, open, raw, reader } = useVault();
     const events = await recorded([
@@ -219,7 +245,7 @@ describe('the days of sites', function () {
       written.push(row!.lists as { readonly [list: string]: string });
     }
     const same = (from: number, list: string) => written[from]?.[list] === written[from + 1]?.[list];
-    expect(written.map((lists) => Object.keys(lists).length)).to.deep.equal([3, 4, 4]);
+    expect(written.map((lists) => Object.keys(lists).length)).to.deep.equal([5, 6, 6]);
     expect([same(0, 'pages'), same(0, 'referrers'), same(1, 'events')]).to.deep.equal([true, true, true]);
     expect([same(1, 'pages'), same(1, 'browsers')]).to.deep.equal([false, false]);
     const read = await reader('parts').read('one', '2026-11-22', BOTH);

@@ -1,0 +1,34 @@
+/** Periods of reports: whole days in UTC, and the period before. */
+import { expect } from 'chai';
+import { before, between, lastDays } from '../../../domain/analytics/period.js';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+
+describe('a period', () => {
+  it('is of so many days, today included', () => {
+    expect(lastDays(7, NOW)).to.deep.equal({ days: 7, start: '2026-11-16', end: '2026-11-22' });
+    expect(lastDays(1, NOW)).to.deep.equal({ days: 1, start: '2026-11-22', end: '2026-11-22' });
+    expect(lastDays(1000, NOW)).to.deep.equal({ days: 730, start: '2024-11-23', end: '2026-11-22' });
+  });
+
+  it('goes from a day to a day', () => {
+    expect(between('2026-02-27', '2026-03-01')).to.deep.equal({
+      days: 3,
+      start: '2026-02-27',
+      end: '2026-03-01',
+    });
+    for (const [start, end] of [
+      ['2026-02-30', '2026-03-01'],
+      ['2026-13-01', '2026-13-02'],
+      ['2026-03-01', '2026-02-27'],
+      ['2020-01-01', '2026-01-01'],
+      ['1', '2'],
+      ['2026-11-22T00', '2026-11-22'],
+    ])
+      expect(between(start!, end!), `${start} ${end}`).to.equal(undefined);
+  });
+
+  it('is compared with the one before', () => {
+    expect(before(lastDays(7, NOW))).to.deep.equal({ days: 7, start: '2026-11-09', end: '2026-11-15' });
+  });
+});
