@@ -1,6 +1,5 @@
 /** Takes hits in: stores those that count, forgets who they are of, and answers when they are flushed. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import type { Payload } from '../../domain/analytics/payload.js';
 import type { Reason } from '../../domain/analytics/rules.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { collected, dayOf, type HitsCollected } from '../../domain/analytics/traffic.js';
@@ -14,6 +13,8 @@ import type { Collecting, Counted } from './collecting.js';
 import {
   attemptOf,
   createJudging,
+  type Invalid,
+  type Item,
   isAccepted,
   type Judgement,
   type JudgingPorts,
@@ -29,25 +30,35 @@ export interface CollectPorts extends JudgingPorts {
   readonly requests: Requests;
   readonly attempts: Pick<Attempts, 'note'>;
   readonly clock: Clock;
-  /** Of hits by network, where there is one. Told the ms to wait for when it is too many; what is refunded was none. */
-  readonly limit?: {
-    spend(address: string, hits: number): Promise<number | undefined>;
-    refund(address: string, hits: number): Promise<void>;
+  /** Counts one hit of a network, or takes it back; resolves to the ms to wait where it is one too many. */
+  readonly limit: {
+    spend(address: string): Promise<number | undefined>;
+    refund(address: string): Promise<void>;
   };
   /** Records are kept for those who look for a fault. */
   readonly storeRaw?: boolean;
 }
 
-export type Verdict = { readonly accepted: true } | { readonly accepted: false; readonly reason: Reason };
+export type Verdict =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly reason: Reason; readonly error?: string };
 
 export interface Judged {
   readonly verdicts: readonly Verdict[];
   /** Of the last append; undefined where nothing was appended. */
   readonly position: Position | undefined;
+  /** When more hits are taken; undefined where none was too many. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Longer ones are cut: what says who somebody is stands at the beginning. */
 export const USER_AGENT = 512;
+
+const invalidPayload = (detail: string): Rejection => ({
+  rejected: 'analytics/invalid-payload',
+  kind: 'invalid',
+  detail,
+});
 
 const tooManyHits: Rejection = {
   rejected: 'analytics/too-many-hits',
@@ -61,52 +72,56 @@ export function createCollect(ports: CollectPorts) {
   const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
   const judge = createJudging(ports);
 
-  return async (payloads: readonly Payload[], sender: Sender): Promise<Judged | Rejection> => {
+  return async (items: readonly Item[], sender: Sender): Promise<Judged | Rejection> => {
     const userAgent = cut(sender.userAgent, USER_AGENT);
-    const judged = await judge(payloads, sender, userAgent);
-    if (isRejection(judged)) return judged;
+    const judged = await judge(items, sender, userAgent);
+    const [only] = judged;
+    if (!sender.isBatch && only && 'error' in only) return invalidPayload(only.error);
     const now = clock.now();
+    const { spent, retryAfterMs } = await spend(judged, sender.address);
+    const refund = async () => {
+      for (let n = 0; n < spent; n++) await ports.limit.refund(sender.address);
+    };
     const position = judged.some(isAccepted)
-      ? await storeWithin(judged, sender, userAgent, now)
+      ? await store(judged, sender, userAgent, now, refund)
       : await toldBefore(judged, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
-    for (const each of judged) attempts.note(attemptOf(each, sender, timestamp));
-    const verdicts = judged.map(
-      ({ reason }): Verdict => (reason ? { accepted: false, reason } : { accepted: true }),
-    );
-    return { verdicts, position };
+    for (const each of judged) if (each.visit) attempts.note(attemptOf(each, sender, timestamp));
+    const isOver = judged.some(({ reason }) => reason === 'too_many_hits');
+    if (isOver && !sender.isBatch)
+      return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { verdicts: judged.map(verdictOf), position, ...(isOver && { retryAfterMs }) };
   };
 
-  /** Where these are not too many of one network; what is told again counts towards nothing. */
-  async function storeWithin(
-    judged: readonly Judgement[],
-    sender: Sender,
-    userAgent: string,
-    now: number,
-  ): Promise<Position | undefined | Rejection> {
-    const { address } = sender;
-    const open = judged.filter(({ reason, site }) => !reason && site?.tokenHash === null).length;
-    const retryAfterMs = open > 0 ? await ports.limit?.spend(address, open) : undefined;
-    if (retryAfterMs !== undefined)
-      return (await toldBefore(judged, sender, now)) ?? { ...tooManyHits, retryAfterMs };
-    return store(judged, sender, userAgent, now, () => ports.limit?.refund(address, open));
+  /** Counts the hits that would be taken, in their order; those that are too many of one network are not. */
+  async function spend(judged: readonly (Judgement | Invalid)[], address: string) {
+    let spent = 0;
+    let retryAfterMs: number | undefined;
+    for (const each of judged) {
+      // Servers that bring a token send for many people.
+      if (each.reason || each.site?.tokenHash !== null) continue;
+      retryAfterMs ??= await ports.limit.spend(address);
+      if (retryAfterMs === undefined) spent++;
+      else each.reason = 'too_many_hits';
+    }
+    return { spent, retryAfterMs };
   }
 
   /** `again`: it had been stored before. */
   async function store(
-    judged: readonly Judgement[],
+    judged: readonly (Judgement | Invalid)[],
     sender: Sender,
     userAgent: string,
     now: number,
-    again: () => Promise<void> | undefined,
+    again: () => Promise<void>,
   ): Promise<Position | undefined | Rejection> {
     const digest = await visitorDays.digester(dayOf(now));
     const { address, country } = sender;
     const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const bySite = new Map<Site, Counted[]>();
     for (const { site, visit, reason } of judged) {
-      if (!site || reason) continue;
+      if (!site || !visit || reason) continue;
       const hit: Hit = { ...visit.hit, ...about };
       const counted = bySite.get(site);
       // One request is of one visitor.
@@ -149,7 +164,7 @@ export function createCollect(ports: CollectPorts) {
    * want to be seen is ignored each time, and looked for nowhere.
    */
   async function toldBefore(
-    judged: readonly Judgement[],
+    judged: readonly (Judgement | Invalid)[],
     sender: Sender,
     now: number,
   ): Promise<Position | undefined | Rejection> {
@@ -159,7 +174,7 @@ export function createCollect(ports: CollectPorts) {
     return found && !isRejection(found) ? asTold(judged, found) : found;
   }
 
-  function asTold(judged: readonly Judgement[], { reasons, position }: StoredRequest): Position {
+  function asTold(judged: readonly (Judgement | Invalid)[], { reasons, position }: StoredRequest): Position {
     for (const [index, each] of judged.entries())
       each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
     return position;
@@ -168,6 +183,12 @@ export function createCollect(ports: CollectPorts) {
   async function isThere({ siteId, instance }: Site): Promise<boolean> {
     return (await directory.find([siteId]))(siteId)?.instance === instance;
   }
+}
+
+function verdictOf(judged: Judgement | Invalid): Verdict {
+  const { reason } = judged;
+  if (!reason) return { accepted: true };
+  return { accepted: false, reason, ...('error' in judged && { error: judged.error }) };
 }
 
 /** The address goes no further than the day's key: nobody can be found by it once the day is over. */

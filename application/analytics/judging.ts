@@ -5,7 +5,6 @@ import { type Reason, reasonFor } from '../../domain/analytics/rules.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
-import type { Rejection } from '../../domain/shared/decider.js';
 import type { Agents } from '../agents.js';
 import type { CommandContext, Position } from '../ports.js';
 import type { Attempt } from './attempts.js';
@@ -20,6 +19,8 @@ export interface JudgingPorts {
 
 /** What a request says besides its payloads. Address and user agent are digested, and then forgotten. */
 export interface Sender {
+  /** Several payloads came as a list: each is answered by itself. */
+  readonly isBatch: boolean;
   readonly address: string;
   readonly userAgent: string;
   /** `DNT` or `Sec-GPC`, where these are honoured. */
@@ -35,6 +36,9 @@ export interface Sender {
   readonly seen: Position | undefined;
 }
 
+/** An item of a request: a payload, or what is wrong with it, naming the field. */
+export type Item = { readonly payload: Payload } | { readonly error: string };
+
 /** A hit, and why it is ignored; undefined where it counts. */
 export interface Judgement {
   readonly siteId: string;
@@ -43,34 +47,37 @@ export interface Judgement {
   reason: Reason | undefined;
 }
 
+/** An item that is no hit: nothing is known of it, and it never counts. */
+export interface Invalid {
+  readonly error: string;
+  readonly visit?: undefined;
+  readonly site?: undefined;
+  reason: Reason | undefined;
+}
+
 /** Of a site that there is not. */
 const NO_RULES: PayloadRules = { domains: [], allowedEventProperties: [] };
 
-const namelessEvent = (index: number, of: number): Rejection => ({
-  rejected: 'analytics/nameless-event',
-  kind: 'invalid',
-  detail: of === 1 ? 'event must be a name' : `event of payload ${index + 1} must be a name`,
-});
-
-/** Judges the hits of a request, in their order; rejects all where one is an event that nobody could name. */
+/** Judges the items of a request, in their order. */
 export const createJudging =
   ({ directory, isTokenOf, agents, filterBots }: JudgingPorts) =>
   async (
-    payloads: readonly Payload[],
-    { origin, referer, privacySignal, token, seen }: Sender,
+    items: readonly Item[],
+    { origin, referer, privacySignal, token, seen, isBatch }: Sender,
     userAgent: string,
-  ): Promise<readonly Judgement[] | Rejection> => {
-    const ids = payloads.map(({ site }) => siteIdOf(site));
+  ): Promise<readonly (Judgement | Invalid)[]> => {
+    const ids = items.map((item) => ('payload' in item ? siteIdOf(item.payload.site) : undefined));
     const find = await directory.find(
       ids.filter((id) => id !== undefined),
       seen,
     );
     const from = origin === undefined ? undefined : { host: hostOfUrl(origin) };
-    const judged: Judgement[] = [];
-    for (const [index, payload] of payloads.entries()) {
+    return items.map((item, index): Judgement | Invalid => {
+      if ('error' in item) return { error: item.error, reason: 'invalid_payload' };
       const site = find(ids[index] ?? '');
-      const visit = visitOf(payload, { origin, referer }, site ?? NO_RULES);
-      if (!visit) return namelessEvent(index, payloads.length);
+      const visit = visitOf(item.payload, { origin, referer }, site ?? NO_RULES);
+      if (!visit)
+        return { error: `${isBatch ? `[${index}].` : ''}event must be a name`, reason: 'invalid_payload' };
       const reason = reasonFor(site, {
         privacySignal,
         host: visit.host,
@@ -78,9 +85,8 @@ export const createJudging =
         bringsToken: () => site !== undefined && isTokenOf(site, token),
         isBot: () => filterBots && agents.isBot(userAgent),
       });
-      judged.push({ siteId: ids[index] ?? clean(payload.site, 80), visit, site, reason });
-    }
-    return judged;
+      return { siteId: ids[index] ?? clean(item.payload.site, 80), visit, site, reason };
+    });
   };
 
 export const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;

@@ -49,9 +49,9 @@ export const analyticsSettings = {
   'analytics.hitsPerMinute': {
     type: 'integer',
     minimum: 0,
-    default: 0,
+    default: 600,
     description:
-      'Hits that one network may have counted in a minute, on sites without an ingest token; 0 for any number',
+      'Hits counted of one network in a minute, half of them in one burst, on sites without an ingest token; 0 for no limit',
   },
   'analytics.retentionDays': {
     type: 'integer',

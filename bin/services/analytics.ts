@@ -4,6 +4,7 @@ import { createAgents } from '../../adapters/agents/agents.js';
 import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
+import { createBurstLimit } from '../../adapters/http/kernel/burst-limit.js';
 import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { createMailer } from '../../adapters/mail/smtp.js';
@@ -82,7 +83,6 @@ export const analytics: Service<typeof catalog> = {
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
     const retentionDays = values['analytics.retentionDays'];
     const countryHeader = values['analytics.countryHeader']?.toLowerCase();
-    const hitsPerMinute = values['analytics.hitsPerMinute'];
     const collect = createCollect({
       directory,
       isTokenOf: sites.isTokenOf,
@@ -92,7 +92,7 @@ export const analytics: Service<typeof catalog> = {
       requests: createRequests({ log, origin, retentionDays, appended }),
       attempts,
       clock,
-      ...(hitsPerMinute > 0 && { limit: createLimit(hitsPerMinute, 60_000) }),
+      limit: createBurstLimit(values['analytics.hitsPerMinute']),
       filterBots,
       storeRaw,
     });

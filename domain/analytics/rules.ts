@@ -8,6 +8,10 @@ export const REASONS = [
   'host_not_allowed',
   'ingest_token_required',
   'bot',
+  /** Of one network, within a short time. */
+  'too_many_hits',
+  /** Of a batch: the item is no payload. */
+  'invalid_payload',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

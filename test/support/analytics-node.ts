@@ -34,6 +34,7 @@ export interface AnalyticsNodes extends HttpSpec {
 export interface Verdict {
   readonly accepted?: boolean;
   readonly reason?: string;
+  readonly error?: string;
   readonly results?: readonly Verdict[];
 }
 

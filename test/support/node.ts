@@ -8,8 +8,8 @@ import { begin } from '../../bin/node/begin.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
-import { NO_CHAT_LIMITS } from './chat-limits.js';
 import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
+import { NO_LIMITS } from './no-limits.js';
 
 export interface RunningNode {
   /** Where a service, or `operations`, listens: `http://127.0.0.1:<port>`. */
@@ -46,7 +46,7 @@ export async function startNode(
     const flags = {
       '--data-dir': directory.path,
       '--operations-port': '0',
-      ...NO_CHAT_LIMITS,
+      ...NO_LIMITS,
       '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
       ...more,
     };

@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { serviceNames } from '../../bin/settings.js';
-import { NO_CHAT_LIMITS } from './chat-limits.js';
 import { owned } from './children.js';
+import { NO_LIMITS } from './no-limits.js';
 import { tellOfFailures } from './printed.js';
 
 export const ANNALS = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
@@ -43,7 +43,7 @@ export async function startServer(
 ): Promise<Server> {
   if (SILENT.test(flags.join(' '))) throw new RangeError('nothing would tell that the server is ready');
   // Another build may not know these settings.
-  const limits = program === ANNALS ? Object.entries(NO_CHAT_LIMITS).flat() : [];
+  const limits = program === ANNALS ? Object.entries(NO_LIMITS).flat() : [];
   const printing = ['--log-format', 'json', '--log-level', 'info'];
   const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...limits, ...flags];
   const child = owned(

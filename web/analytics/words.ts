@@ -63,6 +63,8 @@ export function reason(code: string | null, host: string | null): string {
       return `${host ?? 'the page'} is not among the domains of the site: add it in the settings`;
     case 'ingest_token_required':
       return 'the ingest token of the site did not come with it';
+    case 'too_many_hits':
+      return 'its network sends more than analytics.hitsPerMinute allows';
     case 'bot':
       return 'it is a bot';
     default:

@@ -1,9 +1,13 @@
 /** The route that takes hits in, from anywhere. */
 import type { Collect } from '../../../application/analytics/collect.js';
+import type { Item } from '../../../application/analytics/judging.js';
 import { countryOf } from '../../../domain/analytics/country.js';
-import type { Payload } from '../../../domain/analytics/payload.js';
+import { type Payload, payload } from '../../../domain/analytics/payload.js';
 import { isRejection } from '../../../domain/shared/decider.js';
+import { retryAfter } from '../kernel/answer.js';
+import { sentenceAsSent } from '../kernel/invalid.js';
 import { type Request, type Route, route } from '../kernel/route.js';
+import { bodyValidator } from '../kernel/validate.js';
 import { TOKEN_HEADER } from './policy.js';
 import * as schemas from './schemas.js';
 
@@ -30,8 +34,11 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
     description:
       'JSON under any content type, up to 32 KiB. 202 `{accepted: true}` means flushed; what is ignored is 202 as ' +
       'well, with the reason: `unknown_site`, `privacy_signal` (`DNT: 1` or `Sec-GPC: 1`), `host_not_allowed`, ' +
-      '`ingest_token_required`, `bot`, the first of these that holds. A list is answered ' +
-      '`{results: [{accepted, reason?}]}`. Without a `kind` it is an event if `event` is given, else a page view.',
+      '`ingest_token_required`, `bot`, the first of these that holds. Without a `kind` it is an event if `event` is ' +
+      'given, else a page view. A list is taken item by item and answered `{results: [{accepted, reason?, error?}]}`, ' +
+      'in its order: beside the reasons above `too_many_hits`, with `Retry-After`, beyond what ' +
+      '`analytics.hitsPerMinute` allows, and `invalid_payload`, whose `error` names the field. Of a single payload ' +
+      'these are 429 and 400. Hits of sites with an ingest token are not limited.',
     body: schemas.collectBody,
     strictBody: true,
     anyContentType: true,
@@ -43,9 +50,12 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
     },
     async handle(request) {
       const { headers, address, context, idempotencyKey, ifPosition } = request;
-      const body = request.body as Payload | readonly Payload[];
+      const { body } = request;
       const isBatch = Array.isArray(body);
-      const judged = await collect(isBatch ? body : [body as Payload], {
+      // A single one is checked with the body.
+      const items = isBatch ? body.map(itemOf) : [{ payload: body as Payload }];
+      const judged = await collect(items, {
+        isBatch,
         address,
         userAgent: headers['user-agent'] ?? '',
         privacySignal: honorDoNotTrack && (headers.dnt === '1' || headers['sec-gpc'] === '1'),
@@ -58,12 +68,20 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
         seen: ifPosition,
       });
       if (isRejection(judged)) return judged;
-      const { verdicts, position } = judged;
+      const { verdicts, position, retryAfterMs } = judged;
       return {
         status: 202,
         body: isBatch ? { results: verdicts } : verdicts[0],
         ...(position !== undefined && { position }),
+        ...(retryAfterMs !== undefined && { headers: { 'Retry-After': retryAfter(retryAfterMs) } }),
       };
     },
   });
+}
+
+const check = bodyValidator(payload, true);
+
+function itemOf(item: unknown, index: number): Item {
+  const wrong = check(item);
+  return wrong ? { error: sentenceAsSent(wrong, index) } : { payload: item as Payload };
 }

@@ -2,8 +2,9 @@
 
 import type { Rejection } from '../../../domain/shared/decider.js';
 import type { Cors } from '../kernel/cors.js';
+import { sentenceAsSent } from '../kernel/invalid.js';
 import type { ServicePolicy } from '../kernel/policy.js';
-import { fromRejection, type Problem } from '../kernel/problem.js';
+import { fromRejection, type Problem, problem } from '../kernel/problem.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
 /** What trackers on other people's pages ask for. */
@@ -46,6 +47,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   version,
   cors,
   rejected,
+  invalid: (error) => problem(400, sentenceAsSent(error)),
   headers: {
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',

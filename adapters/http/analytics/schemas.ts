@@ -13,16 +13,25 @@ const orNull = { type: ['string', 'null'] } as const;
 /** Payloads that one request may hold. */
 export const MOST_PAYLOADS = 100;
 
-/** One payload, or a list of them; so written that what is wrong with one is told of it. */
+/** One payload, or a list of them, each of which is checked by itself. */
 export const collectBody = {
   type: ['object', 'array'],
   if: { type: 'array' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { title: 'The list of payloads', items: payload, maxItems: MOST_PAYLOADS },
+  then: {
+    items: { anyOf: [payload, { description: 'What is no payload is not taken, as its result says' }] },
+    maxItems: MOST_PAYLOADS,
+  },
   else: payload,
 } as const;
 
-const verdict = object({ accepted: flag }, { reason: { enum: REASONS } });
+const verdict = object(
+  { accepted: flag },
+  {
+    reason: { enum: REASONS },
+    error: { type: 'string', description: 'What is wrong with an `invalid_payload`' },
+  },
+);
 
 export const collectAnswer = {
   anyOf: [verdict, object({ results: list(verdict) })],

@@ -10,6 +10,8 @@ export interface FieldError {
   readonly label: string;
   /** The JSON Schema keyword that was not met: `required`, `type`, `maxLength`, ... */
   readonly keyword: string;
+  /** `is required`, as in the message. */
+  readonly complaint: string;
   /** `<label> is required`, `is invalid`, `is too short`, `is too long`, `is not known`. */
   readonly message: string;
 }
@@ -22,10 +24,17 @@ export function fieldError(where: FieldError['where'], error: ErrorObject): Fiel
   const member: string | undefined = error.params.missingProperty ?? error.params.additionalProperty;
   if (member !== undefined) path.push(member);
   const label = titleOf(error, member) ?? humanise(path, where);
-  return { where, field: path.join('/'), label, keyword, message: `${label} ${complaint(error)}` };
+  const wrong = complaintOf(error);
+  return { where, field: path.join('/'), label, keyword, complaint: wrong, message: `${label} ${wrong}` };
 }
 
-function complaint({ keyword, data }: ErrorObject): string {
+/** The same with the field named as it was sent: `campaign.utm_source is invalid`; within a list also its `index`. */
+export function sentenceAsSent({ where, field, complaint }: FieldError, index?: number): string {
+  const path = [...(index === undefined ? [] : [`[${index}]`]), ...(field === '' ? [] : field.split('/'))];
+  return `${path.length === 0 ? `The ${where}` : path.join('.')} ${complaint}`;
+}
+
+function complaintOf({ keyword, data }: ErrorObject): string {
   if (keyword === 'required' || (keyword === 'minLength' && data === '')) return 'is required';
   if (keyword === 'minLength' || keyword === 'minItems') return 'is too short';
   if (keyword === 'additionalProperties') return 'is not known';

@@ -43,19 +43,12 @@ export function quotaOf(quota: PerWhom, address: string, caller = ''): Quota {
   };
 }
 
-/** Of what may be done several times at once. */
-export interface WeighedLimit extends Limit {
-  spend(address: string, times?: number): Promise<number | undefined>;
-  refund(address: string, times?: number): Promise<void>;
-}
-
-/** What is more at once than is let be done at all counts as all of that: it must come through some time. */
-export function createLimit(most: number, perMs: number): WeighedLimit {
+export function createLimit(most: number, perMs: number): Limit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
   return {
-    async spend(address, times = 1) {
+    async spend(address) {
       try {
-        await limiter.consume(networkOf(address), Math.min(times, most));
+        await limiter.consume(networkOf(address));
         return undefined;
       } catch (refusal) {
         // The window ends by a timer, whatever a clock says that was set back meanwhile.
@@ -63,8 +56,8 @@ export function createLimit(most: number, perMs: number): WeighedLimit {
         throw refusal;
       }
     },
-    async refund(address, times = 1) {
-      await limiter.reward(networkOf(address), Math.min(times, most));
+    async refund(address) {
+      await limiter.reward(networkOf(address));
     },
   };
 }

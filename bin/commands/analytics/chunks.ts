@@ -1,5 +1,6 @@
 /** Lines of hits, put together to what is stored at once: of one site and day, the same for the same lines, however they come. */
 import { createHash } from 'node:crypto';
+import { sentenceAsSent } from '../../../adapters/http/kernel/invalid.js';
 import { bodyValidator } from '../../../adapters/http/kernel/validate.js';
 import type { Chunk } from '../../../application/analytics/importing.js';
 import type { PastHit } from '../../../application/analytics/past.js';
@@ -104,7 +105,7 @@ function hitOf(line: string, judge: ChunkOptions['judge']): PastHit | string {
     return 'it is no JSON';
   }
   const wrong = validate(written);
-  if (wrong) return wrong.field === '' ? 'it is no JSON object' : `${wrong.field}: ${wrong.message}`;
+  if (wrong) return wrong.field === '' ? 'it is no JSON object' : sentenceAsSent(wrong);
   const hit = written as WrittenPastHit;
   const at = instantOf(hit.timestamp);
   return at === undefined ? 'timestamp is no ISO 8601 and no Unix time' : judge(hit, at);

@@ -1,6 +1,7 @@
 /** Several hits at a time, the same request again, and several nodes: every hit is counted once. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { analyticsSettings } from '../../../application/analytics/settings.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 
 const IGNORED = (reason: string) => ({ accepted: false, reason });
@@ -36,17 +37,34 @@ describe('collecting several hits', function () {
         Array.from({ length: 100 }, (_, n) => `/${n}`),
       );
       const body = Array.from({ length: 101 }, () => ({ site: id }));
-      await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payloads is too long/ });
+      await when('POST', '/api/collect', { body }).thenRefused(400, { error: 'The body is too long' });
     });
 
-    it('is refused whole where one of it is wrong, and nothing of it is counted', async () => {
+    it('takes what is right, and says of each item that is not which field is wrong', async () => {
       const id = await site();
-      const body = [{ site: id }, { site: id, kind: 'event' }];
-      await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payload 2/ });
-      await when('POST', '/api/collect', { body: [{ site: id }, { site: 1 }] }).thenRefused(400, {
-        error: /Site/,
+      const batch = [
+        { site: id, path: '/first' },
+        { site: id, kind: 'event', event: ' ' },
+        { site: id, campaign: { utm_source: 7 } },
+        'no payload',
+        null,
+        {},
+        { site: id, path: '/last' },
+      ];
+      const wrong = (error: string) => ({ ...IGNORED('invalid_payload'), error });
+      expect(await collect(batch)).to.deep.equal({
+        results: [
+          ACCEPTED,
+          wrong('[1].event must be a name'),
+          wrong('[2].campaign.utm_source is invalid'),
+          wrong('[3] is invalid'),
+          wrong('[4] is invalid'),
+          wrong('[5].site is required'),
+          ACCEPTED,
+        ],
       });
-      expect(await written(id)).to.deep.equal([]);
+      expect((await hitsOf(id)).map(({ path }) => path)).to.deep.equal(['/first', '/last']);
+      expect((await collect([{ site: id, path: 1 }])).results).to.deep.equal([wrong('[0].path is invalid')]);
     });
   });
 
@@ -118,9 +136,10 @@ describe('collecting several hits', function () {
 
 describe('collecting with a limit', function () {
   this.timeout(60_000);
-  const { site, collect, when } = useAnalytics({
+  const { site, collect, written, when } = useAnalytics({
     '--server-trusted-proxies': '127.0.0.1',
-    '--analytics-hits-per-minute': '5',
+    // Half of them at once, and one more every ten seconds.
+    '--analytics-hits-per-minute': '6',
   });
   const from = (address: string, more = {}) => ({
     origin: 'https://example.com',
@@ -128,31 +147,85 @@ describe('collecting with a limit', function () {
     ...more,
   });
 
-  it('counts so many hits of a network in a minute, and tells when to come again', async () => {
+  it('counts so many hits of a network at once, and tells when to come again', async () => {
     const id = await site();
-    const batch = [{ site: id }, { site: id }, { site: id, host: 'evil.test' }];
-    const again = from('2001:db8::1', { 'idempotency-key': randomUUID() });
-    const first = await collect(batch, again);
-    expect(await collect(batch, again)).to.deep.equal(first);
     for (let n = 0; n < 3; n++) await collect({ site: id }, from(`2001:db8::${n}`));
     const refused = await when('POST', '/api/collect', {
       body: { site: id },
       headers: from('2001:db8::9'),
     }).thenRefused(429, { error: /network/ });
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
-    expect(await collect(batch, again)).to.deep.equal(first);
     expect(await collect({ site: 'nobody' }, from('2001:db8::1'))).to.deep.equal(IGNORED('unknown_site'));
     expect(await collect({ site: id }, from('2001:db8:0:1::1'))).to.deep.equal(ACCEPTED);
+    const { body } = await when('GET', `/api/collect-attempts?site=${id}`, asAdmin()).thenAnswered(200);
+    const reasons = body.attempts.map(({ reason }: { reason: string | null }) => reason);
+    expect(reasons).to.have.lengthOf(5).and.to.include('too_many_hits');
+  });
+
+  it('takes of a batch what it may, in its order, and counts only that', async () => {
+    const id = await site();
+    const server = await site({ ingestToken: 'sesame' });
+    const batch = [
+      { site: id, host: 'evil.test' },
+      ...Array.from({ length: 4 }, (_, n) => ({ site: id, path: `/${n}` })),
+      { site: server },
+    ];
+    const headers = from('203.0.113.1', { 'x-analytics-token': 'sesame' });
+    const { body, headers: answered } = await when('POST', '/api/collect', {
+      body: batch,
+      headers,
+    }).thenAnswered(202);
+    expect(body.results).to.deep.equal([
+      IGNORED('host_not_allowed'),
+      ...Array.from({ length: 3 }, () => ACCEPTED),
+      IGNORED('too_many_hits'),
+      ACCEPTED,
+    ]);
+    expect(Number(answered.get('retry-after'))).to.be.within(1, 60);
+    const paths = (await written(id)).flatMap(({ data }) => data.secret.hits.map(({ path }) => path));
+    expect(paths).to.deep.equal(['/0', '/1', '/2']);
+  });
+
+  it('spends nothing on a repetition, and answers it as the first time', async () => {
+    const [id, keyed] = [await site(), { 'idempotency-key': randomUUID() }];
+    const batch = Array.from({ length: 2 }, (_, n) => ({ site: id, path: `/${n}` }));
+    const headers = from('203.0.113.2', keyed);
+    const first = await collect(batch, headers);
+    for (let n = 0; n < 5; n++) expect(await collect(batch, headers)).to.deep.equal(first);
+    expect(await collect({ site: id }, from('203.0.113.2'))).to.deep.equal(ACCEPTED);
+    await when('POST', '/api/collect', { body: { site: id }, headers: from('203.0.113.2') }).thenRefused(429);
+    expect(await collect(batch, headers)).to.deep.equal(first);
+    const some = from('203.0.113.3', { 'idempotency-key': randomUUID() });
+    const cut = await collect([...batch, ...batch], some);
+    expect(cut.results?.filter(({ accepted }) => accepted)).to.have.lengthOf(3);
+    expect(await collect([...batch, ...batch], some)).to.deep.equal(cut);
   });
 
   it('counts as many as come of those who bring the ingest token of the site', async () => {
     const id = await site({ ingestToken: 'sesame' });
-    for (let n = 0; n < 4; n++)
+    for (let n = 0; n < 6; n++)
       expect(
         await collect([{ site: id }, { site: id }], from('203.0.113.9', { 'x-analytics-token': 'sesame' })),
       ).to.deep.equal({
         results: [ACCEPTED, ACCEPTED],
       });
+  });
+});
+
+describe('collecting with the limit that there is by default', function () {
+  this.timeout(60_000);
+  const setting = analyticsSettings['analytics.hitsPerMinute'];
+  const { site, collect } = useAnalytics({ '--analytics-hits-per-minute': String(setting.default) });
+
+  it('counts 300 hits of a network at once', async () => {
+    const id = await site();
+    const batches = Array.from({ length: 4 }, () =>
+      collect(Array.from({ length: 100 }, () => ({ site: id }))),
+    );
+    const results = (await Promise.all(batches)).flatMap(({ results = [] }) => results);
+    // Ten more come with each second that it takes.
+    expect(results.filter(({ accepted }) => accepted).length).to.be.within(300, 350);
+    expect(results.find(({ accepted }) => !accepted)).to.deep.equal(IGNORED('too_many_hits'));
   });
 });
 

@@ -207,7 +207,7 @@ describe('a report', function () {
 
   it('is of a site, and for the admin', async () => {
     const id = await site();
-    await when('GET', '/api/report', asAdmin()).thenRefused(400, { error: /Site/ });
+    await when('GET', '/api/report', asAdmin()).thenRefused(400, { error: /^site / });
     await when('GET', '/api/report?site=nobody', asAdmin()).thenRefused(404);
     await when('GET', `/api/report?site=${id}`).thenRefused(401);
   });
