@@ -15,13 +15,16 @@ export interface Attempt {
   readonly timestamp: string;
 }
 
-/** By site. `bytes`: of all of them, counted as they come and go. */
+/** By the instance of a site, or by an id that no site has. `bytes`: of all of them, counted as they come and go. */
 type Shelf = LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>;
 
 export interface Attempts {
-  note(attempt: Attempt): void;
-  /** Newest first. */
-  of(siteId: string): readonly Attempt[];
+  /** `instance`: of the site, where there is one. */
+  note(attempt: Attempt, instance: string | undefined): void;
+  /** Newest first: those at a site in its present life or, where there is none of this id, at the id. */
+  of(siteId: string, instance: string | undefined): readonly Attempt[];
+  /** The site is deleted. */
+  forget(instance: string): void;
   readonly cache: Cache;
 }
 
@@ -37,25 +40,22 @@ export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
   const half = (): Shelf =>
     new LRUCache({
       maxSize: limitBytes / 2,
-      sizeCalculation: ({ bytes }, siteId) => SITE_BYTES + CHARACTER_BYTES * siteId.length + bytes,
+      sizeCalculation: ({ bytes }, key) => SITE_BYTES + CHARACTER_BYTES * key.length + bytes,
     });
   /** Apart: whoever makes up ids of sites takes no room of those that there are. */
   const [known, unknown] = [half(), half()];
   return {
-    note(attempt) {
-      const sites = attempt.reason === 'unknown_site' ? unknown : known;
-      const { oldestFirst, bytes } = sites.peek(attempt.siteId) ?? { oldestFirst: [], bytes: 0 };
+    note(attempt, instance) {
+      const [sites, key] = instance === undefined ? [unknown, attempt.siteId] : [known, instance];
+      const { oldestFirst, bytes } = sites.peek(key) ?? { oldestFirst: [], bytes: 0 };
       const dropped = oldestFirst.length === KEPT ? oldestFirst.shift() : undefined;
       oldestFirst.push(attempt);
       const grown = bytesOf(attempt) - (dropped ? bytesOf(dropped) : 0);
-      sites.set(attempt.siteId, { oldestFirst, bytes: bytes + grown });
+      sites.set(key, { oldestFirst, bytes: bytes + grown });
     },
-    of: (siteId) =>
-      [unknown, known]
-        .flatMap((sites) => sites.get(siteId)?.oldestFirst ?? [])
-        .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
-        .slice(-KEPT)
-        .reverse(),
+    of: (siteId, instance) =>
+      (instance === undefined ? unknown.get(siteId) : known.get(instance))?.oldestFirst.toReversed() ?? [],
+    forget: (instance) => void known.delete(instance),
     cache: {
       name: 'analytics.attempts',
       limitBytes,

@@ -87,7 +87,11 @@ export function createCollect(ports: CollectPorts) {
       : await toldBefore(judged, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
-    for (const each of judged) if (each.visit) attempts.note(attemptOf(each, sender, timestamp));
+    for (const each of judged) {
+      if (!each.visit) continue;
+      const instance = each.reason === 'unknown_site' ? undefined : each.site?.instance;
+      attempts.note(attemptOf(each, sender, timestamp), instance);
+    }
     const isOver = judged.some(({ reason }) => reason === 'too_many_hits');
     if (isOver && !sender.isBatch)
       return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };

@@ -159,7 +159,10 @@ export const analytics: Service<typeof catalog> = {
       routes: [...routes, openapiRoute(policy, routes)],
       publish: toEach<LiveEvent<typeof catalog>>((event) => {
         heard = event.position;
-        if (event.type === 'SiteDeleted') days.forget(event.data.instance);
+        if (event.type === 'SiteDeleted') {
+          days.forget(event.data.instance);
+          attempts.forget(event.data.instance);
+        }
         if (event.type !== 'VisitorDayEnded') return;
         visitorDays.forget(event.data.day);
         collecting.forget(event.data.day);

@@ -1,5 +1,6 @@
 /** The routes of sites: which there are, and what was tried at them lately. */
 import type { Attempts } from '../../../application/analytics/attempts.js';
+import type { Directory } from '../../../application/analytics/directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -19,6 +20,7 @@ export interface Privacy {
 
 export interface SiteRouteDeps {
   readonly sites: Sites;
+  readonly directory: Pick<Directory, 'find'>;
   readonly attempts: Pick<Attempts, 'of'>;
   readonly privacy: Privacy;
   readonly admit: Admit<Admin>;
@@ -28,7 +30,7 @@ const NOT_FOUND = { description: 'There is no such site' };
 /** A hundred domains and a hundred properties, at their longest. */
 const BODY_BYTES = 128 * 1024;
 
-export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): readonly Route[] {
+export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteRouteDeps): readonly Route[] {
   const common = { security: SECURITY, tags: ['Sites'], admit } as const;
 
   const list = route({
@@ -102,14 +104,15 @@ export function siteRoutes({ sites, attempts, privacy, admit }: SiteRouteDeps): 
     path: '/api/collect-attempts',
     summary: 'What was sent lately under the id of a site, newest first, and why it was ignored',
     description:
-      'The last 50, in the memory of this node only. Also of ids that no site has: they may be misspelt. Of who sent a ' +
+      'The last 50, in the memory of this node only; they go with their site. Also of ids that no site has: they may be misspelt. Of who sent a ' +
       'privacy signal it tells nothing of where they were.',
     query: { type: 'object', required: ['site'], properties: { site: { type: 'string', minLength: 1 } } },
     answers: { 200: { description: 'The attempts', schema: schemas.attemptsAnswer } },
-    handle: ({ query: { site } }) => ({
-      status: 200,
-      body: { attempts: attempts.of(siteIdOf(site) ?? site) },
-    }),
+    async handle({ query: { site }, ifPosition }) {
+      const siteId = siteIdOf(site) ?? site;
+      const found = (await directory.find([siteId], ifPosition))(siteId);
+      return { status: 200, body: { attempts: attempts.of(siteId, found?.instance) } };
+    },
   });
 
   return [list, create, update, remove, tried];

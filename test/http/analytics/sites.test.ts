@@ -196,58 +196,6 @@ describe('sites', function () {
   });
 });
 
-describe('what was tried at a site', function () {
-  this.timeout(60_000);
-  const { site, collect, when } = useAnalytics();
-  const attempts = async (id: string) =>
-    (await when('GET', `/api/collect-attempts?site=${id}`, asAdmin()).thenAnswered(200)).body.attempts;
-
-  it('is told newest first, with all that is promised', async () => {
-    const id = await site();
-    await collect({ site: id, path: '/a?x' });
-    await collect({ site: id, host: 'evil.test', path: '/b', event: 'signup' });
-    const [second, first, ...more] = await attempts(id);
-    expect(more).to.deep.equal([]);
-    for (const { timestamp } of [first, second]) expect(timestamp).to.match(ISO);
-    expect({ ...first, timestamp: 0 }).to.deep.equal({
-      accepted: true,
-      reason: null,
-      siteId: id,
-      host: 'example.com',
-      path: '/a',
-      kind: 'pageview',
-      eventName: null,
-      timestamp: 0,
-    });
-    expect({ ...second, timestamp: 0 }).to.deep.equal({
-      accepted: false,
-      reason: 'host_not_allowed',
-      siteId: id,
-      host: 'evil.test',
-      path: '/b',
-      kind: 'event',
-      eventName: 'signup',
-      timestamp: 0,
-    });
-  });
-
-  it('is told of the last fifty', async () => {
-    const id = await site();
-    await collect(Array.from({ length: 60 }, (_, n) => ({ site: id, path: `/${n}` })));
-    const told = await attempts(id);
-    expect(told.map(({ path }: { path: string }) => path)).to.deep.equal(
-      Array.from({ length: 50 }, (_, n) => `/${59 - n}`),
-    );
-  });
-
-  it('is told of ids that no site has, and of nothing where nothing was', async () => {
-    await collect({ site: 'Mistyped' });
-    expect((await attempts('mistyped'))[0]).to.include({ reason: 'unknown_site', siteId: 'mistyped' });
-    expect(await attempts('silent')).to.deep.equal([]);
-    await when('GET', '/api/collect-attempts', asAdmin()).thenRefused(400, { error: /^site / });
-  });
-});
-
 describe('who has no admin token', function () {
   this.timeout(60_000);
   const nodes = useAnalytics();
