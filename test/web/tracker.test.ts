@@ -1,6 +1,5 @@
 /** The tracker in a real browser, on pages of another origin: what is told of a visit, and what never is. */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -8,6 +7,7 @@ import { asAdmin, useAnalytics } from '../support/analytics-node.js';
 import { hasBrowser, startBrowser } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
 import { eventually } from '../support/condition.js';
+import { serveTagged } from '../support/tagged-pages.js';
 
 /** What a page of these tests can be told to do in its own words. */
 declare const annals: { event(name: string, properties?: object): void; pageview(): void };
@@ -19,12 +19,6 @@ interface History {
   replaceState(state: unknown, title: string, to: string): void;
   back(): void;
 }
-
-const BUTTONS = `
-  <button data-annals-event="Sign up" data-annals-prop-plan="pro" data-annals-prop-secret="x"><b>Sign up</b></button>
-  <a href="/next" data-annals-event="Leave">Leave</a>
-  <button id="silent" data-annals-event="Stopped" onclick="event.stopPropagation()">Stopped</button>
-  <button id="plain">Plain</button>`;
 
 describe('the tracker /m.js', function () {
   this.timeout(60_000);
@@ -38,13 +32,7 @@ describe('the tracker /m.js', function () {
   before(async function () {
     if (!hasBrowser) this.skip();
     browser = await startBrowser();
-    server = createServer((request, response) => {
-      const { searchParams, pathname } = new URL(request.url ?? '/', 'http://page');
-      const tag = `<script defer src="${analytics.bases[0]}/m.js" ${searchParams.get('tag') ?? ''}></script>`;
-      response.writeHead(200, { 'content-type': 'text/html' });
-      response.end(pathname === '/next' ? '<h1>Next</h1>' : `<!doctype html>${tag}${BUTTONS}`);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    server = await serveTagged(() => `${analytics.bases[0]}/m.js`);
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   after(async () => {
@@ -118,6 +106,69 @@ describe('the tracker /m.js', function () {
     expect(sent.join()).not.to.contain('secret');
     expect(await page.context().storageState()).to.deep.equal({ cookies: [], origins: [] });
   });
+
+  it('tells of the origin that a visitor comes from, and nothing else of its address', async () => {
+    const site = await mySite();
+    const tag = encodeURIComponent(`data-site="${site}"`);
+    const referer = `${origin.replace('127.0.0.1', 'localhost')}/people/ada?token=secret`;
+    await page.goto(`${origin}/start?tag=${tag}`, { referer, waitUntil: 'load' });
+    await told(site, 'pageview /start');
+    expect(sent.map((body) => JSON.parse(body).referrer)).to.deep.equal([new URL(referer).origin]);
+  });
+
+  it('sends no event without a name, and of properties only what are some', async () => {
+    const site = await mySite();
+    await open(site, 'data-auto="false"');
+    await page.evaluate(`
+      for (const name of [undefined, null, '', '  ', 7, {}]) annals.event(name);
+      const nameless = document.createElement('button');
+      nameless.setAttribute('data-annals-event', ' ');
+      document.body.append(nameless);
+      nameless.click();
+      for (const properties of [null, 'pro', [1], { plan: 'pro' }]) annals.event('Buy', properties)`);
+    await told(site, ...Array.from({ length: 4 }, () => 'event Buy /start'));
+    const properties = sent.map((body) => JSON.parse(body).properties ?? null);
+    expect(properties).to.deep.equal([null, null, null, { plan: 'pro' }]);
+  });
+
+  const BROKEN: readonly (readonly [what: string, script: string, tag?: string])[] = [
+    ['beacons throw', "navigator.sendBeacon = () => { throw new Error('no beacon') }"],
+    ['there are neither beacons nor fetch', 'navigator.sendBeacon = fetch = undefined'],
+    ['requests throw', "navigator.sendBeacon = undefined; fetch = () => { throw new Error('no fetch') }"],
+    ['History can not be watched', 'Object.freeze(history); Object.freeze(History.prototype)'],
+    ['History has no changes', 'history.pushState = history.replaceState = undefined'],
+    ['its own name is taken', "Object.defineProperty(window, 'annals', { value: 'taken' })"],
+    ['its endpoint is none', '', 'data-endpoint="http://["'],
+    ['its site is blank', '', 'data-site=""'],
+  ];
+  for (const [what, script, tag = ''] of BROKEN)
+    it(`throws nothing into the page where ${what}`, async () => {
+      const faults: Error[] = [];
+      page.on('pageerror', (fault) => faults.push(fault));
+      await page.addInitScript(script);
+      // The first attribute of a name is the one that counts.
+      const all = encodeURIComponent(`${tag} data-site="${await mySite()}"`);
+      await page.goto(`${origin}/start?tag=${all}`, { waitUntil: 'load' });
+      await page.evaluate(`{
+        const cyclic = {};
+        cyclic.self = cyclic;
+        if (window.annals.event) {
+          annals.event('Own', cyclic);
+          annals.event('Own', { get plan() { throw new Error('no plan') } });
+          annals.pageview();
+        }
+        const form = document.createElement('form');
+        form.innerHTML = '<input name="attributes"><button type="button">Go</button>';
+        form.setAttribute('data-annals-event', 'Form');
+        document.body.append(form);
+        form.querySelector('button').click();
+        if (history.pushState) history.pushState(null, '', '/two');
+      }`);
+      await page.locator('b').click();
+      await page.getByRole('link', { name: 'Leave' }).click();
+      await page.getByRole('heading', { name: 'Next' }).waitFor();
+      expect(faults.map(({ message }) => message)).to.deep.equal([]);
+    });
 
   it('tells of each path that History comes to, once in a row, and of the campaign no more', async () => {
     const site = await mySite();
