@@ -73,15 +73,20 @@ export function createLogins(ports: LoginPorts) {
   return {
     linkToken,
 
-    /** Whether or not somebody of this email may come in: what is done, and told, is the same. */
-    async request(given: string, context: CommandContext): Promise<{ position: Position } | Rejection> {
+    /** Whether or not somebody of this email may come in: what is done, and told, is the same. `isLimited`: no mail goes. */
+    async request(
+      given: string,
+      context: CommandContext,
+    ): Promise<{ position: Position; isLimited: boolean } | Rejection> {
       const email = tidyEmail(given).slice(0, MOST_EMAIL);
       const addressId = derivation.id('analytics.address', email);
       const linkId = derivation.id('analytics.link', context.commandId);
       const [stream, now] = [loginStream(addressId), clock.now()];
       const command = { type: 'RequestLogin' as const, addressId, linkId, email, now };
       const done = await handle(loginKind, stream, command, context, before(now + LINK_MS, stream));
-      return isRejection(done) ? done : { position: done.position };
+      if (isRejection(done)) return done;
+      // What is asked for too often is already so.
+      return { position: done.position, isLimited: done.events.length === 0 };
     },
 
     /** Whom the mail of this link is still to be sent to. */

@@ -121,6 +121,26 @@ describe('collecting several hits', function () {
       await when('POST', '/api/collect', { body: { site: id, path: '/other' }, headers }).thenRefused(422);
     });
 
+    it('is ignored with a privacy signal each time, also where it was counted before or comes later', async () => {
+      const id = await site();
+      const [first, second] = [keyed(`${id}-1`), keyed(`${id}-2`)];
+      const [one, several] = [{ site: id, path: '/one' }, [{ site: id, path: '/several' }]];
+      const ignored = IGNORED('privacy_signal');
+      expect(await collect(one, first)).to.deep.equal(ACCEPTED);
+      expect(await collect(several, second)).to.deep.equal({ results: [ACCEPTED] });
+      for (const name of ['dnt', 'sec-gpc']) {
+        const signal = { [name]: '1' };
+        expect(await collect(one, { ...first, ...signal })).to.deep.equal(ignored);
+        expect(await collect(several, { ...second, ...signal })).to.deep.equal({ results: [ignored] });
+        // Another body under the key is not looked for, either.
+        expect(await collect({ site: id, path: '/other' }, { ...first, ...signal })).to.deep.equal(ignored);
+      }
+      const third = keyed(`${id}-3`);
+      expect(await collect({ site: id, path: '/third' }, { ...third, dnt: '1' })).to.deep.equal(ignored);
+      expect(await collect({ site: id, path: '/third' }, third)).to.deep.equal(ACCEPTED);
+      expect((await hitsOf(id)).map(({ path }) => path)).to.have.members(['/one', '/several', '/third']);
+    });
+
     it('is refused with another body, and is each caller its own', async () => {
       const [id, key] = [await site(), randomUUID()];
       await collect({ site: id, path: '/a' }, keyed(key));

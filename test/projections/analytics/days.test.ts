@@ -215,6 +215,32 @@ describe('the days of sites', function () {
       ).to.deep.equal(['2026-11-23']);
   });
 
+  it('begin anew with a late hit, also where they are counted by who has counted them before', async () => {
+    const { recorded, open, scan, reader } = useVault();
+    const expired: Counting = {
+      type: 'DaysExpired',
+      data: { before: '2026-11-23', since: '', rows: 1, expiredAt: NOON },
+    };
+    const events = await recorded([
+      hits('one', [{ path: '/before' }], [1]),
+      hits('one', [{ path: '/kept' }], [1], NOON + DAY_MS),
+      expired,
+      hits('one', [{ path: '/late' }], [2]),
+      hits('one', [{ path: '/kept' }], [2], NOON + DAY_MS),
+    ]);
+    const apply = await open('late');
+    for (const event of events) await apply([event]);
+    for (const event of events) await (await open('late-restarted'))([event]);
+    await (await open('late-rebuilt'))(events);
+    for (const run of ['late', 'late-restarted', 'late-rebuilt']) {
+      expect(await scan(run), run).to.deep.equal(await scan('late'));
+      const read = await reader(run).read('one', '2026-11-22', BOTH);
+      expect(entriesOf(read, '2026-11-22', 'pages'), run).to.deep.equal([['/late', 1]]);
+      expect(entriesOf(read, '2026-11-23', 'pages'), run).to.deep.equal([['/kept', 2]]);
+      expect(read.summaries.get('2026-11-22'), run).to.include({ pageviews: 1, uniques: 1 });
+    }
+  });
+
   it('stand in their rows sealed, and can not be read once the key is gone', async () => {
     const { vault, recorded, open, raw, reader } = useVault();
     const secret = '/quarantined-xylophones';

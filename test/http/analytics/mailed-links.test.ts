@@ -1,0 +1,59 @@
+/** Links that are asked for too often: nobody is told, but for the operator, who reads nothing of whom. */
+import { expect } from 'chai';
+import { authRoutes } from '../../../adapters/http/analytics/auth.js';
+import { createLimit } from '../../../adapters/http/kernel/limit.js';
+import { createLogins } from '../../../application/analytics/logins.js';
+import { catalog } from '../../../domain/analytics/catalog.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { context } from '../../support/toys.js';
+
+/** Time in which nothing is waited for. */
+const AT_ONCE = {
+  now: () => 0,
+  after: (_: number, work: () => void) => {
+    work();
+    return () => {};
+  },
+};
+
+describe('a link to the dashboard that is asked for too often', () => {
+  async function linesOf(addresses: readonly string[], email: string, mostOfNetwork: number) {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const logins = createLogins({ ...kernel, clock: { now: () => 1 }, isAllowed: () => true });
+    const [, magicLink] = authRoutes({
+      logins,
+      admit: () => ({ actor: 'nobody' }),
+      linksPerNetwork: createLimit(mostOfNetwork, 60_000),
+      appUrl: undefined,
+      time: AT_ONCE,
+    });
+    const lines: string[] = [];
+    const warn = (...line: readonly unknown[]) => void lines.push(JSON.stringify(line));
+    const logger = { debug() {}, info() {}, warn, error() {} };
+    const answers = new Set<string>();
+    for (const address of addresses) {
+      const request = { body: { email }, address, context: () => context(), logger };
+      answers.add(JSON.stringify(await magicLink!.handle(request as never, {} as never)));
+    }
+    expect(answers).to.have.lengthOf(1);
+    return lines;
+  }
+  const from = (count: number) => Array.from({ length: count }, (_, n) => `192.0.2.${n}`);
+
+  it('leaves a line in the log where its address has had as many as it may', async () => {
+    expect(await linesOf(from(5), 'ada@example.com', 300)).to.deep.equal([]);
+    const [line = '', ...more] = await linesOf(from(6), 'ada@example.com', 300);
+    expect(more).to.deep.equal([]);
+    expect(line)
+      .to.match(/sign-in link is not mailed/)
+      .and.not.match(/ada|example|192/);
+  });
+
+  it('leaves a line in the log where its network has', async () => {
+    const [line = '', ...more] = await linesOf(['192.0.2.1', '192.0.2.1'], 'ada@example.com', 1);
+    expect(more).to.deep.equal([]);
+    expect(line)
+      .to.match(/not sent/)
+      .and.not.match(/ada|example|192/);
+  });
+});
