@@ -5,10 +5,13 @@ import { csvOf, download } from './csv.js';
 import { isSame, LISTS, type ListOf, trendOf } from './lists-of.js';
 import { number } from './words.js';
 
+/** All that fell out of a list: no value, and so without a bar. */
+const OTHER = '(other)';
+
 interface Item {
   readonly label: string;
   readonly count: number;
-  /** Of the most. */
+  /** Of the most frequent value. */
   readonly percent: number;
   readonly trend: Trend | undefined;
   readonly isChosen: boolean;
@@ -28,12 +31,13 @@ export function createLists(choose: Choose) {
       save.hidden = rows.length === 0;
       none.hidden = rows.length > 0;
       save.onclick = () => download(fileName(of.name), csvOf(of.heads, rows));
-      const most = Math.max(1, ...rows.map((row) => Number(row.at(-1))));
+      const most = Math.max(1, ...rows.map((row) => (row[0] === OTHER ? 0 : Number(row.at(-1)))));
       const items = rows.map((row) => {
         const what = row.slice(0, -1);
         const [label, count] = [of.label(what), Number(row.at(-1))];
         const trend = trendOf(report, of.name, label);
-        const item = { label, count, percent: (100 * count) / most, trend, isChosen: isSame(chosen, trend) };
+        const percent = row[0] === OTHER ? 0 : (100 * count) / most;
+        const item = { label, count, percent, trend, isChosen: isSame(chosen, trend) };
         return [JSON.stringify(what), item] as const;
       });
       show(new Map(items));

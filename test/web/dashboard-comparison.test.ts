@@ -1,0 +1,47 @@
+/** The dashboard where there is little to compare with, and more values than a list has room for. */
+import { expect } from 'chai';
+import { FIREFOX } from '../support/analytics-node.js';
+import { noScroll, picture, says, useDashboard } from '../support/dashboard.js';
+
+const PHONE = { width: 390, height: 844 };
+
+describe('the dashboard of a new site that is flooded', function () {
+  this.timeout(120_000);
+  const { analytics, openAt } = useDashboard();
+
+  it('says that the period before is not complete, and shows what came often before what was invented', async () => {
+    const site = await analytics.site();
+    for (let batch = 0; batch < 13; batch++)
+      await analytics.collect(
+        Array.from({ length: 100 }, (_, n) => ({ site, path: `/invented/${100 * batch + n}` })),
+        { 'user-agent': 'nothing that is known' },
+      );
+    await analytics.collect(
+      Array.from({ length: 60 }, (_, n) => ({
+        site,
+        path: '/pricing',
+        ...(n % 3 === 0 && { referrer: 'https://news.example/' }),
+      })),
+      { 'user-agent': FIREFOX },
+    );
+    const page = await openAt(site);
+    await says(page, '#totals', /Page views1,3600 in the 30 days before, which are not complete/);
+    expect(await page.locator('#totals .up, #totals .down').count()).to.equal(0);
+    const items = async (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
+    const pages = await items('pages');
+    expect(pages).to.have.lengthOf(20);
+    expect(pages[0]).to.match(/^\/pricing.*60$/);
+    expect(pages.at(-1)).to.match(/^\(other\)/);
+    expect((await items('referrers'))[0]).to.match(/^\(direct\).*1,340$/);
+    expect((await items('browsers'))[0]).to.match(/^\(unknown\).*1,300$/);
+    await picture(page, 'incomplete-light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture(page, 'incomplete-dark');
+    const phone = await openAt(site, { viewport: PHONE });
+    await says(phone, '#totals', /which are not complete/);
+    await noScroll(phone);
+    await picture(phone, 'incomplete-phone-light');
+    await phone.emulateMedia({ colorScheme: 'dark' });
+    await picture(phone, 'incomplete-phone-dark');
+  });
+});
