@@ -73,7 +73,7 @@ export function createLogins(ports: LoginPorts) {
   return {
     linkToken,
 
-    /** Whether or not somebody of this email may come in: what is done, and told, is the same. `isLimited`: no mail goes. */
+    /** Does, and answers, the same for every email. `isLimited`: too many links were requested, and none is mailed. */
     async request(
       given: string,
       context: CommandContext,
@@ -85,7 +85,7 @@ export function createLogins(ports: LoginPorts) {
       const command = { type: 'RequestLogin' as const, addressId, linkId, email, now };
       const done = await handle(loginKind, stream, command, context, before(now + LINK_MS, stream));
       if (isRejection(done)) return done;
-      // What is asked for too often is already so.
+      // Over the limit nothing is appended.
       return { position: done.position, isLimited: done.events.length === 0 };
     },
 

@@ -5,7 +5,7 @@ import { csvOf, download } from './csv.js';
 import { isSame, LISTS, type ListOf, trendOf } from './lists-of.js';
 import { number } from './words.js';
 
-/** All that fell out of a list: no value, and so without a bar. */
+/** The remainder of a list, which is no value and has no bar. */
 const OTHER = '(other)';
 
 interface Item {

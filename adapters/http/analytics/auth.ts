@@ -82,9 +82,9 @@ export function authRoutes({
         if ((await linksPerNetwork.spend(address)) === undefined) {
           const done = await logins.request(email, context('analytics.guest', address));
           if (isRejection(done)) return done;
-          // Of whom, the log does not tell.
+          // The address is personal data: it is not logged.
           if (done.isLimited)
-            logger.warn({}, 'a sign-in link is not mailed: its address has had as many as it may');
+            logger.warn({}, 'a sign-in link is not mailed: too many were requested for its address');
         } else logger.warn({}, 'one network asks for too many links, this one is not sent');
         return { status: 202, body: ASKED };
       }, time),

@@ -19,6 +19,7 @@ export const collectBody = {
   if: { type: 'array' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: {
+    title: 'The list of payloads',
     items: { anyOf: [payload, { description: 'What is no payload is not taken, as its result says' }] },
     maxItems: MOST_PAYLOADS,
   },

@@ -104,8 +104,8 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     path: '/api/collect-attempts',
     summary: 'What was sent lately under the id of a site, newest first, and why it was ignored',
     description:
-      'The last 50, in the memory of this node only; they go with their site. Also of ids that no site has: they may be misspelt. Of who sent a ' +
-      'privacy signal it tells nothing of where they were.',
+      'The last 50, in the memory of this node only; they go with their site. Also of ids that no site has: they may be ' +
+      'misspelt. Of who sent a privacy signal it tells nothing of where they were.',
     query: { type: 'object', required: ['site'], properties: { site: { type: 'string', minLength: 1 } } },
     answers: { 200: { description: 'The attempts', schema: schemas.attemptsAnswer } },
     async handle({ query: { site }, ifPosition }) {

@@ -29,9 +29,9 @@ export function fieldError(where: FieldError['where'], error: ErrorObject): Fiel
 }
 
 /** The same with the field named as it was sent: `campaign.utm_source is invalid`; within a list also its `index`. */
-export function sentenceAsSent({ where, field, complaint }: FieldError, index?: number): string {
+export function sentenceAsSent({ field, label, complaint }: FieldError, index?: number): string {
   const path = [...(index === undefined ? [] : [`[${index}]`]), ...(field === '' ? [] : field.split('/'))];
-  return `${path.length === 0 ? `The ${where}` : path.join('.')} ${complaint}`;
+  return `${path.length === 0 ? label : path.join('.')} ${complaint}`;
 }
 
 function complaintOf({ keyword, data }: ErrorObject): string {
