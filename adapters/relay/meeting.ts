@@ -7,6 +7,7 @@ import type { Audience, Delivery, Hearing, Message } from './audience.js';
 import {
   type About,
   chat,
+  connectionOk,
   failed,
   handLowered,
   handRaised,
@@ -176,7 +177,9 @@ export function createMeetingAudience({
       participantJoined(of, person, own(happened)),
       ...present.map((each) => participantJoined(of, each)),
       // Also their own, of who comes back.
-      ...room.people.filter(({ isHandRaised }) => isHandRaised).map((each) => participantUpdated(of, each)),
+      ...room.people
+        .filter(({ isHandRaised, isLost }) => isHandRaised || isLost)
+        .map((each) => participantUpdated(of, each)),
       ...(room.lockedBy ? [roomLocked(by(room.lockedBy))] : []),
       ...(room.recordingBy ? [recordingStarted(by(room.recordingBy))] : []),
       ...(person.isModerator ? waiters(happened) : []),
@@ -220,13 +223,25 @@ export function createMeetingAudience({
         },
       },
       EntryWithdrawn: gone(moderators),
-      ParticipantReturned: hearing((happened) => {
-        const { room, of } = happened;
-        const person = personOf(room, of.participantId);
-        if (person) return welcome(happened, person);
-        const waits = waiterOf(room, of.participantId);
-        return waits ? tell([waits.id], waitingRoom(of, waits, own(happened))) : [];
-      }),
+      ParticipantReturned: {
+        evolve,
+        deliver(event, rooms, before) {
+          const happened = happening(event, roomIn(rooms, event));
+          const { room, of } = happened;
+          const person = personOf(room, of.participantId);
+          if (person) {
+            const wasLost = personOf(roomIn(before, event), person.id)?.isLost;
+            const again = wasLost ? tell(others(room, person.id), connectionOk(of, person)) : [];
+            return [...welcome(happened, person), ...again];
+          }
+          const waits = waiterOf(room, of.participantId);
+          return waits ? tell([waits.id], waitingRoom(of, waits, own(happened))) : [];
+        },
+      },
+      ParticipantRejoined: entered,
+      ConnectionLost: hearing((happened) =>
+        updated(others(happened.room, happened.of.participantId), happened),
+      ),
       ParticipantLeft: gone(everybody),
       ParticipantKicked: {
         evolve,

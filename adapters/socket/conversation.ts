@@ -6,7 +6,7 @@ import type { Clock, Logger } from '../../application/ports.js';
 import type { Sink } from '../relay/sink.js';
 import { type After, afterAll } from '../system/after.js';
 import { createRate } from './rate.js';
-import { cutOff, isSentAway, sendAway } from './sent-away.js';
+import { cutOff, isSentAway, sendAway, sentAwayWith } from './sent-away.js';
 import { turnFor } from './turn.js';
 import { watchUnfinished } from './unfinished.js';
 import type { Message, Misunderstanding, Read } from './vocabulary.js';
@@ -18,8 +18,8 @@ export interface Conversation {
   said(message: Message): Promise<void> | void;
   /** The connection goes on. */
   misunderstood(misunderstanding: Misunderstanding): void;
-  /** However it ended; nothing comes after it. */
-  left(): void;
+  /** However it ended; nothing comes after it. `code`: the close code, 1006 where there was no close frame. */
+  left(code: number): void;
 }
 
 /** The service's hold of the connection. */
@@ -90,7 +90,9 @@ export function hold(
   let waitingBytes = 0;
   const rate = createRate(perSecond, clock);
   let answering = false;
-  let [isOver, hasLeft] = [false, false];
+  /** The close code once the socket has ended. */
+  let endedWith: number | undefined;
+  let hasLeft = false;
   let heard = clock.now();
 
   // What breaks the protocol closes by itself, and what broke on the way was lost anyway.
@@ -138,7 +140,7 @@ export function hold(
       fail(error);
     }
     answering = false;
-    if (isOver) leave();
+    if (endedWith !== undefined) leave(endedWith);
   }
 
   function answer({ data, lacking }: Came): Promise<void> | void {
@@ -192,20 +194,21 @@ export function hold(
     }
     callOff = after(PAUSED_PING_MS, look);
   }
-  socket.once('close', () => {
+  socket.once('close', (received) => {
     callOff();
-    isOver = true;
-    if (waiting.length === 0 || isSentAway(socket)) leave();
-    else callOff = after(FAREWELL_MS, leave);
+    const code = sentAwayWith(socket) ?? received;
+    endedWith = code;
+    if (waiting.length === 0 || isSentAway(socket)) leave(code);
+    else callOff = after(FAREWELL_MS, () => leave(code));
   });
 
-  function leave() {
+  function leave(code: number) {
     if (hasLeft) return;
     hasLeft = true;
     callOff();
     bytes.give(waitingBytes);
     waitingBytes = waiting.length = 0;
-    conversation.left();
+    conversation.left(code);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Who was in a meeting, from when to when: read from the log for whoever holds its creator token. */
+import { LRUCache } from 'lru-cache';
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { roomNotFound } from '../../domain/meeting/entering.js';
-import { roomStream } from '../../domain/meeting/state.js';
+import { MOST_DEPARTED, roomStream } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { handlerOf, type On } from '../../domain/shared/on.js';
 import { sameText } from '../../domain/shared/text.js';
@@ -51,6 +52,7 @@ type Moving = RoomEvent<
   | 'EntryRefused'
   | 'EntryWithdrawn'
   | 'ParticipantLeft'
+  | 'ParticipantRejoined'
   | 'ParticipantKicked'
 >;
 
@@ -126,6 +128,8 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
 function createStays() {
   const here = new Map<string, Visit>();
   const waiting = new Map<string, string>();
+  /** Names of those who left last, and may come back. */
+  const departed = new LRUCache<string, string>({ max: MOST_DEPARTED });
   let left: Visit[] = [];
 
   const came = (participantId: string, name: string, joinedAt: number) =>
@@ -133,7 +137,9 @@ function createStays() {
 
   function went(participantId: string, leftAt: number) {
     const visit = here.get(participantId);
-    if (visit) left.push({ ...visit, leftAt });
+    if (!visit) return;
+    left.push({ ...visit, leftAt });
+    departed.set(participantId, visit.name);
     here.delete(participantId);
   }
 
@@ -146,6 +152,8 @@ function createStays() {
     },
     EntryRefused: ({ data }) => void waiting.delete(data.participantId),
     EntryWithdrawn: ({ data }) => void waiting.delete(data.participantId),
+    ParticipantRejoined: ({ data: { participantId, rejoinedAt } }) =>
+      came(participantId, departed.get(participantId) ?? NAMELESS, rejoinedAt),
     ParticipantLeft: ({ data }) => went(data.participantId, data.leftAt),
     ParticipantKicked: ({ data }) => went(data.participantId, data.kickedAt),
   };

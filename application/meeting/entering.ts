@@ -1,7 +1,7 @@
 /** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/entering.js';
-import { PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
+import { foldName, PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
 import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
@@ -25,7 +25,7 @@ export interface Arrival {
   /** Who they were, and that they were. */
   readonly participantId?: string | undefined;
   readonly resumeToken?: string | undefined;
-  /** A keyed digest of their address. */
+  /** A keyed digest of their network. */
   readonly caller: string;
   /** What to open a room costs them, where it costs anything. */
   readonly quota?: Quota | undefined;
@@ -64,6 +64,8 @@ export interface EnteringPorts {
   readonly room: (roomId: string) => RoomState | undefined;
   /** The name of this process among all of the installation. */
   readonly run: string;
+  /** Milliseconds for which rooms that are opened hold the place of a lost connection. */
+  readonly returnMs: number;
 }
 
 export type Entering = ReturnType<typeof createEntering>;
@@ -89,7 +91,7 @@ export const resumeTokenOf = (derivation: Derivation, participantId: string): st
   derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createEntering(ports: EnteringPorts) {
-  const { handle, streams, vault, derivation, passwords, clock, room, run } = ports;
+  const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether they can prove who they were. */
   const isKnown = ({ participantId, resumeToken }: Arrival): boolean =>
@@ -126,10 +128,11 @@ export function createEntering(ports: EnteringPorts) {
 
   async function come<Taken extends Seat>(
     roomId: string,
-    { name, creatorToken, quota, ...wish }: Arrival,
+    arrival: Arrival,
     take: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<Entered<Taken> | Rejection> {
+    const { name, creatorToken, quota, ...wish } = arrival;
     const participantId = derivation.id('meeting.participant', context.commandId);
     const stream = roomStream(roomId);
     const by = { ...context, actor: participantId };
@@ -142,7 +145,9 @@ export function createEntering(ports: EnteringPorts) {
     };
     const meeting = meetingKey(stream);
     const entered = await seated(take(participantId, false), async (seat) => {
-      const person = { participantId, name, caller: wish.caller, node: run, seat: seat.id };
+      const caller = derivation.id('meeting.person', wish.caller, foldName(name));
+      const formerId = isKnown(arrival) ? arrival.participantId : undefined;
+      const person = { participantId, name, caller, formerId, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
       // Nothing is read for it: where it was wrong, the refusal is of another state than this.
       let state = known(stream) ?? room(roomId) ?? initialState;
@@ -213,7 +218,7 @@ export function createEntering(ports: EnteringPorts) {
     if (refusal) return refusal;
     const passwordHash = password === '' ? undefined : await passwords.hash(password, caller);
     const meetingId = derivation.id('meeting.meeting', commandId);
-    return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash } };
+    return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash, returnMs } };
   }
 
   return { enter, isKnown };

@@ -45,32 +45,62 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
   }
 
   /** Whether they were inside, or waited, at that seat. Rejects with `Unavailable`. */
-  async function leave({ roomId, participantId, seat }: Placed, context: CommandContext): Promise<boolean> {
-    const command = { type: 'LeaveRoom' as const, roomId, participantId, seat: seat.id, now: clock.now() };
+  async function leave(
+    { roomId, participantId, seat }: Placed,
+    context: CommandContext,
+    isLost = false,
+  ): Promise<boolean> {
+    const where = { roomId, participantId, seat: seat.id };
+    const command = { type: 'LeaveRoom' as const, ...where, isLost, now: clock.now() };
     const outcome = await handle(roomKind, roomStream(roomId), command, { ...context, actor: participantId });
     return !isRejection(outcome) && outcome.events.length > 0;
   }
 
+  /** Their connection is lost, and their place is held. Rejects with `Unavailable`. */
+  async function lose({ roomId, participantId, seat }: Placed, context: CommandContext): Promise<void> {
+    const where = { seat: seat.id };
+    const command = { type: 'LoseConnection' as const, roomId, where, now: clock.now() };
+    await handle(roomKind, roomStream(roomId), command, { ...context, actor: participantId });
+  }
+
+  /** Their connection was taken for lost, and is still there at this node. Never rejects. */
+  async function stay(placed: Placed, node: string, context: () => CommandContext): Promise<void> {
+    const { roomId, participantId, seat } = placed;
+    const where = { roomId, participantId, node, seat: seat.id };
+    const by = () => ({ ...context(), actor: participantId });
+    await untilAppended(placed, () =>
+      handle(roomKind, roomStream(roomId), { type: 'ReturnToRoom', ...where, now: clock.now() }, by()),
+    );
+  }
+
   /**
-   * The same of whose connection is gone, unless they have come back within so many ms: tried until the log has taken
-   * it, or the process stops. Never rejects.
+   * Has somebody leave whose connection is gone. Where their place is held for so many ms, they leave after that unless
+   * they have come back. Never rejects.
    */
-  async function depart(placed: Placed, context: () => CommandContext, afterMs = 0): Promise<void> {
-    if (afterMs > 0) await pause(afterMs, signal);
+  async function depart(placed: Placed, context: () => CommandContext, heldMs = 0): Promise<void> {
+    if (heldMs > 0) {
+      await untilAppended(placed, () => lose(placed, context()));
+      await pause(heldMs, signal);
+    }
+    await untilAppended(placed, () => leave(placed, context(), heldMs > 0));
+  }
+
+  /** Retries until the log has taken it, or the process stops. Never rejects. */
+  async function untilAppended({ roomId: room }: Placed, run: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {
       try {
-        await leave(placed, context());
+        await run();
         return;
       } catch (err) {
         if (!(err instanceof Unavailable)) {
-          logger.error({ err, room: placed.roomId }, 'somebody left a meeting, and the log was not told');
+          logger.error({ err, room }, 'somebody left a meeting, and the log was not told');
           return;
         }
-        logger.warn({ err, room: placed.roomId }, 'the log was not told that somebody left, trying again');
+        logger.warn({ err, room }, 'the log was not told that somebody left, trying again');
         await pause(RETRY_MS, signal);
       }
     }
   }
 
-  return { act, leave, depart };
+  return { act, leave, depart, stay };
 }

@@ -1,4 +1,5 @@
-/** People whose node is gone leave their meetings, unless they come back over another one in time. */
+/** People whose node is gone have lost their connection, and leave their meetings unless they come back in time. */
+import type { LoseConnection, LoseNode } from '../../domain/meeting/going.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { Handle } from '../command/handle.js';
 import type { Mesh } from '../mesh.js';
@@ -11,7 +12,7 @@ export interface LostPorts {
   readonly mesh: Pick<Mesh, 'alive'>;
   /** Those that are open, as they are known to be. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
-  /** How long a node must have been gone, ms: that of who comes back is kept free so long. */
+  /** Milliseconds for which the places of a node that is gone are held. */
   readonly returnMs: number;
   readonly clock: Clock;
   /** Only ever goes on. */
@@ -29,21 +30,22 @@ export function createLostSweep(ports: LostPorts) {
   /** When it was first seen of a node that it is gone. */
   const goneSince = new Map<string, number>();
 
-  /** The nodes at which anybody is, with the rooms. */
-  async function inhabited(): Promise<Map<string, Set<string>>> {
-    const found = new Map<string, Set<string>>();
+  /** The nodes at which anybody is; of each the rooms, and whether somebody's connection there is not known to be lost. */
+  async function inhabited(): Promise<Map<string, Map<string, boolean>>> {
+    const found = new Map<string, Map<string, boolean>>();
     const rest = breather();
     for (const [roomId, { people, waiting }] of rooms()) {
-      for (const { node } of [...people, ...waiting])
-        found.set(node, (found.get(node) ?? new Set()).add(roomId));
+      for (const { node, isLost } of [...people, ...waiting]) {
+        const known = found.get(node) ?? new Map<string, boolean>();
+        found.set(node, known.set(roomId, known.get(roomId) || !isLost));
+      }
       await rest();
     }
     return found;
   }
 
-  async function lose(node: string, roomId: string): Promise<void> {
-    const command = { type: 'LoseNode' as const, roomId, node, now: clock.now() };
-    await handle(roomKind, roomStream(roomId), command, systemContext('meeting.lost'));
+  async function tell(command: LoseConnection | LoseNode): Promise<void> {
+    await handle(roomKind, roomStream(command.roomId), command, systemContext('meeting.lost'));
   }
 
   return async (stop: AbortSignal): Promise<void> => {
@@ -54,11 +56,15 @@ export function createLostSweep(ports: LostPorts) {
       if (alive.has(node)) continue;
       const since = goneSince.get(node) ?? monotonic.now();
       goneSince.set(node, since);
-      if (monotonic.now() - since < returnMs) continue;
-      logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave their meetings');
-      const all = [...roomIds];
+      const hasTime = monotonic.now() - since < returnMs;
+      if (!hasTime) logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave');
+      const all = [...roomIds].filter(([, isUnknown]) => isUnknown || !hasTime).map(([roomId]) => roomId);
+      const commandOf = (roomId: string): LoseConnection | LoseNode =>
+        hasTime
+          ? { type: 'LoseConnection', roomId, where: { node }, now: clock.now() }
+          : { type: 'LoseNode', roomId, node, now: clock.now() };
       for (let from = 0; from < all.length && !stop.aborted; from += AT_ONCE)
-        await Promise.all(all.slice(from, from + AT_ONCE).map((roomId) => lose(node, roomId)));
+        await Promise.all(all.slice(from, from + AT_ONCE).map((roomId) => tell(commandOf(roomId))));
     }
   };
 }

@@ -27,6 +27,8 @@ export interface MeetingRoomPorts {
   readonly clock: Clock;
   /** Rooms that may stand empty. */
   readonly maxLatentRooms: number;
+  /** Milliseconds for which the rooms hold the place of a lost connection. */
+  readonly returnMs: number;
 }
 
 /** As it is asked for; what is not said is as usual, or there is none. */
@@ -59,8 +61,8 @@ const SHARE = 100;
 const NAMES = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, streams, repetition, log, vault, derivation, passwords, census, clock, maxLatentRooms } =
-    ports;
+  const { handle, streams, repetition, log, vault, derivation, passwords, census, clock } = ports;
+  const { maxLatentRooms, returnMs } = ports;
 
   /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
   async function make(
@@ -116,6 +118,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     const terms = {
       meetingId: derivation.id('meeting.meeting', commandId),
       maxParticipants: wanted.maxParticipants ?? USUAL_PARTICIPANTS,
+      returnMs,
       creatorHash: creatorHash(creatorToken(derivation, commandId)),
       caller,
       passwordHash,

@@ -77,13 +77,13 @@ export const meetingSettings = {
     default: 200,
     description: 'WebSockets of meetings one client address may have open',
   },
-  'meeting.returnMs': {
-    type: 'integer',
+  'meeting.returnSeconds': {
+    type: 'number',
     minimum: 0,
-    maximum: 20_000,
-    default: 17_000,
+    maximum: 20,
+    default: 20,
     description:
-      'How long people whose node has gone, or could not go on, may come back as who they were, in ms; then they leave',
+      'Seconds for which the place of a lost connection is held, who left may come back as who they were, and an empty room stays',
   },
 } as const satisfies Settings;
 
@@ -98,6 +98,10 @@ export interface IceServer {
 /** As the schema has it. */
 export const iceServersOf = (values: Values) =>
   values['meeting.iceServers'] as readonly unknown[] | undefined as readonly IceServer[] | undefined;
+
+/** Milliseconds for which the place of a lost connection is held. */
+export const returnMsOf = (values: Pick<Values, 'meeting.returnSeconds'>): number =>
+  values['meeting.returnSeconds'] * 1000;
 
 export function turnOf(
   values: Values,

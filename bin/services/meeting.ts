@@ -14,7 +14,7 @@ import { resumeTokenOf } from '../../application/meeting/entering.js';
 import { createIceServers } from '../../application/meeting/ice.js';
 import { createRoomPasswords } from '../../application/meeting/passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
-import { iceServersOf, turnOf } from '../../application/meeting/settings.js';
+import { iceServersOf, returnMsOf, turnOf } from '../../application/meeting/settings.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import { connectAcross } from './meeting/across.js';
@@ -58,7 +58,13 @@ export const meeting: Service<typeof catalog> = {
       ...across,
     });
     const plain = meetingRoutes({
-      rooms: createMeetingRooms({ ...kernel, passwords, census, maxLatentRooms }),
+      rooms: createMeetingRooms({
+        ...kernel,
+        passwords,
+        census,
+        maxLatentRooms,
+        returnMs: returnMsOf(values),
+      }),
       census,
       acknowledged: () => settled.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),

@@ -24,7 +24,7 @@ const inMeeting = <const Needed extends Properties, const Optional extends Prope
   optional?: Optional,
 ) => object({ roomId: id, meetingId: id, ...needed }, optional);
 
-/** Where a person is connected: which node, over which of its sockets; `caller` is a keyed digest of their address. */
+/** Where a person is connected: which node, over which of its sockets; `caller` is a keyed digest of their network and folded name. */
 const connected = { node: id, seat: id } as const;
 const named = { sealed: { subject: meetingSubject, erased: { name: NAMELESS } } } as const;
 
@@ -36,8 +36,16 @@ export const catalog = {
     RoomOpened: event(
       inMeeting(
         { openedAt: time, isPreCreated: flag, maxParticipants: count, secret: object({}, { title: text }) },
-        // `caller`: a keyed digest of the address of whoever made it before anybody came.
-        { creatorHash: id, passwordHash: id, scheduledStart: time, scheduledEnd: time, caller: id },
+        // `caller`: a keyed digest of the address of whoever made it before anybody came. `returnMs`: how long a place
+        // is held for a lost connection; absent where it is not.
+        {
+          creatorHash: id,
+          passwordHash: id,
+          scheduledStart: time,
+          scheduledEnd: time,
+          caller: id,
+          returnMs: time,
+        },
       ),
       { sealed: { subject: meetingSubject, erased: {} } },
     ),
@@ -54,25 +62,38 @@ export const catalog = {
     ),
     /** The room is locked, or they were sent away a moment ago: a moderator decides. */
     EntryRequested: event(
-      inMeeting({
-        participantId: id,
-        requestedAt: time,
-        caller: id,
-        ...connected,
-        secret: object({ name: id }),
-      }),
+      inMeeting(
+        {
+          participantId: id,
+          requestedAt: time,
+          caller: id,
+          ...connected,
+          secret: object({ name: id }),
+        },
+        // The participant they proved to have been, where that one was kicked.
+        { formerId: id },
+      ),
       named,
     ),
-    /** `by` nobody where the lock was lifted. */
+    /** `by` nobody where the room is not locked and a seat is free. */
     EntryGranted: event(inMeeting({ participantId: id, grantedAt: time, isModerator: flag }, { by: id })),
     EntryRefused: event(
       inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
       { sealed: { subject: meetingSubject, erased: { reason: '' } } },
     ),
-    /** Who waited has gone. `isLost`: with their node; a socket that is still there, of a frozen one, is to come back. */
+    /**
+     * Who waited has gone. `isLost`: with their node or connection, and did not come back in time; a socket that is still
+     * there, of a frozen node, is to come back.
+     */
     EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time }, { isLost: flag })),
     /** On another socket, perhaps of another node. */
     ParticipantReturned: event(inMeeting({ participantId: id, returnedAt: time, ...connected })),
+    /** The connection ended without a farewell, or its node is gone: the place is held for the room's `returnMs`. */
+    ConnectionLost: event(inMeeting({ participantId: id, seat: id, lostAt: time })),
+    /** Had left, and came back in time as who they were. */
+    ParticipantRejoined: event(
+      inMeeting({ participantId: id, rejoinedAt: time, isModerator: flag, ...connected }),
+    ),
     /** `isLost`: as above. */
     ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time }, { isLost: flag })),
     ParticipantKicked: event(inMeeting({ participantId: id, kickedAt: time, by: id })),

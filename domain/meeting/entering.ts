@@ -2,7 +2,7 @@
 import type { Rejection } from '../shared/decider.js';
 import { sameText } from '../shared/text.js';
 import type { RoomEvent } from './catalog.js';
-import { type Connected, isFull, personOf, type RoomState, wasKicked } from './state.js';
+import { type Connected, departedOf, isFull, isOver, kickOf, personOf, type RoomState } from './state.js';
 
 /** People who wait at the same time; more find the room full. */
 export const MAX_WAITING = 50;
@@ -11,6 +11,8 @@ interface Terms {
   readonly meetingId: string;
   readonly maxParticipants: number;
   readonly passwordHash?: string | undefined;
+  /** Milliseconds for which a place is held for a lost connection. */
+  readonly returnMs?: number | undefined;
 }
 
 export interface OpenRoom extends Terms {
@@ -30,7 +32,10 @@ export interface JoinRoom extends Connected {
   readonly roomId: string;
   readonly participantId: string;
   readonly name: string;
+  /** A keyed digest of their network and folded name. */
   readonly caller: string;
+  /** The participant they proved to have been. */
+  readonly formerId?: string | undefined;
   /** How the room is to be opened where there is none: of who says that they are its host. */
   readonly opening?: Terms | undefined;
   /** The hash that the password they gave was compared with, and found right. */
@@ -64,14 +69,14 @@ const given = <Members extends object>(members: Members) =>
 export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
   if (isOpen) return roomExists;
   const { roomId, meetingId, maxParticipants, creatorHash, passwordHash, title, now } = command;
-  const { scheduledStart, scheduledEnd, caller } = command;
+  const { scheduledStart, scheduledEnd, caller, returnMs } = command;
   const data = {
     roomId,
     meetingId,
     openedAt: now,
     isPreCreated: true,
     maxParticipants,
-    ...given({ creatorHash, passwordHash, scheduledStart, scheduledEnd, caller }),
+    ...given({ creatorHash, passwordHash, scheduledStart, scheduledEnd, caller, returnMs }),
     secret: given({ title }),
   };
   return [{ type: 'RoomOpened', data }];
@@ -86,15 +91,17 @@ export function join(command: JoinRoom, state: RoomState): Decision {
   if (passwordHash !== undefined && command.proven !== passwordHash) return wrongPassword;
   const isCreator =
     !!state.creatorHash && !!command.creatorHash && sameText(state.creatorHash, command.creatorHash);
-  if (!isCreator && (state.lockedBy || wasKicked(state, command.caller, command.now)))
-    return state.waiting.length < MAX_WAITING ? [requested(command, meetingId)] : roomFull;
+  const { formerId, caller, now } = command;
+  const wasKicked = kickOf(state, { id: formerId, caller }, now) !== undefined;
+  if (!isCreator && (state.lockedBy || wasKicked))
+    return state.waiting.length < MAX_WAITING ? [requested(command, meetingId, wasKicked)] : roomFull;
   if (isFull(state)) return roomFull;
   return [joined(command, meetingId, isCreator || state.people.length === 0)];
 }
 
-function host(command: JoinRoom, { meetingId, maxParticipants, passwordHash }: Terms): Decision {
+function host(command: JoinRoom, { meetingId, maxParticipants, passwordHash, returnMs }: Terms): Decision {
   const { roomId, now } = command;
-  const terms = { openedAt: now, isPreCreated: false, maxParticipants, ...given({ passwordHash }) };
+  const terms = { openedAt: now, isPreCreated: false, maxParticipants, ...given({ passwordHash, returnMs }) };
   const opened = { type: 'RoomOpened', data: { roomId, meetingId, ...terms, secret: {} } } as const;
   return [opened, joined(command, meetingId, true)];
 }
@@ -109,18 +116,20 @@ function joined(
 }
 
 function requested(
-  { roomId, participantId, name, caller, node, seat, now }: JoinRoom,
+  { roomId, participantId, name, formerId, caller, node, seat, now }: JoinRoom,
   meetingId: string,
+  wasKicked: boolean,
 ): RoomEvent<'EntryRequested'> {
-  const who = { participantId, requestedAt: now, caller, node, seat, secret: { name } };
+  const former = wasKicked ? given({ formerId }) : {};
+  const who = { participantId, requestedAt: now, ...former, caller, node, seat, secret: { name } };
   return { type: 'EntryRequested', data: { roomId, meetingId, ...who } };
 }
 
 export function comeBack(command: ReturnToRoom, state: RoomState): Decision {
   const { roomId, participantId, node, seat, now } = command;
   const found = [...state.people, ...state.waiting].find(({ id }) => id === participantId);
-  if (!found) return notJoined;
-  if (found.node === node && found.seat === seat) return [];
+  if (!found) return rejoin(command, state);
+  if (found.node === node && found.seat === seat && !found.isLost) return [];
   const { meetingId } = state;
   return [
     {
@@ -130,11 +139,26 @@ export function comeBack(command: ReturnToRoom, state: RoomState): Decision {
   ];
 }
 
-/** As many of those who wait as there is room for, but none who was just sent away. `by` nobody: the lock has gone. */
+/** Readmits somebody who left a moment ago; a lock, a full room and a kick count for them, since no place was held. */
+function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state: RoomState): Decision {
+  const { meetingId, people, lockedBy } = state;
+  const departed = departedOf(state, participantId, now);
+  if (!departed || isOver(state, now) || lockedBy || isFull(state) || kickOf(state, departed, now))
+    return notJoined;
+  const isModerator = departed.isModerator || people.length === 0;
+  const data = { participantId, rejoinedAt: now, isModerator, node, seat };
+  return [{ type: 'ParticipantRejoined', data: { roomId, meetingId, ...data } }];
+}
+
+/** Gives the free seats of a room that is not locked, and that somebody is in, to those who wait, in their order. */
+export const fillSeats = (roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] =>
+  state.lockedBy || state.people.length === 0 ? [] : admitAll(roomId, state, now);
+
+/** As many of those who wait as there is room for, but none who was kicked, or whose connection is lost. */
 export function admitAll(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
   const { meetingId, people, maxParticipants, waiting } = state;
   return waiting
-    .filter(({ caller }) => !wasKicked(state, caller, now))
+    .filter(({ kickedUntil = 0, isLost }) => now >= kickedUntil && !isLost)
     .slice(0, Math.max(0, maxParticipants - people.length))
     .map(({ id }, index) => {
       const isModerator = people.length + index === 0;

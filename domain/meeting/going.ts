@@ -14,10 +14,20 @@ export interface LeaveRoom {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: string;
+  /** Their connection was lost, and they have not come back in time. */
+  readonly isLost?: boolean | undefined;
   readonly now: number;
 }
 
-/** Of all whose node is gone. */
+/** A connection has ended without a farewell, or all of a node have. */
+export interface LoseConnection {
+  readonly type: 'LoseConnection';
+  readonly roomId: string;
+  readonly where: { readonly seat: string } | { readonly node: string };
+  readonly now: number;
+}
+
+/** Of all whose node is gone, and who have not come back in time. */
 export interface LoseNode {
   readonly type: 'LoseNode';
   readonly roomId: string;
@@ -54,11 +64,7 @@ export function departing(
     const promoted = { roomId, meetingId, participantId: longest.id, promotedAt: now };
     return [...gone, { type: 'ParticipantPromoted', data: promoted }];
   }
-  // The room forgets with its last person whom they sent away: that lets nobody in by itself.
-  const { kicked } = state;
-  if (isPreCreated) return [...gone, ...admitAll(roomId, { ...left, kicked }, now)];
-  const over = [...gone, ended(roomId, meetingId, now)];
-  return [...over, ...tooMany(roomId, after(state, over), now)];
+  return [...gone, ...(isPreCreated ? admitAll(roomId, left, now) : end({ roomId, now }, left))];
 }
 
 /** Rooms that whoever comes makes can be made again and again: what is kept of each must not add up without end. */
@@ -84,14 +90,26 @@ const ended = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomE
 });
 
 export function leave(
-  { roomId, participantId, seat, now }: LeaveRoom,
+  { roomId, participantId, seat, isLost, now }: LeaveRoom,
   state: RoomState,
 ): readonly RoomEvent[] {
   const { meetingId } = state;
+  const how = isLost ? LOST : {};
   if (personOf(state, participantId)?.seat === seat)
-    return departing(roomId, state, [left(roomId, meetingId, participantId, now)], now);
+    return departing(roomId, state, [left(roomId, meetingId, participantId, now, how)], now);
   const waits = state.waiting.some((each) => each.id === participantId && each.seat === seat);
-  return waits ? [withdrawn(roomId, meetingId, participantId, now)] : [];
+  return waits ? [withdrawn(roomId, meetingId, participantId, now, how)] : [];
+}
+
+export function loseConnection({ roomId, where, now }: LoseConnection, state: RoomState): RoomEvent[] {
+  const { meetingId, people, waiting } = state;
+  return [...people, ...waiting]
+    .filter((each) => ('seat' in where ? each.seat === where.seat : each.node === where.node))
+    .filter(({ isLost }) => !isLost)
+    .map(({ id, seat }) => ({
+      type: 'ConnectionLost',
+      data: { roomId, meetingId, participantId: id, seat, lostAt: now },
+    }));
 }
 
 export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): readonly RoomEvent[] {
@@ -130,8 +148,14 @@ const withdrawn = (
   data: { roomId, meetingId, participantId, withdrawnAt: now, ...how },
 });
 
-export const end = ({ roomId, now }: EndRoom, state: RoomState): readonly RoomEvent[] =>
-  isOver(state, now) ? [ended(roomId, state.meetingId, now)] : [];
+export function end(
+  { roomId, now }: Pick<EndRoom, 'roomId' | 'now'>,
+  state: RoomState,
+): readonly RoomEvent[] {
+  if (!isOver(state, now)) return [];
+  const over = ended(roomId, state.meetingId, now);
+  return [over, ...tooMany(roomId, after(state, [over]), now)];
+}
 
 export const erase = (
   { roomId, meetingId, now }: EraseMeeting,

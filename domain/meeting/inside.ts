@@ -1,9 +1,9 @@
 /** What people do in a meeting room: of themselves, and as its moderators. */
 import type { Rejection } from '../shared/decider.js';
 import type { RoomEvent } from './catalog.js';
-import { admitAll, notJoined, roomFull } from './entering.js';
+import { notJoined, roomFull } from './entering.js';
 import { departing } from './going.js';
-import { after, isFull, type Person, personOf, type RoomState } from './state.js';
+import { isFull, type Person, personOf, type RoomState } from './state.js';
 
 interface By {
   readonly roomId: string;
@@ -87,7 +87,7 @@ function moderate(command: ModeratorCommand, state: RoomState): Decision {
     case 'LockRoom':
       return lockedBy ? [] : [{ type: 'RoomLocked', data: { ...data, lockedAt: now } }];
     case 'UnlockRoom':
-      return unlock(command, state);
+      return lockedBy ? [{ type: 'RoomUnlocked', data: { ...data, unlockedAt: now } }] : [];
     case 'StartRecording':
       return recordingBy ? [] : [{ type: 'RecordingStarted', data: { ...data, startedAt: now } }];
     case 'StopRecording':
@@ -99,13 +99,6 @@ function moderate(command: ModeratorCommand, state: RoomState): Decision {
     default:
       return act(command, state);
   }
-}
-
-function unlock({ roomId, by, now }: By, state: RoomState): Decision {
-  if (!state.lockedBy) return [];
-  const { meetingId } = state;
-  const unlocked = { type: 'RoomUnlocked', data: { roomId, meetingId, by, unlockedAt: now } } as const;
-  return [unlocked, ...admitAll(roomId, after(state, [unlocked]), now)];
 }
 
 function admit({ roomId, by, participantId, now }: Command<'AdmitUser'>, state: RoomState): Decision {

@@ -30,6 +30,7 @@ const MOST_FACTS = {
   RejectUser: ALWAYS,
   KickParticipant: ALWAYS,
   LeaveRoom: ALWAYS,
+  LoseConnection: ALWAYS,
   LoseNode: ALWAYS,
   EndRoom: ALWAYS,
   EraseMeeting: ALWAYS,

@@ -21,3 +21,7 @@ export function madeRoomId(bytes: Uint8Array): string {
   const letter = (at: number) => LETTERS[(bytes[at]! * 256 + bytes[at + 1]!) % LETTERS.length]!;
   return [0, 2, 4, 6, 8, 10].map(letter).join('');
 }
+
+/** A person's name without differences of case, accents, width and spacing, so that a kicked person is recognised. */
+export const foldName = (name: string): string =>
+  name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();

@@ -1,15 +1,25 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection } from '../shared/decider.js';
 import type { RoomEvent } from './catalog.js';
-import { comeBack, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './entering.js';
+import {
+  comeBack,
+  fillSeats,
+  type JoinRoom,
+  join,
+  type OpenRoom,
+  open,
+  type ReturnToRoom,
+} from './entering.js';
 import {
   type EndRoom,
   type EraseMeeting,
   end,
   erase,
   type LeaveRoom,
+  type LoseConnection,
   type LoseNode,
   leave,
+  loseConnection,
   loseNode,
 } from './going.js';
 import { type InsideCommand, inside } from './inside.js';
@@ -21,16 +31,22 @@ export type RoomCommand =
   | JoinRoom
   | ReturnToRoom
   | LeaveRoom
+  | LoseConnection
   | LoseNode
   | EndRoom
   | EraseMeeting
   | InsideCommand;
 
-/** What is already so, or refused, is so in a room of any length. */
+/**
+ * What is already so, or refused, is so in a room of any length. Whatever happens, a seat that is free after it goes to
+ * those who wait.
+ */
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   const decision = comesTo(command, state);
-  const isNothing = isRejection(decision) || decision.length === 0;
-  return isNothing ? decision : (tooLongFor(command.type, state) ?? decision);
+  if (isRejection(decision) || decision.length === 0) return decision;
+  const { roomId, now } = command;
+  const isTooLong = tooLongFor(command.type, state);
+  return isTooLong ?? [...decision, ...fillSeats(roomId, after(state, decision), now)];
 }
 
 function comesTo(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
@@ -43,6 +59,8 @@ function comesTo(command: RoomCommand, state: RoomState): readonly RoomEvent[] |
       return comeBack(command, state);
     case 'LeaveRoom':
       return leave(command, state);
+    case 'LoseConnection':
+      return loseConnection(command, state);
     case 'LoseNode':
       return loseNode(command, state);
     case 'EndRoom':
@@ -60,7 +78,7 @@ function anew(
   state: RoomState,
   decideOn: (state: RoomState) => readonly RoomEvent[] | Rejection,
 ): readonly RoomEvent[] | Rejection {
-  const over = end({ type: 'EndRoom', roomId, now }, state);
+  const over = end({ roomId, now }, state);
   const decision = decideOn(after(state, over));
   return 'rejected' in decision ? decision : [...over, ...decision];
 }

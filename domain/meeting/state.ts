@@ -7,6 +7,8 @@ const DAY_MS = 86_400_000;
 const KICKED_MS = 600_000;
 /** A room forgets the oldest of more people kicked in that time. */
 const MOST_KICKED = 100;
+/** People who left and may come back, at most: as many as the largest room holds. */
+export const MOST_DEPARTED = 50;
 
 /** Somebody's connection: the node, and which of its sockets. */
 export interface Connected {
@@ -17,8 +19,12 @@ export interface Connected {
 export interface Waiting extends Connected {
   readonly id: string;
   readonly name: string;
-  /** A keyed digest of their address. */
+  /** A keyed digest of their network and folded name. */
   readonly caller: string;
+  /** Their connection was lost; their place is held for a while. */
+  readonly isLost: boolean;
+  /** Unix ms until which only a moderator may admit them, because they were kicked. */
+  readonly kickedUntil?: number | undefined;
 }
 
 export interface Person extends Waiting {
@@ -38,8 +44,14 @@ interface Earlier {
 }
 
 interface Kicked {
+  readonly id: string;
   readonly caller: string;
   readonly until: number;
+}
+
+/** Somebody who left, and who may come back under the same id for a while. */
+export interface Departed extends Pick<Person, 'id' | 'name' | 'caller' | 'isModerator'> {
+  readonly leftAt: number;
 }
 
 export interface RoomState {
@@ -49,6 +61,8 @@ export interface RoomState {
   /** It was made before anybody came, and stays for a while when all have gone. */
   readonly isPreCreated: boolean;
   readonly maxParticipants: number;
+  /** Milliseconds for which a place is held, who left may come back, and an empty room that nobody made before stays. */
+  readonly returnMs: number;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;
   /** A keyed digest of the address of who made it before anybody came. */
@@ -62,7 +76,9 @@ export interface RoomState {
   /** In order of asking. */
   readonly waiting: readonly Waiting[];
   readonly kicked: readonly Kicked[];
-  /** Unix ms: with nobody in it, a room that was made before is over then. */
+  /** Oldest first. */
+  readonly departed: readonly Departed[];
+  /** Unix ms: with nobody in it, the room is over then. */
   readonly overAt: number;
   /** Oldest first. */
   readonly readable: readonly Earlier[];
@@ -78,7 +94,9 @@ export const initialState: RoomState = {
   meetingId: '',
   isPreCreated: false,
   maxParticipants: 0,
+  returnMs: 0,
   ...empty,
+  departed: [],
   overAt: 0,
   readable: [],
   facts: 0,
@@ -94,14 +112,26 @@ export const isEmptyLatent = ({ isOpen, isPreCreated, people }: RoomState): bool
   isOpen && isPreCreated && people.length === 0;
 
 /** By the clock, at the moment: whether or not the log has been told yet. */
-export const isOver = (state: RoomState, now: number): boolean => isEmptyLatent(state) && now >= state.overAt;
+export const isOver = ({ isOpen, people, overAt }: RoomState, now: number): boolean =>
+  isOpen && people.length === 0 && now >= overAt;
 
 export const isFull = ({ people, maxParticipants }: RoomState): boolean => people.length >= maxParticipants;
 
-export const wasKicked = ({ kicked }: RoomState, caller: string, now: number): boolean =>
-  kicked.some((each) => each.caller === caller && now < each.until);
+/** The kick that still counts against somebody: known by their id, or by their network and name together. */
+export const kickOf = (
+  { kicked }: RoomState,
+  { id, caller }: { readonly id?: string | undefined; readonly caller: string },
+  now: number,
+): Kicked | undefined =>
+  kicked.findLast((each) => (each.id === id || each.caller === caller) && now < each.until);
 
-const without = <Each extends Waiting>(all: readonly Each[], id: string) =>
+export const departedOf = (
+  { departed, returnMs }: RoomState,
+  id: string,
+  now: number,
+): Departed | undefined => departed.find((each) => each.id === id && now < each.leftAt + returnMs);
+
+const without = <Each extends { readonly id: string }>(all: readonly Each[], id: string) =>
   all.filter((each) => each.id !== id);
 
 const changed = (state: RoomState, id: string, change: Partial<Person>): RoomState => ({
@@ -109,13 +139,28 @@ const changed = (state: RoomState, id: string, change: Partial<Person>): RoomSta
   people: state.people.map((each) => (each.id === id ? { ...each, ...change } : each)),
 });
 
+/** Changes the connection of somebody who is inside or waits. */
+function connected(state: RoomState, id: string, change: Partial<Waiting>): RoomState {
+  const changing = <Each extends Waiting>(each: Each) => (each.id === id ? { ...each, ...change } : each);
+  return { ...state, people: state.people.map(changing), waiting: state.waiting.map(changing) };
+}
+
 /** Somebody is there no more; with the last one goes all that a room has only while there are people in it. */
 function gone(state: RoomState, id: string, at: number): RoomState {
   const people = without(state.people, id);
-  const overAt = Math.max(state.overAt, at + DAY_MS);
+  const overAt = state.isPreCreated ? Math.max(state.overAt, at + DAY_MS) : at + state.returnMs;
   if (people.length === 0) return { ...state, ...empty, waiting: state.waiting, overAt };
   const recordingBy = state.recordingBy === id ? undefined : state.recordingBy;
   return { ...state, people, recordingBy };
+}
+
+/** Remembers who left, so that they may come back under the same id. */
+function departing(state: RoomState, id: string, leftAt: number): RoomState {
+  const person = personOf(state, id);
+  if (!person) return state;
+  const { name, caller, isModerator } = person;
+  const departed = [...without(state.departed, id), { id, name, caller, isModerator, leftAt }];
+  return { ...state, departed: departed.slice(-MOST_DEPARTED) };
 }
 
 const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
@@ -123,18 +168,20 @@ const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as cons
 /** What they make of the state, besides that there is one more. */
 const rules: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
-    const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy } = more;
-    const overAt = Math.max(openedAt, scheduledEnd) + DAY_MS;
-    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy, overAt };
+    const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy, returnMs = 0 } = more;
+    const overAt = isPreCreated ? Math.max(openedAt, scheduledEnd) + DAY_MS : openedAt + returnMs;
+    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy };
     const { readable, facts } = state;
-    return { ...initialState, ...how, isOpen: true, readable, facts };
+    return { ...initialState, ...how, returnMs, overAt, isOpen: true, readable, facts };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {
-    const person = { id, name: secret.name, caller, node, seat, isModerator, ...flags };
+    const person = { id, name: secret.name, caller, node, seat, isLost: false, isModerator, ...flags };
     return { ...state, people: [...state.people, person] };
   },
-  EntryRequested(state, { participantId: id, caller, node, seat, secret }) {
-    return { ...state, waiting: [...state.waiting, { id, name: secret.name, caller, node, seat }] };
+  EntryRequested(state, { participantId: id, formerId, requestedAt, caller, node, seat, secret }) {
+    const kickedUntil = kickOf(state, { id: formerId, caller }, requestedAt)?.until;
+    const person = { id, name: secret.name, caller, node, seat, isLost: false, kickedUntil };
+    return { ...state, waiting: [...state.waiting, person] };
   },
   EntryGranted(state, { participantId: id, isModerator }) {
     const found = state.waiting.find((each) => each.id === id);
@@ -148,15 +195,23 @@ const rules: Evolve<RoomState, RoomEvent> = {
     waiting: without(state.waiting, participantId),
   }),
   ParticipantReturned(state, { participantId, node, seat }) {
-    const moved = <Each extends Waiting>(each: Each) =>
-      each.id === participantId ? { ...each, node, seat } : each;
-    return { ...state, people: state.people.map(moved), waiting: state.waiting.map(moved) };
+    return connected(state, participantId, { node, seat, isLost: false });
   },
-  ParticipantLeft: (state, { participantId, leftAt }) => gone(state, participantId, leftAt),
-  ParticipantKicked(state, { participantId, kickedAt }) {
-    const { caller = '' } = personOf(state, participantId) ?? {};
-    const kicked = [...state.kicked, { caller, until: kickedAt + KICKED_MS }].slice(-MOST_KICKED);
-    return gone({ ...state, kicked }, participantId, kickedAt);
+  ParticipantRejoined(state, { participantId: id, isModerator, node, seat }) {
+    const found = state.departed.find((each) => each.id === id);
+    if (!found) return state;
+    const { name, caller } = found;
+    const person = { id, name, caller, node, seat, isLost: false, isModerator, ...flags };
+    return { ...state, people: [...state.people, person], departed: without(state.departed, id) };
+  },
+  ConnectionLost: (state, { participantId }) => connected(state, participantId, { isLost: true }),
+  ParticipantLeft: (state, { participantId, leftAt, isLost }) =>
+    // A lost connection had its time to come back before.
+    gone(isLost ? state : departing(state, participantId, leftAt), participantId, leftAt),
+  ParticipantKicked(state, { participantId: id, kickedAt }) {
+    const { caller = '' } = personOf(state, id) ?? {};
+    const kicked = [...state.kicked, { id, caller, until: kickedAt + KICKED_MS }].slice(-MOST_KICKED);
+    return gone({ ...state, kicked }, id, kickedAt);
   },
   ParticipantUpdated: (state, { participantId, isMuted, isVideoOff, isHandRaised }) =>
     changed(state, participantId, { isMuted, isVideoOff, isHandRaised }),

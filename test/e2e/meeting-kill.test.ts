@@ -7,7 +7,7 @@ import { bytesIn, shownIn } from '../support/on-disk.js';
 import { run } from '../support/program.js';
 import { type Server, startServer } from '../support/server.js';
 
-const FLAGS = ['meeting', '--server-trusted-proxies', '127.0.0.1', '--meeting-return-ms', '20000'];
+const FLAGS = ['meeting', '--server-trusted-proxies', '127.0.0.1', '--meeting-return-seconds', '20'];
 const SAID = 'the numbat said to the quokka, and the quokka said to the numbat';
 
 describe('a meeting on a machine that is killed', function () {

@@ -10,7 +10,7 @@ describe('a meeting whose log is frozen', function () {
   const directory = temporaryDirectory();
   let server: Server;
   before(async () => {
-    server = await startServer(directory.path, ['meeting', '--meeting-return-ms', '300']);
+    server = await startServer(directory.path, ['meeting', '--meeting-return-seconds', '0.3']);
   });
   after(async () => {
     process.kill(server.pids.eventstore!, 'SIGCONT');

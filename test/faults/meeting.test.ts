@@ -10,7 +10,7 @@ import { startValve } from '../support/valve.js';
 
 const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];
 /** People of a node that is gone leave soon. */
-const SOON = ['--meeting-return-ms', '300'];
+const SOON = ['--meeting-return-seconds', '0.3'];
 
 const isAbout = (type: string, id: string) => (message: Heard) =>
   message.type === type && message.participantId === id;
@@ -175,7 +175,7 @@ describe('meetings on nodes that come and go', function () {
   }
 
   it('tell who is at a node that stops to come back, and it is theirs again: place, right, hand and lock', async () => {
-    const flags = ['--meeting-return-ms', '4000'];
+    const flags = ['--meeting-return-seconds', '4'];
     const bases = [await start(0, flags), await start(1, flags)];
     const ada = await come(bases[0]!, 'ROLLED', 'Ada', { isHost: true });
     const bob = await come(bases[1]!, 'ROLLED', 'Bob');

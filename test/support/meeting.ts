@@ -1,6 +1,6 @@
 /** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
-import type { JoinRoom, OpenRoom } from '../../domain/meeting/entering.js';
+import type { JoinRoom, OpenRoom, ReturnToRoom } from '../../domain/meeting/entering.js';
 import type { InsideCommand } from '../../domain/meeting/inside.js';
 import type { RoomCommand } from '../../domain/meeting/room.js';
 
@@ -66,6 +66,26 @@ export const leaveRoom = (participantId: string, now = NOON): RoomCommand => ({
   now,
 });
 
+/** Milliseconds for which the rooms of specs hold a place, where they do. */
+export const RETURN_MS = 20_000;
+
+/** Somebody who proves who they were, over the socket they had. */
+export const returning = (participantId: string, now = NOON): ReturnToRoom => ({
+  type: 'ReturnToRoom',
+  roomId,
+  participantId,
+  ...connection(participantId),
+  now,
+});
+
+/** Their socket ended without a farewell. */
+export const loseConnection = (participantId: string, now = NOON): RoomCommand => ({
+  type: 'LoseConnection',
+  roomId,
+  where: { seat: `seat-of-${participantId}` },
+  now,
+});
+
 type Data<Type extends RoomEvent['type']> = RoomEvent<Type>['data'];
 
 /** An event of the meeting; the rest of its data is said. */
@@ -89,6 +109,15 @@ export const hosted: RoomEvent = happened('RoomOpened', {
   openedAt: NOON,
   isPreCreated: false,
   maxParticipants: 8,
+  secret: {},
+});
+
+/** The same, where a place is held. */
+export const hostedHolding: RoomEvent = happened('RoomOpened', {
+  openedAt: NOON,
+  isPreCreated: false,
+  maxParticipants: 8,
+  returnMs: RETURN_MS,
   secret: {},
 });
 
@@ -124,6 +153,12 @@ export const left = (participantId: string, leftAt = NOON) =>
 export const lost = (participantId: string, leftAt = NOON) =>
   happened('ParticipantLeft', { participantId, leftAt, isLost: true });
 
+export const connectionLost = (participantId: string, lostAt = NOON) =>
+  happened('ConnectionLost', { participantId, seat: `seat-of-${participantId}`, lostAt });
+
+export const rejoined = (participantId: string, isModerator = false, rejoinedAt = NOON) =>
+  happened('ParticipantRejoined', { participantId, rejoinedAt, isModerator, ...connection(participantId) });
+
 export const kicked = (participantId: string, by: string, kickedAt = NOON) =>
   happened('ParticipantKicked', { participantId, kickedAt, by });
 
@@ -142,6 +177,7 @@ export const everything: readonly RoomCommand[] = [
     scheduledStart: NOON,
     scheduledEnd: NOON + HOUR,
     maxParticipants: 4,
+    returnMs: RETURN_MS,
   }),
   ...['ada', 'bob', 'cleo'].map((each) => joinRoom(each, { proven: 'hash' })),
   { type: 'UpdateOneself', roomId, by: 'ada', isVideoOff: true, now: NOON },
@@ -159,6 +195,9 @@ export const everything: readonly RoomCommand[] = [
   leaveRoom('fay'),
   does('ada', 'UnlockRoom'),
   { type: 'ReturnToRoom', roomId, participantId: 'bob', node: 'south', seat: 'another', now: NOON },
+  { type: 'LoseConnection', roomId, where: { node: 'south' }, now: NOON },
+  leaveRoom('ada'),
+  returning('ada'),
   leaveRoom('ada'),
   { type: 'LoseNode', roomId, node: 'south', now: NOON },
   leaveRoom('dan'),

@@ -35,7 +35,7 @@ export interface ConversingDeps {
   readonly observe?: SocketObserver | undefined;
   /** Told of every seat that is taken. */
   readonly taken: (seat: TakenSeat) => void;
-  /** How long the place is kept of who was told to come again. */
+  /** Milliseconds for which the place of a lost connection is held. */
   readonly returnMs: number;
   /** The process stops. */
   readonly isClosing: () => boolean;

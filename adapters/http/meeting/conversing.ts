@@ -38,6 +38,8 @@ interface Place {
 
 type Wish<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | 'now'> : never;
 
+/** Close codes of connections that were lost: all others leave at once. 1006: there was no close frame. */
+const LOST: ReadonlySet<number> = new Set([1006, CLOSE.failed, CLOSE.restart, CLOSE.later]);
 /** Who guesses so often is sent away. */
 const WRONG_PASSWORDS = 5;
 /** Said and not flushed yet: who says more waits for some of it. */
@@ -55,8 +57,7 @@ export const createConversing =
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
-    /** `isSentBack`: it is not their doing that they go, and they were told to come again. */
-    let [wrongPasswords, hasOpened, isSentBack] = [0, false, false];
+    let [wrongPasswords, hasOpened] = [0, false];
     const pace = together(createPace(CHANGES, deps.monotonic), changing);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
@@ -74,8 +75,7 @@ export const createConversing =
     function away(error: unknown) {
       if (error instanceof Unavailable) logger.warn({ err: error }, 'a meeting could not go on now');
       else logger.error({ err: error }, 'a message of a meeting failed');
-      isSentBack = error instanceof Unavailable;
-      speaker.close(isSentBack ? CLOSE.later : CLOSE.failed);
+      speaker.close(error instanceof Unavailable ? CLOSE.later : CLOSE.failed);
       // They hear no more: where the log lets them in all the same, nobody sits there.
       gone.abort();
       chair.close();
@@ -257,18 +257,17 @@ export const createConversing =
         return become(message)?.catch(away);
       },
       misunderstood: (misunderstanding) => refuse(misunderstandingOf(misunderstanding)),
-      left() {
+      left(code) {
         gone.abort();
-        void depart();
+        void depart(LOST.has(code) ? deps.returnMs : 0);
       },
     };
 
-    /** However the connection ended, and wherever they sit once what they said before is decided. */
-    async function depart() {
+    /** Wherever they sit once what they said before is decided. Their place is held for so many ms. */
+    async function depart(heldMs: number) {
       await Promise.allSettled([deciding, ...talking]);
       const all = [place, doubtful].filter((each) => each !== undefined);
       [place, doubtful] = [undefined, undefined];
-      if (!isClosing())
-        await Promise.all(all.map((each) => inside.depart(each, context, isSentBack ? deps.returnMs : 0)));
+      if (!isClosing()) await Promise.all(all.map((each) => inside.depart(each, context, heldMs)));
     }
   };

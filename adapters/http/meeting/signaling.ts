@@ -24,12 +24,17 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
 }
 
 /** That somebody sits at a place of a node now. */
-type Seated = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned'>;
+type Seated = RoomEvent<
+  'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'
+>;
 const SEATED: ReadonlySet<string> = new Set<Seated['type']>([
   'ParticipantJoined',
   'EntryRequested',
   'ParticipantReturned',
+  'ParticipantRejoined',
 ]);
+/** Those of people who prove who they were. */
+const BACK: ReadonlySet<string> = new Set<Seated['type']>(['ParticipantReturned', 'ParticipantRejoined']);
 
 export interface Signaling {
   readonly route: Route;
@@ -59,21 +64,31 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   };
   const converse = createConversing({ ...deps, ...told });
 
+  /** This node was taken for gone, and goes on: so do its connections. */
+  function stillHere({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
+    const isHere = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
+    if (isHere && !isClosing)
+      void inside.stay({ roomId, participantId, seat: { id } }, run, () =>
+        systemContext('meeting.still-here'),
+      );
+  }
+
   return {
     hear({ type, data }) {
+      if (type === 'ConnectionLost') return stillHere(data as RoomEvent<'ConnectionLost'>['data']);
       if (!SEATED.has(type)) return;
       const { roomId, participantId, node, seat: id } = data as Seated['data'];
       const all = [...(seats.get(participantId) ?? [])];
       // The log took it when their connection had long ended, and nobody knew whether it would. Who came back knows who
       // they are, and was told to do so again.
-      const afterMs = type === 'ParticipantReturned' ? returnMs : 0;
+      const heldMs = BACK.has(type) ? returnMs : 0;
       if (node === run && !isClosing && !all.some((each) => each.id === id))
         void inside.depart(
           { roomId, participantId, seat: { id } },
           () => systemContext('meeting.late'),
-          afterMs,
+          heldMs,
         );
-      if (type !== 'ParticipantReturned') return;
+      if (!BACK.has(type)) return;
       for (const each of all)
         if (each.id === id) each.welcome();
         else each.yield();

@@ -106,10 +106,17 @@ const own = {
   resumeToken: { type: 'string', description: 'Only to whom it is about, for when their connection breaks' },
 } as const;
 
+const connection = {
+  type: 'string',
+  enum: ['ok', 'lost'],
+  description:
+    '`lost`: the connection broke, and the place is held for a while; `ok`: it is back. Absent where neither is so',
+} as const;
+
 export const serverSays = {
   'participant-joined': hears({ name: text, ...shown }, own),
   'participant-left': hears({}),
-  'participant-updated': hears({ ...shown, isHandRaised: flag }),
+  'participant-updated': hears({ ...shown, isHandRaised: flag }, { connection }),
   'waiting-room': hears({ name: text }, own),
   'raise-hand': hears({}),
   'lower-hand': hears({}),

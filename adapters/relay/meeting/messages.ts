@@ -37,11 +37,19 @@ export function participantJoined(there: There, person: Person, more: object = {
   });
 }
 
+/** `connection` is there only while it is lost. */
 export function participantUpdated(there: There, person: Person): Message {
-  const { isModerator, isMuted, isVideoOff, isHandRaised } = person;
+  const { isModerator, isMuted, isVideoOff, isHandRaised, isLost } = person;
   const flags = { isModerator, isMuted, isVideoOff, isHandRaised };
-  return message('participant-updated', about(there, person), flags);
+  const connection = isLost ? { connection: 'lost' } : {};
+  return message('participant-updated', about(there, person), { ...flags, ...connection });
 }
+
+/** Somebody whose connection was lost is back. */
+export const connectionOk = (there: There, person: Person): Message => ({
+  ...participantUpdated(there, person),
+  connection: 'ok',
+});
 
 export const waitingRoom = (there: There, person: Waiting, more: object = {}): Message =>
   message('waiting-room', about(there, person), { name: person.name, ...more });

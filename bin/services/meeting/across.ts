@@ -11,6 +11,7 @@ import type { Census } from '../../../application/meeting/census.js';
 import type { Live, LiveHere, LiveRelay } from '../../../application/meeting/live.js';
 import { createLostSweep, LOST_EVERY_MS } from '../../../application/meeting/lost.js';
 import { createRelayed } from '../../../application/meeting/relayed.js';
+import { returnMsOf } from '../../../application/meeting/settings.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
 
@@ -49,7 +50,7 @@ export async function connectAcross(parts: AcrossParts): Promise<Across> {
     ...kernel,
     mesh,
     rooms: relay.state,
-    returnMs: values['meeting.returnMs'],
+    returnMs: returnMsOf(values),
     logger,
   });
   const toldLive = metrics.live('meeting');

@@ -13,6 +13,7 @@ import { createEntering } from '../../../application/meeting/entering.js';
 import { createInside } from '../../../application/meeting/inside.js';
 import type { LiveRelay } from '../../../application/meeting/live.js';
 import type { RoomPasswords } from '../../../application/meeting/passwords.js';
+import { returnMsOf } from '../../../application/meeting/settings.js';
 import { createSignals, type SignalPorts } from '../../../application/meeting/signals.js';
 import { createTalk } from '../../../application/meeting/talk.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -54,6 +55,7 @@ export function connectSignaling(context: SignalingContext) {
     relayed,
   } = context;
   const { log, clock } = kernel;
+  const returnMs = returnMsOf(values);
   const room = (roomId: string) => relay.state().get(roomId);
   const talk = createTalk({
     log,
@@ -66,7 +68,7 @@ export function connectSignaling(context: SignalingContext) {
   });
   metrics.budget(talk.waiting);
   return createSignaling({
-    entering: createEntering({ ...kernel, passwords, room, run }),
+    entering: createEntering({ ...kernel, passwords, room, run, returnMs }),
     inside: createInside({ ...kernel, logger, signal }),
     talk,
     signals: createSignals({ live, room, relayed }),
@@ -81,7 +83,7 @@ export function connectSignaling(context: SignalingContext) {
     limitCreates,
     clock,
     run,
-    returnMs: values['meeting.returnMs'],
+    returnMs,
     systemContext: kernel.systemContext,
     observe: metrics.sockets('meeting'),
   });

@@ -32,7 +32,7 @@ function house() {
     const kernel = memoryKernel({ ...world, keys }, [catalog]);
     // It has heard of none.
     const room = () => undefined;
-    const { enter } = createEntering({ ...kernel, clock: Date, room, run, passwords });
+    const { enter } = createEntering({ ...kernel, clock: Date, room, run, passwords, returnMs: 20_000 });
     const take = (participantId: string) => ({ id: participantId, leave() {} });
     const comes = (name: string, wish: Partial<Arrival>) =>
       enter({ roomId, name, caller: 'x', ...wish }, take, context());

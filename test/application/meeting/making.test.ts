@@ -31,6 +31,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
     },
     clock: Date,
     maxLatentRooms,
+    returnMs: 20_000,
   });
   const quota = {
     async spend() {

@@ -21,7 +21,8 @@ describe('the catalog of meetings', () =>
     subjectOf: () => meetingSubject({ meetingId }),
     ending: ['MeetingErased'],
     optional: {
-      RoomOpened: ['creatorHash', 'passwordHash', 'scheduledStart', 'scheduledEnd'],
+      RoomOpened: ['creatorHash', 'passwordHash', 'scheduledStart', 'scheduledEnd', 'returnMs'],
+      EntryRequested: ['formerId'],
       EntryGranted: ['by'],
       ParticipantPromoted: ['by'],
       ParticipantLeft: ['isLost'],

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { catalog } from '../../../domain/meeting/catalog.js';
 import { MAX_WAITING } from '../../../domain/meeting/entering.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
+import { MOST_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { golden } from '../../support/golden.js';
-import { DAY, HOUR, hostRoom, joinRoom, NOON, openRoom, roomId } from '../../support/meeting.js';
+import { DAY, HOUR, joinRoom, meetingId, NOON, openRoom, RETURN_MS, roomId } from '../../support/meeting.js';
 
 const evolve = evolveOf(room);
 const person = fc.constantFrom('ada', 'bob', 'cleo', 'dan', 'eve', 'fay');
@@ -17,13 +18,19 @@ const flag = fc.option(fc.boolean(), { nil: undefined });
 type Timeless = RoomCommand extends infer Each ? Omit<Each, 'now'> : never;
 
 const command: fc.Arbitrary<Timeless> = fc.oneof(
-  fc.record({ maxParticipants: fc.integer({ min: 2, max: 4 }) }).map((terms) => openRoom(terms)),
-  fc.tuple(person, node, fc.boolean(), fc.boolean()).map(([who, where, isHost, isCreator]) =>
-    (isHost ? hostRoom : joinRoom)(who, {
-      node: where,
-      ...(isCreator && { creatorHash: 'hash-of-creator' }),
-    }),
-  ),
+  fc
+    .record({ maxParticipants: fc.integer({ min: 2, max: 4 }), returnMs: fc.constantFrom(0, RETURN_MS) })
+    .map((terms) => openRoom(terms)),
+  fc
+    .tuple(person, node, fc.boolean(), fc.boolean(), fc.option(person, { nil: undefined }))
+    .map(([who, where, isHost, isCreator, formerId]) =>
+      joinRoom(who, {
+        node: where,
+        formerId,
+        ...(isHost && { opening: { meetingId, maxParticipants: 3, returnMs: RETURN_MS } }),
+        ...(isCreator && { creatorHash: 'hash-of-creator' }),
+      }),
+    ),
   fc.tuple(person, node).map(([participantId, where]) => ({
     type: 'ReturnToRoom',
     roomId,
@@ -37,6 +44,8 @@ const command: fc.Arbitrary<Timeless> = fc.oneof(
     participantId,
     seat: `seat-of-${participantId}`,
   })),
+  person.map((who) => ({ type: 'LoseConnection', roomId, where: { seat: `seat-of-${who}` } })),
+  node.map((where) => ({ type: 'LoseConnection', roomId, where: { node: where } })),
   node.map((where) => ({ type: 'LoseNode', roomId, node: where })),
   fc.constant({ type: 'EndRoom', roomId }),
   fc.tuple(person, flag, flag, flag).map(([by, isMuted, isVideoOff, isHandRaised]) => ({
@@ -84,13 +93,20 @@ describe('whatever happens in a meeting room', () => {
           if (isRejection(events)) continue;
           state = events.reduce(evolve, state);
           const { people, waiting, isOpen, isPreCreated, lockedBy, recordingBy, maxParticipants } = state;
+          const { departed, overAt, returnMs } = state;
           const ids = [...people, ...waiting].map(({ id }) => id);
           expect(new Set(ids).size).to.equal(ids.length);
           expect(people.length).to.be.at.most(maxParticipants);
           expect(waiting.length).to.be.at.most(MAX_WAITING);
           expect(people.length > 0).to.equal(people.some(({ isModerator }) => isModerator));
           if (!isOpen) expect(ids).to.deep.equal([]);
-          if (isOpen && !isPreCreated) expect(people).not.to.deep.equal([]);
+          if (isOpen && !isPreCreated && people.length === 0) expect(overAt).to.be.at.most(now + returnMs);
+          // A seat that is free is nobody's who is not there, or may not have it.
+          const mayEnter = waiting.filter(({ isLost, kickedUntil = 0 }) => !isLost && now >= kickedUntil);
+          if (!lockedBy && people.length > 0 && people.length < maxParticipants)
+            expect(mayEnter).to.deep.equal([]);
+          for (const { id } of departed) expect(ids).not.to.include(id);
+          expect(departed.length).to.be.at.most(MOST_DEPARTED);
           if (people.length === 0)
             expect({ lockedBy, recordingBy }).to.deep.equal({ lockedBy: undefined, recordingBy: undefined });
           if (recordingBy) expect(ids).to.include(recordingBy);

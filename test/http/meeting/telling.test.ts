@@ -5,7 +5,7 @@ import { come, type Heard, type Person, told } from '../../support/meeting-peopl
 
 describe('in a meeting', function () {
   this.timeout(60_000);
-  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
+  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1', '--meeting-return-seconds': '0.5' });
   let count = 0;
   let roomId: string;
   let [ada, bob, cleo]: Person[] = [];
@@ -188,8 +188,10 @@ describe('in a meeting', function () {
     expect(bob!.news().map(({ type }) => type)).to.deep.equal(Array(3).fill('participant-joined'));
   });
 
-  it('who is gone without a word has left', async () => {
-    const left = [said(bob!, 'participant-left')];
+  it('whose connection is lost is shown as such, and has left when its time is over', async () => {
+    const flags = { isModerator: false, isMuted: false, isVideoOff: false, isHandRaised: false };
+    const lost = said(bob!, 'participant-updated', { ...flags, connection: 'lost' });
+    const left = [lost, said(bob!, 'participant-left')];
     const id = bob!.id;
     const heard = await told({ ada: ada!, cleo: cleo! }, ada!, async () => {
       bob!.socket.terminate();

@@ -5,7 +5,7 @@ import { come, type Heard, joinedIn, type Person, told } from '../../support/mee
 
 describe('at the door of a meeting', function () {
   this.timeout(60_000);
-  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
+  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1', '--meeting-return-seconds': '0.5' });
   const { when } = meetings;
   let count = 0;
   let roomId: string;
