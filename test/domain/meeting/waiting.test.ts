@@ -10,12 +10,14 @@ import {
   joined,
   joinRoom,
   kicked,
+  leaveRoom,
   left,
   locked,
   MINUTE,
   NOON,
   opened,
   people,
+  promoted,
   requested,
   roomId,
   unlocked,
@@ -119,6 +121,32 @@ describe('a meeting room', () => {
         .when(does('ada', 'UnlockRoom'))
         .then(unlocked('ada'), granted('bob'), granted('cleo'));
     });
+
+    it('gives each seat that is free after that to who has waited longest, before newcomers', () => {
+      const full = [
+        opened({ maxParticipants: 2 }),
+        ...people(2),
+        locked('p0'),
+        requested('bob'),
+        requested('cleo'),
+        unlocked('p0'),
+      ];
+      given(...full)
+        .when(joinRoom('dan'))
+        .thenRejected('meeting/room-full');
+      given(...full)
+        .when(leaveRoom('p1'))
+        .then(left('p1'), granted('bob'));
+      given(...full)
+        .when(doesTo('p0', 'KickParticipant', 'p1'))
+        .then(kicked('p1', 'p0'), granted('bob'));
+      given(...full)
+        .when(leaveRoom('p0'))
+        .then(left('p0'), promoted('p1'), granted('bob'));
+      given(...full, locked('p0'))
+        .when(leaveRoom('p1'))
+        .then(left('p1'));
+    });
   });
 
   describe('from which somebody was kicked', () => {
@@ -142,6 +170,30 @@ describe('a meeting room', () => {
       given(...sentAway)
         .when(joinRoom('cleo'))
         .then(joined('cleo'));
+    });
+
+    it('knows them by who they prove to have been, wherever they come from and however they are called', () => {
+      const elsewhere = { caller: 'address-of-nobody', formerId: 'bob' };
+      given(...sentAway)
+        .when(joinRoom('dan', elsewhere))
+        .then(
+          happened('EntryRequested', {
+            participantId: 'dan',
+            requestedAt: NOON,
+            ...elsewhere,
+            node: 'north',
+            seat: 'seat-of-dan',
+            secret: { name: 'dan' },
+          }),
+        );
+      const asked = requested('dan');
+      const waits = { ...asked, data: { ...asked.data, ...elsewhere } };
+      given(...sentAway, locked('ada'), waits)
+        .when(does('ada', 'UnlockRoom'))
+        .then(unlocked('ada'));
+      given(...sentAway)
+        .when(joinRoom('dan', { formerId: 'cleo' }))
+        .then(joined('dan'));
     });
 
     it('does not let them in by unlocking', () => {
