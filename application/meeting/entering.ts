@@ -143,14 +143,19 @@ export function createEntering(ports: EnteringPorts) {
       paying ??= paid?.pay();
       return paying;
     };
+    // Nothing is read for it where it is there: if it was wrong, the refusal is of another state than this.
+    let state = known(stream) ?? room(roomId) ?? initialState;
+    if (!wish.isHost && !isThere(state)) {
+      // Asking for a room that does not exist costs one read.
+      ({ state } = await streams.refresh(roomKind, stream));
+      if (!isThere(state)) return roomNotFound;
+    }
     const meeting = meetingKey(stream);
     const entered = await seated(take(participantId, false), async (seat) => {
       const caller = derivation.id('meeting.person', wish.caller, foldName(name));
       const formerId = isKnown(arrival) ? arrival.participantId : undefined;
       const person = { participantId, name, caller, formerId, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
-      // Nothing is read for it: where it was wrong, the refusal is of another state than this.
-      let state = known(stream) ?? room(roomId) ?? initialState;
       for (let tried = 1; ; tried++) {
         const key = await keyTo(state, wish, context, pay);
         if (isRejection(key)) return key;

@@ -71,6 +71,12 @@ export const meetingSettings = {
     default: 10,
     description: 'WebSockets of meetings one client address may open in a minute',
   },
+  'meeting.unknownPerMinute': {
+    type: 'integer',
+    minimum: 1,
+    default: 10,
+    description: 'Meetings that do not exist one client address may ask for in a minute; then it waits',
+  },
   'meeting.socketsPerAddress': {
     type: 'integer',
     minimum: 1,

@@ -29,7 +29,11 @@ export interface MeetingNodes extends HttpSpec {
 type Flags = { readonly [flag: string]: string };
 
 /** Many may be made and entered: what limits that has tests of its own. */
-const PLENTY = { '--meeting-create-per-minute': '100000', '--meeting-connect-per-minute': '100000' };
+const PLENTY = {
+  '--meeting-create-per-minute': '100000',
+  '--meeting-connect-per-minute': '100000',
+  '--meeting-unknown-per-minute': '100000',
+};
 
 /** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
 export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {

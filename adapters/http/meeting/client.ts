@@ -41,10 +41,19 @@ export interface ConversingDeps {
   readonly isClosing: () => boolean;
 }
 
+export interface UnknownRooms {
+  /** Counts one; true if it was the last that is allowed for now. */
+  asked(): Promise<boolean>;
+  /** Whether the network has asked too often, and has to wait. */
+  isSpent(): boolean;
+}
+
 export interface Client {
   readonly speaker: Speaker;
   /** A keyed digest of its address. */
   readonly caller: string;
+  /** Its network's questions for rooms that do not exist. */
+  readonly unknownRooms: UnknownRooms;
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
   readonly opening: Quota;
   /** How fast its network says things to all, by their bytes in the log. */

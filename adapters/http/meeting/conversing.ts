@@ -52,7 +52,7 @@ export const createConversing =
   (client: Client): Conversation => {
     const { entering, inside, talk, signals, relay, audience, hears, clock, observe, taken, isClosing } =
       deps;
-    const { speaker, caller, opening, saying: volume, changing, logger, context } = client;
+    const { speaker, caller, opening, saying: volume, changing, unknownRooms, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
@@ -101,6 +101,11 @@ export const createConversing =
       const { length } = [...name];
       if (length < 1 || length > NAME_LENGTH)
         return refuse(['INVALID_MESSAGE', `name must be 1 to ${NAME_LENGTH} characters`]);
+      if (unknownRooms.isSpent())
+        return refuse([
+          'INVALID_MESSAGE',
+          'Too many meetings that do not exist were asked for, try again later',
+        ]);
       const arrival: Arrival = { ...wish, name, caller, quota: hasOpened ? opening : undefined };
       const isSame =
         place?.roomId === roomIdOf(wish.roomId) &&
@@ -121,6 +126,8 @@ export const createConversing =
         const isGuess = entered.rejected === 'meeting/wrong-password' && wish.password !== undefined;
         if (isGuess && ++wrongPasswords === WRONG_PASSWORDS)
           speaker.close(CLOSE.policy, 'Too many wrong passwords');
+        if (entered.rejected === 'meeting/room-not-found' && (await unknownRooms.asked()))
+          speaker.close(CLOSE.policy, 'Too many meetings that do not exist');
         return;
       }
       pace.spend();

@@ -2,6 +2,7 @@
 import { networkOf } from '../../system/client-address.js';
 import type { Limit } from '../kernel/limit.js';
 import { type Problem, problem } from '../kernel/problem.js';
+import type { SlidingLimit } from '../kernel/sliding-limit.js';
 
 export interface SocketDoor {
   /** For `Route.admit`: counts one more that comes, or says why it may not. */
@@ -12,8 +13,15 @@ export interface SocketDoor {
 
 const OPEN_RETRY_MS = 60_000;
 
-/** `most`: at a time. Who has as many open spends nothing by asking for more. */
-export function createSocketDoor(comes: Limit, most: number): SocketDoor {
+/**
+ * `most`: at a time. Who has as many open spends nothing by asking for more. `unknownRooms`: questions for rooms that do
+ * not exist; a network that asked too often waits.
+ */
+export function createSocketDoor(
+  comes: Limit,
+  most: number,
+  unknownRooms: Pick<SlidingLimit, 'wait'>,
+): SocketDoor {
   const open = new Map<string, number>();
   return {
     async admit(address) {
@@ -21,7 +29,7 @@ export function createSocketDoor(comes: Limit, most: number): SocketDoor {
         return problem(429, 'Too many connections are open from your address', {
           retryAfterMs: OPEN_RETRY_MS,
         });
-      const retryAfterMs = await comes.spend(address);
+      const retryAfterMs = unknownRooms.wait(address) || (await comes.spend(address));
       return retryAfterMs === undefined
         ? undefined
         : problem(429, 'Too many requests, try again later', { retryAfterMs });

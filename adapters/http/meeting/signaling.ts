@@ -6,6 +6,7 @@ import type { CommandContext, RevealedEvent } from '../../../application/ports.j
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type Limit, quotaOf } from '../kernel/limit.js';
 import { type Route, route } from '../kernel/route.js';
+import type { SlidingLimit } from '../kernel/sliding-limit.js';
 import type { CallerOf } from './caller.js';
 import type { ConversingDeps } from './client.js';
 import { createConversing } from './conversing.js';
@@ -21,6 +22,8 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
   readonly systemContext: (actor: string) => CommandContext;
   /** Of rooms that are made. */
   readonly limitCreates: Limit;
+  /** Of questions for rooms that do not exist. */
+  readonly limitUnknown: SlidingLimit;
 }
 
 /** That somebody sits at a place of a node now. */
@@ -45,7 +48,7 @@ export interface Signaling {
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, observe, limitCreates, inside, run, returnMs, systemContext } = deps;
+  const { door, callerOf, observe, limitCreates, limitUnknown, inside, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const talkOf = createPaces(TALK, deps.monotonic);
   const changesOf = createPaces(CHANGES_OF_NETWORK, deps.monotonic);
@@ -103,9 +106,13 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       description:
         'Frames of up to 1 MiB. The sender is known by the socket. A socket that is to come back (1012), or whose connection ' +
         'broke, joins again with its `participantId` and `resumeToken` and is who it was. 4001: it came back over another ' +
-        'socket; 4003: kicked; 4004: rejected; 1008: too many messages, or wrong passwords; 1013: not now.',
+        'socket; 4003: kicked; 4004: rejected; 1008: too many messages, wrong passwords, or unknown rooms; 1013: not now.',
       socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
-      answers: { 429: { description: 'Too many connections from this address in a minute' } },
+      answers: {
+        429: {
+          description: 'Too many connections, or joins of unknown rooms, from this address in a minute',
+        },
+      },
       admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
       handle({ context, logger, address }, caller) {
         const { actor, correlationId, traceparent } = context('meeting.guest', '');
@@ -119,10 +126,17 @@ export function createSignaling(deps: SignalingDeps): Signaling {
               { perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' },
               address,
             );
+            const unknownRooms = {
+              async asked() {
+                await limitUnknown.spend(address);
+                return limitUnknown.wait(address) > 0;
+              },
+              isSpent: () => limitUnknown.wait(address) > 0,
+            };
             const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
             // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
             const ofMessage = () => ({ ...common, commandId: freshCommandId() });
-            return converse({ speaker, ...whose, logger, context: ofMessage });
+            return converse({ speaker, unknownRooms, ...whose, logger, context: ofMessage });
           },
         };
       },

@@ -56,6 +56,7 @@ export function connectSignaling(context: SignalingContext) {
   } = context;
   const { log, clock } = kernel;
   const returnMs = returnMsOf(values);
+  const limitUnknown = createSlidingLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
   const room = (roomId: string) => relay.state().get(roomId);
   const talk = createTalk({
     log,
@@ -78,7 +79,9 @@ export function connectSignaling(context: SignalingContext) {
     door: createSocketDoor(
       createSlidingLimit(values['meeting.connectPerMinute'], MINUTE_MS),
       values['meeting.socketsPerAddress'],
+      limitUnknown,
     ),
+    limitUnknown,
     callerOf,
     limitCreates,
     clock,

@@ -1,9 +1,11 @@
-/** Hosts who come at one moment to a room that is not open yet. */
+/** Coming to a room that is not open: hosts at one moment, and people who ask for it in vain. */
 import { expect } from 'chai';
+import { createStreams } from '../../../application/command/streams.js';
 import { type Arrival, createEntering } from '../../../application/meeting/entering.js';
 import { roomKind } from '../../../application/meeting/kinds.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
+import { commandsOf } from '../../support/commands.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
@@ -30,18 +32,45 @@ function house() {
   };
   function node(run: string) {
     const kernel = memoryKernel({ ...world, keys }, [catalog]);
+    let reads = 0;
+    const log: typeof kernel.log = {
+      ...kernel.log,
+      read(...asked) {
+        reads++;
+        return kernel.log.read(...asked);
+      },
+    };
+    const streams = createStreams(log, kernel.reveal);
+    const { handle } = commandsOf({ ...kernel, log, streams });
     // It has heard of none.
     const room = () => undefined;
-    const { enter } = createEntering({ ...kernel, clock: Date, room, run, passwords, returnMs: 20_000 });
+    const { enter } = createEntering({
+      ...kernel,
+      handle,
+      streams,
+      clock: Date,
+      room,
+      run,
+      passwords,
+      returnMs: 20_000,
+    });
     const take = (participantId: string) => ({ id: participantId, leave() {} });
     const comes = (name: string, wish: Partial<Arrival>) =>
       enter({ roomId, name, caller: 'x', ...wish }, take, context());
     const host = (name: string) => comes(name, { isHost: true });
     const meeting = async () => (await kernel.streams.refresh(roomKind, roomStream(roomId))).state;
-    return { comes, host, meeting };
+    return { comes, host, meeting, reads: () => reads };
   }
   return { node, made, dropped };
 }
+
+describe('who asks for a room that does not exist', () => {
+  it('costs one read of the log', async () => {
+    const { comes, reads } = house().node('here');
+    expect(await comes('Eve', {})).to.include({ rejected: 'meeting/room-not-found' });
+    expect(reads()).to.equal(1);
+  });
+});
 
 describe('hosts who come to a room at one moment', () => {
   it('make one key, and are all in its one meeting', async () => {

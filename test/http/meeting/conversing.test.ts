@@ -113,7 +113,8 @@ function node(monotonic?: Clock, returnMs = 20_000) {
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
       const speaker = { sink, close };
-      const whose = { caller: 'x', opening: free, saying, changing };
+      const unknownRooms = { asked: async () => false, isSpent: () => false };
+      const whose = { caller: 'x', unknownRooms, opening: free, saying, changing };
       const conversation = converse({ speaker, ...whose, logger: quiet, context });
       return { sink, codes, ...conversation };
     },

@@ -7,9 +7,10 @@ import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
 
 describe('the door of the meetings', () => {
   const here = '203.0.113.9';
+  const free = { wait: () => 0 };
 
   it('lets in so many a minute, and tells whoever is too many how long to wait', async () => {
-    const door = createSocketDoor(createSlidingLimit(2, 60_000), 100);
+    const door = createSocketDoor(createSlidingLimit(2, 60_000), 100, free);
     expect(await door.admit(here)).to.equal(undefined);
     expect(await door.admit(here)).to.equal(undefined);
     const refused = await door.admit(here);
@@ -19,7 +20,7 @@ describe('the door of the meetings', () => {
   });
 
   it('lets in no more than may be open, of one network', async () => {
-    const door = createSocketDoor(createSlidingLimit(100, 60_000), 2);
+    const door = createSocketDoor(createSlidingLimit(100, 60_000), 2, free);
     const leave = door.opened('2001:db8:1:2::1');
     door.opened('2001:db8:1:2::2');
     expect(await door.admit('2001:db8:1:2::3')).to.include({ problem: 429 });
