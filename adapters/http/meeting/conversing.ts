@@ -13,6 +13,7 @@ import { roomIdOf } from '../../../domain/meeting/names.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isSeen } from '../../../domain/shared/text.js';
 import { echoOf } from '../../relay/meeting/echo.js';
 import { failed } from '../../relay/meeting/messages.js';
 import { CLOSE, type Conversation } from '../../socket/conversation.js';
@@ -20,7 +21,7 @@ import type { Said as SaidOf } from '../../socket/vocabulary.js';
 import type { Client, ConversingDeps } from './client.js';
 import { misunderstandingOf, refusalOf, type Told } from './errors.js';
 import { createChair, type TakenSeat } from './seats.js';
-import { type clientSays, NAME_LENGTH, type signals as signalTypes } from './vocabulary.js';
+import { type clientSays, NAME_LENGTH, REACTION_LENGTH, type signals as signalTypes } from './vocabulary.js';
 
 type Said = SaidOf<typeof clientSays>;
 type Saying<Type extends Said['type']> = Extract<Said, { readonly type: Type }>;
@@ -242,7 +243,12 @@ export const createConversing =
       'file-answer': signal('passed'),
       'file-chunk': signal('passed'),
       chat: ({ text, replyTo }) => sayAll(text, (saying) => chatSent(saying, text, replyTo)),
-      reaction: ({ reaction }) => sayAll(reaction, (saying) => reactionSent(saying, reaction)),
+      reaction({ reaction: said }) {
+        const reaction = said.trim();
+        if ([...reaction].length > REACTION_LENGTH || !isSeen(reaction))
+          return refuse(['INVALID_MESSAGE', `reaction must be 1 to ${REACTION_LENGTH} characters`]);
+        return sayAll(reaction, (saying) => reactionSent(saying, reaction));
+      },
       'participant-updated': ({ isMuted, isVideoOff, isHandRaised }) =>
         decide(() => act({ type: 'UpdateOneself', isMuted, isVideoOff, isHandRaised })),
       'raise-hand': does('RaiseHand'),

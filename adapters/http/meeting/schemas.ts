@@ -26,7 +26,7 @@ export const roomBody = object(
     roomId: trimmed('Six of A-Z and 0-9, in either case; made where none is given'),
     password: trimmed('1 to 50 characters'),
     maxParticipants: { type: 'integer', minimum: 2, maximum: 50 },
-    title: trimmed('Up to 80 characters'),
+    title: trimmed('Up to 80 characters; a blank title counts as none'),
     scheduledStart: when('Scheduled start'),
     scheduledEnd: when('Scheduled end'),
   },

@@ -5,6 +5,8 @@ import { object, type Properties } from '../../../domain/shared/schema.js';
 export const PER_SECOND = 200;
 /** After blanks around it were taken off. */
 export const NAME_LENGTH = 50;
+/** The same of a reaction. */
+export const REACTION_LENGTH = 8;
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
@@ -78,9 +80,9 @@ export const clientSays = {
   reaction: says({
     reaction: {
       type: 'string',
-      minLength: 1,
-      maxLength: 8,
-      description: '`thumb`, `clap`, `party`, `heart`, `laugh`, or up to 8 characters',
+      // Blanks around it do not count: more of them than this nobody sends.
+      maxLength: 100,
+      description: `\`thumb\`, \`clap\`, \`party\`, \`heart\`, \`laugh\`, or up to ${REACTION_LENGTH} characters`,
     },
   }),
   'participant-updated': says({}, { isMuted: flag, isVideoOff: flag, isHandRaised: flag }),

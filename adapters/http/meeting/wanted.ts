@@ -41,7 +41,8 @@ export function wantedRoom(asked: Asked): WantedRoom | Problem {
   const password = asked.password?.trim();
   if (password === '') return wrong('Password is required where there is to be one');
   if (password && lengthOf(password) > PASSWORD_LENGTH) return wrong('Password is too long');
-  const title = asked.title?.trim();
+  // A form sends an empty field for a title that nobody gave.
+  const title = asked.title?.trim() || undefined;
   if (title && lengthOf(title) > MOST_TITLE) return wrong('Title is too long');
   const scheduledStart = whenOf(asked.scheduledStart, 'Scheduled start');
   if (isProblem(scheduledStart)) return scheduledStart;

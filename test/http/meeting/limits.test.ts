@@ -103,7 +103,15 @@ describe('what is said to the meetings', function () {
   const wrong: readonly (readonly [type: string, fine: object, ...wrong: object[]])[] = [
     ['chat', { text: 'x'.repeat(2000) }, { text: '' }, { text: 'x'.repeat(2001) }, { text: 1 }, {}],
     ['chat', { text: '👋'.repeat(2000), replyTo: '1-a' }, { text: 'a', replyTo: 1 }],
-    ['reaction', { reaction: '12345678' }, { reaction: '' }, { reaction: '123456789' }, {}],
+    [
+      'reaction',
+      { reaction: '12345678' },
+      { reaction: '' },
+      { reaction: ' \t\u200b' },
+      { reaction: '123456789' },
+      {},
+    ],
+    ['reaction', { reaction: '  👋12345 7  ' }, { reaction: 1 }],
     ['participant-updated', { isMuted: true }, { isMuted: 1 }, { isVideoOff: 'no' }, { isHandRaised: null }],
     ['offer', { targetId: 'x', sdp: 'v=0' }, { targetId: 'x' }, { sdp: 'v=0' }, { targetId: 1, sdp: 'v=0' }],
     [

@@ -39,6 +39,13 @@ describe('making a meeting room', function () {
     expect(body).to.have.all.keys('roomId', 'creatorToken', 'title', 'scheduledStart', 'scheduledEnd');
   });
 
+  it('takes a blank title for none, and one that is there trimmed, up to 80 characters', async () => {
+    const plain = ['roomId', 'creatorToken'];
+    for (const title of ['', ' \t '])
+      expect((await make({ title }).thenAnswered(201)).body).to.have.all.keys(...plain);
+    await make({ title: ` ${'t'.repeat(80)} ` }).thenAnswered(201, { title: 't'.repeat(80) });
+  });
+
   it('reads ISO dates of every precision, of UTC where they name no zone', async () => {
     const read = async (scheduledStart: string) =>
       (await make({ scheduledStart }).thenAnswered(201)).body.scheduledStart;

@@ -117,9 +117,12 @@ describe('in a meeting', function () {
     });
 
   for (const reaction of ['thumb', 'clap', 'party', 'heart', 'laugh', '👋🏽'])
-    it(`the reaction ${reaction} goes to everybody else`, async () => {
+    it(`the reaction ${reaction} goes to everybody else, trimmed`, async () => {
       const seen = [said(bob!, 'reaction', { reaction })];
-      expect(await whenSays(bob!, 'reaction', { reaction })).to.deep.equal({ ada: seen, cleo: seen });
+      expect(await whenSays(bob!, 'reaction', { reaction: ` ${reaction}\n` })).to.deep.equal({
+        ada: seen,
+        cleo: seen,
+      });
     });
 
   for (const [type, member] of [
