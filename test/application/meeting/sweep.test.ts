@@ -49,7 +49,12 @@ async function house() {
   };
   return {
     end: () => createRoomSweep({ ...ports, rooms: () => open })(signal),
-    erase: () => createMeetingRetention({ ...ports, rows, days: 30 })(signal),
+    /** As it is so many ms later than `LATER`. */
+    erase: (later = 0) => {
+      const now = LATER + later;
+      const certain = { ...clock, now: () => now, certain: async () => now };
+      return createMeetingRetention({ ...ports, clock: certain, rows, days: 30 })(signal);
+    },
     happened: () => Promise.all(ROOMS.map(typesOf)),
     endAll: async () => {
       for (const roomId of ROOMS) {
@@ -67,6 +72,19 @@ describe('the clock of the meetings', () => {
     const [damaged, ...others] = await happened();
     expect(damaged).to.equal('RoomOpened');
     expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded']));
+  });
+
+  it('keeps who was in a meeting for thirty days after its end, to the millisecond', async () => {
+    const { endAll, erase, happened } = await house();
+    await endAll();
+    // The first is damaged; of the others, one ended a millisecond after the other.
+    const erased = async (after: number) => {
+      await erase(NOON + 30 * DAY - LATER + after).catch(() => {});
+      return (await happened()).filter((types) => types.includes('MeetingErased')).length;
+    };
+    expect(await erased(0)).to.equal(0);
+    expect(await erased(1)).to.equal(1);
+    expect(await erased(3)).to.equal(3);
   });
 
   it('erases the meetings that were kept for long enough, though one of them is damaged, and says so', async () => {
