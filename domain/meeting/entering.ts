@@ -2,7 +2,7 @@
 import type { Rejection } from '../shared/decider.js';
 import { sameText } from '../shared/text.js';
 import type { RoomEvent } from './catalog.js';
-import { type Connected, departedOf, isFull, isOver, kickOf, personOf, type RoomState } from './state.js';
+import { type Connected, departedOf, isFull, kickOf, personOf, type RoomState } from './state.js';
 
 /** People who wait at the same time; more find the room full. */
 export const MAX_WAITING = 50;
@@ -143,8 +143,7 @@ export function comeBack(command: ReturnToRoom, state: RoomState): Decision {
 function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state: RoomState): Decision {
   const { meetingId, people, lockedBy } = state;
   const departed = departedOf(state, participantId, now);
-  if (!departed || isOver(state, now) || lockedBy || isFull(state) || kickOf(state, departed, now))
-    return notJoined;
+  if (!departed || lockedBy || isFull(state) || kickOf(state, departed, now)) return notJoined;
   const isModerator = departed.isModerator || people.length === 0;
   const data = { participantId, rejoinedAt: now, isModerator, node, seat };
   return [{ type: 'ParticipantRejoined', data: { roomId, meetingId, ...data } }];

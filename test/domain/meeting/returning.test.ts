@@ -1,5 +1,6 @@
 /** Coming back to a meeting room: a lost connection keeps its place, and who left a moment ago is who they were. */
 import { room } from '../../../domain/meeting/room.js';
+import { MOST_DEPARTED } from '../../../domain/meeting/state.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
   connectionLost,
@@ -108,6 +109,17 @@ describe('who has left a meeting room', () => {
     given(...gone, rejoined('bob'))
       .when(does('bob', 'RaiseHand'))
       .then(happened('HandRaised', { participantId: 'bob', raisedAt: NOON }));
+  });
+
+  it('is forgotten after as many more as a room holds', () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, n) => [joined(`p${n}`), left(`p${n}`)]).flat();
+    given(...gone, ...many(MOST_DEPARTED - 1))
+      .when(returning('bob'))
+      .then(rejoined('bob'));
+    given(...gone, ...many(MOST_DEPARTED))
+      .when(returning('bob'))
+      .thenRejected('meeting/not-joined');
   });
 
   it('leads again if they did, or if nobody is there', () => {

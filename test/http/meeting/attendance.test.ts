@@ -88,6 +88,20 @@ describe('the attendance of a meeting', function () {
     expect(await of(second.creatorToken)).to.deep.equal([['bob', undefined]]);
   });
 
+  it('is whole of a meeting that runs, where the one before it under its id is erased', async () => {
+    const first = await made({ roomId: 'AFTER2' });
+    await meetings.act(join('AFTER2', 'ada', 10), leave('AFTER2', 'ada', 20), end('AFTER2'));
+    const second = await made({ roomId: 'AFTER2' });
+    await meetings.act(join('AFTER2', 'bob', 30), join('AFTER2', 'cleo', 40));
+    const kernel = await meetings.ground();
+    const erase = createEraseMeetings(kernel);
+    expect(await erase('AFTER2', () => kernel.systemContext('operator'))).to.equal(1);
+    await attendance('AFTER2', first.creatorToken).thenRefused(401);
+    const { body } = await attendance('AFTER2', second.creatorToken).thenAnswered(200);
+    const ids = body.participants.map(({ participantId }: { participantId: string }) => participantId);
+    expect(ids).to.deep.equal(['bob', 'cleo']);
+  });
+
   it('has all of a long meeting, beyond what is read at once', async () => {
     const { roomId, creatorToken } = await made({});
     const visits = Array.from({ length: 250 }, (_, n) => [
