@@ -155,6 +155,7 @@ describe('a conversation over a WebSocket', () => {
       }
       expect((await silent!.closed).code).to.equal(1006);
       await eventually(() => expect(talk.left).to.deep.equal(['silent']));
+      expect(talk.codes).to.deep.equal([1006]);
       expect(lives!.socket.readyState).to.equal(WebSocket.OPEN);
     });
   });

@@ -1,6 +1,7 @@
 /** What becomes of what a client of a WebSocket said before it went. */
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { WebSocket } from 'ws';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { serveTalk, type Talk } from './talk.js';
@@ -24,6 +25,33 @@ describe('what is said before a WebSocket ends', () => {
     }
     await eventually(() => expect(talk.left).to.have.length(3));
     expect(talk.said).to.have.length(4);
+  });
+
+  it('comes with the close code: of who went their own, of who was sent away the one we closed with', async () => {
+    talk = await serveTalk();
+    const ends: readonly (readonly [code: number, end: (socket: WebSocket, index: number) => void])[] = [
+      [1000, (socket) => socket.close(1000)],
+      [1001, (socket) => socket.close(1001)],
+      [1005, (socket) => socket.close()],
+      [1012, (socket) => socket.close(1012)],
+      [1006, (socket) => socket.terminate()],
+      [1006, (_, index) => talk.speakers[index]!.sink.cut()],
+      [1008, (_, index) => talk.speakers[index]!.close(1008)],
+      // Whoever does not answer was sent away all the same.
+      [
+        1013,
+        (socket, index) => {
+          talk.speakers[index]!.close(1013);
+          socket.terminate();
+        },
+      ],
+    ];
+    for (const [index, [code, end]] of ends.entries()) {
+      const { socket } = await talk.open();
+      end(socket, index);
+      await eventually(() => expect(talk.codes).to.have.length(index + 1));
+      expect(talk.codes[index]).to.equal(code);
+    }
   });
 
   it('takes who went for gone after two seconds, though not all is done of what they said', async () => {

@@ -31,6 +31,8 @@ export interface Talk extends Toys {
   readonly said: readonly Message[];
   readonly misunderstood: readonly Misunderstanding[];
   readonly left: readonly string[];
+  /** The close codes of those who left. */
+  readonly codes: readonly number[];
   readonly speakers: readonly Speaker[];
   open(room?: string, options?: ConstructorParameters<typeof WebSocket>[2]): Promise<Talker>;
 }
@@ -55,6 +57,7 @@ export async function serveTalk({
   const said: Message[] = [];
   const misunderstood: Misunderstanding[] = [];
   const left: string[] = [];
+  const codes: number[] = [];
   const speakers: Speaker[] = [];
   const relay = createRelay({
     audience: { initialState: undefined, on: {} },
@@ -84,7 +87,10 @@ export async function serveTalk({
             misunderstood.push(why);
             speaker.sink.send({ json: JSON.stringify({ type: 'sorry', why: why.why }) });
           },
-          left: () => void left.push(room),
+          left(code) {
+            left.push(room);
+            codes.push(code);
+          },
         };
       },
     }),
@@ -109,6 +115,7 @@ export async function serveTalk({
     said,
     misunderstood,
     left,
+    codes,
     speakers,
     async open(room = 'a', options) {
       const talker = talkerOf(new WebSocket(`${toys.url.replace('http', 'ws')}/talk/${room}`, [], options));

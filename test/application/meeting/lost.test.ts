@@ -75,6 +75,17 @@ describe('a node that is gone', () => {
     expect(await people()).to.deep.equal(['ada']);
   });
 
+  it('loses their connections at once, and says so once', async () => {
+    const { look, alive, load, events } = await installation();
+    alive.delete('south');
+    await look();
+    const lost = async () => (await load()).people.filter(({ isLost }) => isLost).map(({ id }) => id);
+    expect(await lost()).to.deep.equal(['bob', 'cleo']);
+    const before = events();
+    await look();
+    expect(events()).to.equal(before);
+  });
+
   it('begins anew when it was heard of again', async () => {
     const { look, time, alive, people } = await installation();
     alive.delete('south');

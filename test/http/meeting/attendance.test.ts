@@ -4,7 +4,7 @@ import { createAttendance } from '../../../application/meeting/attendance.js';
 import { createEraseMeetings } from '../../../application/meeting/erasing.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { ask } from '../../support/chat-client.js';
-import { DAY, doesTo, joinRoom, leaveRoom } from '../../support/meeting.js';
+import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('the attendance of a meeting', function () {
@@ -51,6 +51,23 @@ describe('the attendance of a meeting', function () {
     expect(body.participants).to.deep.equal([visit('bob', 20, 50), visit('cyd', 40, 60), visit('ada', 10)]);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(headers.get('x-frame-options')).to.equal('DENY');
+  });
+
+  it('has both visits of who left and came back as who they were, under their name', async () => {
+    const { roomId, creatorToken } = await made({ roomId: 'REJOIN' });
+    await meetings.act(
+      join(roomId, 'ada', 10),
+      join(roomId, 'bob', 20),
+      leave(roomId, 'bob', 30),
+      { ...returning('bob', now + 40), roomId },
+      leave(roomId, 'bob', 50),
+    );
+    const { body } = await attendance(roomId, creatorToken).thenAnswered(200);
+    const bob = { participantId: 'bob', name: `bob of ${roomId}` };
+    expect(body.participants.slice(0, 2)).to.deep.equal([
+      { ...bob, joinedAt: now + 20, leftAt: now + 30 },
+      { ...bob, joinedAt: now + 40, leftAt: now + 50 },
+    ]);
   });
 
   it('is for nobody else, and of no other room', async () => {
