@@ -239,6 +239,24 @@ describe('meetings on nodes that come and go', function () {
     await eventually(async () => (await peopleAt(bases[0]!)) === 0);
   });
 
+  it('show who is at a frozen node as lost, and as there again when it goes on in time', async () => {
+    const bases = [await start(0), await start(1)];
+    const ada = await come(bases[0]!, 'THAWED', 'Ada', { isHost: true });
+    const bob = await come(bases[1]!, 'THAWED', 'Bob');
+    await ada.hears(isAbout('participant-joined', bob.id));
+    const shown = (connection: string) =>
+      ada.hears((each) => isAbout('participant-updated', bob.id)(each) && each.connection === connection);
+    running[1]!.child.kill('SIGSTOP');
+    await shown('lost');
+    running[1]!.child.kill('SIGCONT');
+    await shown('ok');
+    bob.say('raise-hand');
+    await ada.hears(isAbout('raise-hand', bob.id));
+    expect(ada.heard.filter(({ type }) => type === 'participant-left')).to.deep.equal([]);
+    for (const each of [bob, ada]) each.say('leave');
+    await eventually(async () => (await peopleAt(bases[0]!)) === 0);
+  });
+
   it('let nobody sit in a room whose connection ended before the log had answered', async () => {
     const valve = await startValve(engines.eventStoreUrl);
     try {
