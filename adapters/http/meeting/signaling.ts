@@ -104,8 +104,10 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       path: '/ws',
       summary: 'Meet: rooms, WebRTC negotiation, chat, files, moderation',
       description:
-        'Frames of up to 1 MiB. The sender is known by the socket. A socket that is to come back (1012), or whose connection ' +
-        'broke, joins again with its `participantId` and `resumeToken` and is who it was. 4001: it came back over another ' +
+        'Frames of up to 1 MiB. The sender is known by the socket. A connection that ends without a close frame, with 1011, ' +
+        '1012 or 1013, or after 60 s of silence is lost: its place is held for `meeting.returnSeconds` (20), and others get ' +
+        '`participant-updated` with `connection`. Any other end leaves at once. Who joins again in that time with ' +
+        '`participantId` and `resumeToken` is who they were. 4001: it came back over another ' +
         'socket; 4003: kicked; 4004: rejected; 1008: too many messages, wrong passwords, or unknown rooms; 1013: not now.',
       socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
       answers: {
