@@ -1,8 +1,12 @@
 /** A real browser for pages, without a network: what it asks of other hosts fails, and is seen. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
+import { expect } from 'chai';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 
 const { CHROMIUM } = process.env;
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** The packaged browser is for one platform; CHROMIUM is the path of another one. */
 export const hasBrowser = CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64');
@@ -41,4 +45,16 @@ export function complaintsOf(page: Page, origin: string): readonly string[] {
       complaints.push(message.text());
   });
   return complaints;
+}
+
+/** Nothing that axe finds keeps people out. */
+export async function accessible(page: Page): Promise<void> {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  );
+  const serious = found.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).to.deep.equal(
+    [],
+  );
 }

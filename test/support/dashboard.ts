@@ -1,6 +1,5 @@
 /** The dashboard in a real browser, on a node and with mail of its own, and what its readers do and see there. */
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { ADMIN, type AnalyticsNodes, useAnalytics } from './analytics-node.js';
@@ -10,8 +9,6 @@ import { type Letter, type PostOffice, startPostOffice } from './smtp.js';
 
 /** Who may sign in by a link. */
 export const ADA = 'ada@example.org';
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export interface Dashboard {
   readonly analytics: AnalyticsNodes;
@@ -116,18 +113,6 @@ export const draws = (page: Page, colour: readonly number[]): Promise<unknown> =
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS;
   if (folder) await page.screenshot({ path: `${folder}/dashboard-${name}.png`, fullPage: true });
-}
-
-/** Nothing that axe finds keeps people out. */
-export async function accessible(page: Page): Promise<void> {
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
-  );
-  const serious = found.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).to.deep.equal(
-    [],
-  );
 }
 
 /** The file that a button saves. */

@@ -32,7 +32,7 @@ export interface Tab {
   told(trouble: RegExp): Promise<void>;
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
 
 /** What a test asks of a `<video>`. */
 export interface Video {

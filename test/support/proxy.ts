@@ -9,6 +9,9 @@ export interface CuttingProxy {
    * is lost. Nothing at all cuts nothing.
    */
   cutAfter(...texts: readonly string[]): void;
+  /** Cuts all connections, and every new one at once, until `restore`. */
+  interrupt(): void;
+  restore(): void;
   /** How many connections were cut. */
   cuts(): number;
   close(): Promise<void>;
@@ -18,7 +21,12 @@ export async function startProxy(target: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let marks: readonly string[] = [];
   let cuts = 0;
+  let isInterrupted = false;
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const server = createServer((client) => {
+    if (isInterrupted) return void client.destroy();
     const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -48,11 +56,18 @@ export async function startProxy(target: number): Promise<CuttingProxy> {
     cutAfter: (...texts) => {
       marks = texts;
     },
+    interrupt() {
+      isInterrupted = true;
+      destroyAll();
+    },
+    restore() {
+      isInterrupted = false;
+    },
     cuts: () => cuts,
     async close() {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of sockets) socket.destroy();
+      destroyAll();
       await closed;
     },
   };

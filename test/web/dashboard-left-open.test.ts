@@ -1,8 +1,9 @@
 /** The dashboard in a real browser, left open: until its session ends, over midnight, while others delete what it shows, and where its line is cut. */
 import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
+import { accessible } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
-import { ADA, accessible, button, says, signInByToken, useDashboard } from '../support/dashboard.js';
+import { ADA, button, says, signInByToken, useDashboard } from '../support/dashboard.js';
 
 describe('the dashboard, left open', function () {
   this.timeout(120_000);

@@ -1,10 +1,10 @@
 /** The dashboard in a real browser: from the mailed link to a site that is counted, seen, and deleted. */
 import { expect } from 'chai';
 import { asAdmin } from '../support/analytics-node.js';
+import { accessible } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
 import {
   ADA,
-  accessible,
   button,
   draws,
   noScroll,
