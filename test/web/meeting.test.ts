@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { come } from '../support/meeting-people.js';
 import { openTab, type Tab, type Video } from '../support/meeting-tab.js';
@@ -62,6 +62,24 @@ describe('the page to try meetings with', function () {
     await bob.say('It is');
     await ada.reads('It is');
     await ada.page.locator('#log blockquote', { hasText: 'Ada: Is <b>this</b> text?' }).waitFor();
+  });
+
+  it('is read by screen readers: a list within the log, and nothing that axe finds', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const ada = await open('Ada', meetings.base, { colorScheme });
+      await accessible(ada.page);
+      const roomId = await ada.create();
+      for (const text of ['one', 'two']) await ada.say(text);
+      await ada.reads('two');
+      const items = ada.page.getByRole('log').getByRole('list').getByRole('listitem');
+      await items.filter({ hasText: 'two' }).waitFor();
+      await ada.button('Lock').click();
+      const bob = await open('Bob', meetings.base, { colorScheme });
+      await bob.join(roomId);
+      await ada.button('Admit: Bob').waitFor();
+      await accessible(ada.page);
+      await accessible(bob.page);
+    }
   });
 
   it('brings a file over, byte by byte', async () => {

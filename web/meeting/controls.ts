@@ -5,7 +5,7 @@ import { isModerator, type Room } from './room.js';
 import { REACTIONS } from './stage.js';
 
 export interface ControlsOptions {
-  say(message: Said): void;
+  say(message: Said): unknown;
   /** Changes what is told of ourselves. */
   change(flags: Partial<Flags>, message: Said): void;
   react(reaction: string): void;

@@ -28,7 +28,8 @@ export interface Transfer {
 }
 
 export interface FilesOptions {
-  say(message: FileMessage): void;
+  /** Returns false when there is no connection. */
+  say(message: FileMessage): boolean;
   /** Bytes that are said and not sent yet. */
   unsent(): number;
   changed(transfer: Transfer): void;
@@ -77,7 +78,8 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
       while (unsent() > UNSENT_BYTES);
       // Who has left meanwhile wants no more of it.
       if (!going.has(id)) return;
-      say({ type: 'file-chunk', targetId, transferId: id, chunk, index, total });
+      if (!say({ type: 'file-chunk', targetId, transferId: id, chunk, index, total }))
+        return become(id, { status: 'failed' });
       become(id, { progress: (index + 1) / total });
     }
     become(id, { status: 'done' });
@@ -104,21 +106,15 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
         { source, type },
       );
       if (size > LARGEST_BYTES) return become(id, { status: 'failed' });
-      say({
-        type: 'file-offer',
-        targetId: participantId,
-        transferId: id,
-        fileName: name,
-        fileSize: size,
-        fileType: type,
-      });
+      const about = { transferId: id, fileName: name, fileSize: size, fileType: type };
+      if (!say({ type: 'file-offer', targetId: participantId, ...about })) become(id, { status: 'failed' });
     },
     answer(id, accepted) {
       const each = going.get(id);
       if (!each) return;
       const { participantId: targetId } = each.transfer;
-      say({ type: 'file-answer', targetId, transferId: id, accepted });
-      become(id, { status: accepted ? 'under way' : 'declined' });
+      const isSaid = say({ type: 'file-answer', targetId, transferId: id, accepted });
+      become(id, { status: !isSaid ? 'failed' : accepted ? 'under way' : 'declined' });
     },
     heard(message) {
       const { transferId: id, participantId } = message;
@@ -127,8 +123,10 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
         const { fileName, fileSize: size, fileType: type } = message;
         const name = plainName(fileName);
         const isFine = !each && size <= LARGEST_BYTES;
-        if (!isFine)
-          return say({ type: 'file-answer', targetId: participantId, transferId: id, accepted: false });
+        if (!isFine) {
+          say({ type: 'file-answer', targetId: participantId, transferId: id, accepted: false });
+          return;
+        }
         return begin(
           { id, participantId, isOurs: false, name, size, status: 'offered', progress: 0 },
           { type },

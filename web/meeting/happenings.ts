@@ -2,12 +2,14 @@
 
 import type { Files } from './files.js';
 import type { Heard } from './messages.js';
+import type { createOutbox } from './outbox.js';
 import type { Peers } from './peers.js';
 import type { createTalk } from './talk.js';
 import { inWords } from './words.js';
 
 export interface Happenings {
   readonly chat: ReturnType<typeof createTalk>;
+  readonly outbox: Pick<ReturnType<typeof createOutbox>, 'confirm'>;
   readonly files: Files;
   readonly peers: () => Peers | undefined;
   readonly me: () => string | undefined;
@@ -17,13 +19,14 @@ export interface Happenings {
   react(id: string, reaction: string): void;
 }
 
-export function createHappenings({ chat, files, peers, me, nameOf, aloud, react }: Happenings) {
+export function createHappenings({ chat, outbox, files, peers, me, nameOf, aloud, react }: Happenings) {
   return (message: Heard) => {
     const { participantId: id } = message;
     const isMe = id === me();
     const who = isMe ? 'You' : nameOf(id);
     switch (message.type) {
       case 'chat':
+        if (isMe) outbox.confirm(message.text);
         return chat.heard(message);
       case 'offer':
       case 'answer':

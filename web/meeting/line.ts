@@ -15,16 +15,16 @@ const LONGEST_WAIT_MS = 15_000;
 export interface Hearing {
   opened(): void;
   heard(message: Heard): void;
-  /** It will be opened again in so many ms; undefined when it will not. */
-  lost(code: number, reason: string, againInMs: number | undefined): void;
+  /** `willRetry`: it is opened again by itself. */
+  lost(code: number, reason: string, willRetry: boolean): void;
 }
 
 export interface Line {
   readonly isOpen: boolean;
   /** Bytes that are said and not sent yet. */
   readonly unsent: number;
-  /** Nothing is said where it is not open. */
-  say(message: Said): void;
+  /** Returns false, and says nothing, where it is not open. */
+  say(message: Said): boolean;
   hangUp(): void;
 }
 
@@ -44,11 +44,11 @@ export function openLine(url: URL, hearing: Hearing): Line {
     socket.onclose = ({ code, reason }) => {
       if (!isWanted) return;
       isWanted = ![REPLACED, REMOVED, REFUSED, UNWELCOME].includes(code);
-      if (!isWanted) return hearing.lost(code, reason, undefined);
+      if (!isWanted) return hearing.lost(code, reason, false);
       // Not all at once, when all have lost it at once.
       const againInMs = (code === RESTARTS ? FIRST_WAIT_MS : waitMs) * (0.5 + Math.random());
       waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
-      hearing.lost(code, reason, againInMs);
+      hearing.lost(code, reason, true);
       timer = setTimeout(open, againInMs);
     };
   }
@@ -62,8 +62,9 @@ export function openLine(url: URL, hearing: Hearing): Line {
       return socket.bufferedAmount;
     },
     say(message) {
-      if (socket.readyState !== WebSocket.OPEN) return;
+      if (socket.readyState !== WebSocket.OPEN) return false;
       socket.send(JSON.stringify({ roomId: '', participantId: '', timestamp: Date.now(), ...message }));
+      return true;
     },
     hangUp() {
       isWanted = false;

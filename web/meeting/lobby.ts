@@ -15,14 +15,15 @@ interface Created {
 
 const NAME = 'meeting.name';
 
-export function createLobby(enter: (wish: Entering) => void) {
+/** `known`: the name of who was here before in this tab. */
+export function createLobby(enter: (wish: Entering) => void, known?: string) {
   const trouble = byId('lobby-trouble');
   const name = byId<HTMLInputElement>('name');
   const join = byId<HTMLFormElement>('join');
   const create = byId<HTMLFormElement>('create');
   const roomId = join.elements.namedItem('roomId') as HTMLInputElement;
 
-  name.value = localStorage.getItem(NAME) ?? '';
+  name.value = known ?? localStorage.getItem(NAME) ?? '';
   roomId.value = decodeURIComponent(location.hash.slice(1));
   (name.value ? roomId : name).focus();
 
@@ -66,8 +67,10 @@ export function createLobby(enter: (wish: Entering) => void) {
         password,
         maxParticipants: maxParticipants === undefined ? undefined : Number(maxParticipants),
       });
-      const { roomId, creatorToken } = made;
-      enter({ ...self, roomId, creatorToken, password, isHost: false, title: made.title ?? '' });
+      // For who leaves, and joins again.
+      roomId.value = made.roomId;
+      const { creatorToken } = made;
+      enter({ ...self, roomId: made.roomId, creatorToken, password, isHost: false, title: made.title ?? '' });
     } catch (error) {
       tell(error instanceof Error ? error.message : String(error));
     }

@@ -67,12 +67,17 @@ export interface Join {
   readonly resumeToken?: string;
 }
 
+export interface ChatText {
+  readonly text: string;
+  readonly replyTo?: string;
+}
+
 export type Said =
   | Join
   | Signal
   | FileMessage
   | { readonly type: 'leave' | 'raise-hand' | 'lower-hand' | 'room-locked' | 'room-unlocked' }
-  | { readonly type: 'chat'; readonly text: string; readonly replyTo?: string }
+  | ({ readonly type: 'chat' } & ChatText)
   | ({ readonly type: 'participant-updated' } & Partial<Flags>)
   | { readonly type: 'reaction'; readonly reaction: string }
   | { readonly type: 'recording-started'; readonly startedBy: string }
@@ -81,13 +86,12 @@ export type Said =
   | { readonly type: 'admit-user'; readonly targetId: string }
   | { readonly type: 'reject-user'; readonly targetId: string; readonly reason: string };
 
-export type Chat = Base & {
-  readonly type: 'chat';
-  readonly text: string;
-  readonly name: string;
-  readonly messageId: string;
-  readonly replyTo?: string;
-};
+export type Chat = Base &
+  ChatText & {
+    readonly type: 'chat';
+    readonly name: string;
+    readonly messageId: string;
+  };
 
 export type Heard = Base &
   (
@@ -101,7 +105,11 @@ export type Heard = Base &
         readonly resumeToken?: string;
       }
     | { readonly type: 'waiting-room'; readonly name: string; readonly resumeToken?: string }
-    | ({ readonly type: 'participant-updated'; readonly isModerator: boolean } & Flags)
+    | ({
+        readonly type: 'participant-updated';
+        readonly isModerator: boolean;
+        readonly connection?: string;
+      } & Flags)
     | { readonly type: 'participant-left' | 'raise-hand' | 'lower-hand' | 'room-locked' | 'room-unlocked' }
     | { readonly type: 'recording-started'; readonly startedBy: string }
     | { readonly type: 'recording-stopped'; readonly stoppedBy: string }

@@ -6,9 +6,10 @@ import { createHappenings } from './happenings.js';
 import { createLobby, type Entering } from './lobby.js';
 import { createMedia } from './media.js';
 import type { Said } from './messages.js';
+import { createOutbox } from './outbox.js';
 import { createPeers, type Distance, type Peers } from './peers.js';
 import { createPeople, createWaiting } from './people.js';
-import { createSession, type State } from './session.js';
+import { createSession, type Return, type State } from './session.js';
 import { createStage } from './stage.js';
 import { createTalk } from './talk.js';
 import { showRoom, showState, type View } from './view.js';
@@ -27,21 +28,29 @@ let entering: Entering | undefined;
 const session = createSession(socketUrl, { changed, heard: (message) => happened(message) });
 const me = () => session.state.room.me;
 const nameOf = (id: string) => names.get(id) ?? 'somebody';
-const say = (message: Said) => session.say(message);
 const aloud = (what: string) => {
   byId('aloud').textContent = what;
 };
 
+/** Says what somebody wants done now; it is not done later. */
+function say(message: Said): boolean {
+  const isSaid = session.say(message);
+  if (!isSaid) chat.happened('That was not done: there is no connection.');
+  return isSaid;
+}
+
 const lobby = createLobby(enter);
 const stage = createStage(byId('stage'));
-const chat = createTalk({ say, answer: (id, accepted) => files.answer(id, accepted) });
+const outbox = createOutbox({ send: (message) => session.say({ type: 'chat', ...message }), aloud });
+const chat = createTalk({ send: outbox.add, answer: (id, accepted) => files.answer(id, accepted) });
 const files = createFiles({
-  say,
+  say: session.say,
   unsent: () => session.unsent,
   changed: (transfer) => chat.file(transfer, nameOf(transfer.participantId)),
 });
 const happened = createHappenings({
   chat,
+  outbox,
   files,
   peers: () => peers,
   me,
@@ -60,8 +69,7 @@ const showControls = createControls({
   say,
   change: session.change,
   react(reaction) {
-    say({ type: 'reaction', reaction });
-    stage.react(me() ?? '', reaction);
+    if (say({ type: 'reaction', reaction })) stage.react(me() ?? '', reaction);
   },
   async switchSource() {
     await usePicture(media.isCamera ? 'drawing' : 'camera');
@@ -86,10 +94,11 @@ async function usePicture(source: Entering['picture']) {
   peers?.send(media.tracks());
 }
 
-async function enter(wish: Entering) {
+async function enter(wish: Entering, back?: Return) {
   entering = wish;
   lobby.tell('');
   chat.clear();
+  outbox.enter(wish.roomId);
   const { picture, title, ...join } = wish;
   const [iceServers] = await Promise.all([iceServersOf(), usePicture(picture)]);
   peers?.close();
@@ -97,8 +106,8 @@ async function enter(wish: Entering) {
     distances.set(id, distance);
     showRoom(session.state.room, view);
   };
-  peers = createPeers({ iceServers, tracks: media.tracks, say, told });
-  session.join(join);
+  peers = createPeers({ iceServers, tracks: media.tracks, say: session.say, told });
+  session.join(join, back);
 }
 
 /** Within a network people reach each other without any. */
@@ -110,6 +119,7 @@ const iceServersOf = (): Promise<readonly RTCIceServer[]> =>
 
 function changed(state: State) {
   const { status, room } = state;
+  outbox.connected(status === 'inside');
   if (status === 'out') {
     peers?.close();
     distances.clear();
@@ -118,7 +128,7 @@ function changed(state: State) {
   if (!showState(state, entering?.title ?? '')) return;
   for (const [id, { name }] of room.people) names.set(id, name);
   byId('copy-token').hidden = !entering?.creatorToken;
-  peers?.follow(room);
+  peers?.follow(room, status === 'away');
   media.follow(room.people.get(room.me ?? ''));
   showRoom(room, view);
   showControls(room, media.isCamera);

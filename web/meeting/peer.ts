@@ -21,6 +21,10 @@ export type PeerSignal = Unaddressed<Signal>;
 
 export interface Peer {
   readonly stream: MediaStream;
+  /** Whether the other side has answered of late. */
+  readonly isAlive: boolean;
+  /** Whether a description comes from a newer connection than ours: the other page was reloaded, or has begun again. */
+  isReplacedBy(signal: PeerSignal): boolean;
   heard(signal: PeerSignal): void;
   /** Sends other tracks than before; nothing has to be negotiated for it. */
   send(tracks: Tracks): void;
@@ -28,6 +32,9 @@ export interface Peer {
 }
 
 const MEASURE_MS = 2000;
+const ALIVE_MS = 5000;
+
+const fingerprintOf = (sdp: string) => /^a=fingerprint:(.*)$/m.exec(sdp)?.[1];
 
 /** "Perfect negotiation" of the WebRTC recommendation, section 10.7. */
 export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptions): Peer {
@@ -36,6 +43,7 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
   let isOffering = false;
   let isIgnoring = false;
   let doing = Promise.resolve();
+  let answeredAt = 0;
 
   // With a number of its own it is there on both sides without being offered.
   const channel = connection.createDataChannel('distance', { negotiated: true, id: 0 });
@@ -43,7 +51,10 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
   channel.onmessage = ({ data }) => {
     const [word, sent] = String(data).split(' ');
     if (word === 'ask') channel.send(`told ${sent}`);
-    else told(connection.connectionState, performance.now() - Number(sent));
+    else {
+      answeredAt = performance.now();
+      told(connection.connectionState, answeredAt - Number(sent));
+    }
   };
   channel.onopen = measure;
   const timer = setInterval(measure, MEASURE_MS);
@@ -100,6 +111,13 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
 
   return {
     stream,
+    get isAlive() {
+      return channel.readyState === 'open' && performance.now() - answeredAt < ALIVE_MS;
+    },
+    isReplacedBy(signal) {
+      const known = connection.remoteDescription?.sdp;
+      return 'sdp' in signal && !!known && fingerprintOf(known) !== fingerprintOf(signal.sdp);
+    },
     heard(signal) {
       // In the order they came; one that can't be understood spoils none of those after it.
       doing = doing.then(() => take(signal)).catch((error) => console.warn('a signal was not taken', error));

@@ -9,8 +9,11 @@ export interface Distance {
 }
 
 export interface Peers {
-  /** Connects to who is new there, and lets go of who is not there any more. */
-  follow(room: Room): void;
+  /**
+   * Connects to who is new there, and lets go of who is not there any more. `isAway`: our own connection to the service
+   * is lost.
+   */
+  follow(room: Room, isAway: boolean): void;
   heard(from: string, signal: Signal): void;
   send(tracks: Tracks): void;
   streamOf(id: string): MediaStream | undefined;
@@ -20,12 +23,14 @@ export interface Peers {
 export interface PeersOptions {
   readonly iceServers: readonly RTCIceServer[];
   readonly tracks: () => Tracks;
-  say(signal: Signal): void;
+  say(signal: Signal): unknown;
   told(id: string, distance: Distance): void;
 }
 
 export function createPeers({ iceServers, tracks, say, told }: PeersOptions): Peers {
   const peers = new Map<string, Peer>();
+  /** Those whose offers and answers may have been lost, with their connection to the service or ours. */
+  const lost = new Set<string>();
   let me: string | undefined;
 
   function connected(id: string): Peer | undefined {
@@ -43,25 +48,34 @@ export function createPeers({ iceServers, tracks, say, told }: PeersOptions): Pe
     return peer;
   }
 
+  function disconnect(id: string) {
+    peers.get(id)?.close();
+    peers.delete(id);
+  }
+
   function close() {
     for (const peer of peers.values()) peer.close();
     peers.clear();
   }
 
   return {
-    follow(room) {
+    follow(room, isAway) {
       const now = room.isInside ? room.me : undefined;
       // Who comes back as somebody else is new to all of them.
       if (now !== me) close();
       me = now;
-      for (const [id, peer] of peers) {
-        if (room.people.has(id)) continue;
-        peer.close();
-        peers.delete(id);
+      for (const id of peers.keys()) if (!room.people.has(id)) disconnect(id);
+      for (const [id, { isLost }] of room.people) {
+        if (isAway || isLost) lost.add(id);
+        // The one who begins does so again; the other takes the new offer.
+        else if (lost.delete(id) && me !== undefined && me < id && !peers.get(id)?.isAlive) disconnect(id);
+        connected(id);
       }
-      for (const id of room.people.keys()) connected(id);
     },
-    heard: (from, signal) => connected(from)?.heard(signal),
+    heard(from, signal) {
+      if (peers.get(from)?.isReplacedBy(signal)) disconnect(from);
+      connected(from)?.heard(signal);
+    },
     send(tracks) {
       for (const peer of peers.values()) peer.send(tracks);
     },

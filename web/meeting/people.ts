@@ -10,8 +10,16 @@ export interface Row extends Person {
   readonly isOurs: boolean;
 }
 
+/** What is said of somebody beside their name. */
+export const marksOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 'isOurs'>) => [
+  isMe && 'you',
+  isModerator && 'moderator',
+  isMuted && 'muted',
+  isHandRaised && '✋',
+];
+
 export interface PeopleOptions {
-  say(message: Said): void;
+  say(message: Said): unknown;
   sendFile(targetId: string, file: File): void;
 }
 
@@ -35,9 +43,9 @@ export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOp
     const doing = element('span', { className: 'doing' }, file, chosen, mute, promote, kick);
     return {
       element: element('li', { className: 'person', 'data-id': id }, who, doing),
-      update({ name, isMe, isOurs, isModerator, isMuted, isHandRaised }) {
-        const marks = [isMe && 'you', isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'];
-        who.replaceChildren(...named(name, ...marks));
+      update(row) {
+        const { name, isMe, isOurs, isModerator, isMuted } = row;
+        who.replaceChildren(...named(name, ...marksOf(row), row.isLost && 'connection lost'));
         doing.hidden = isMe;
         mute.textContent = isMuted ? 'Unmute' : 'Mute';
         mute.onclick = () => act(id, isMuted ? 'unmute' : 'mute');

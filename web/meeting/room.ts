@@ -7,6 +7,8 @@ export interface Person {
   readonly isMuted: boolean;
   readonly isVideoOff: boolean;
   readonly isHandRaised: boolean;
+  /** Their connection to the service; they may be back soon. */
+  readonly isLost: boolean;
 }
 
 export interface Room {
@@ -49,7 +51,7 @@ export function after(room: Room, message: Heard): Room {
   switch (message.type) {
     case 'participant-joined': {
       const { name, isModerator, isMuted, isVideoOff } = message;
-      const person = { name, isModerator, isMuted, isVideoOff, isHandRaised: false };
+      const person = { name, isModerator, isMuted, isVideoOff, isHandRaised: false, isLost: false };
       const me = room.me ?? id;
       return {
         ...room,
@@ -66,7 +68,8 @@ export function after(room: Room, message: Heard): Room {
       const known = room.people.get(id);
       if (!known) return room;
       const { isModerator, isMuted, isVideoOff, isHandRaised } = message;
-      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised };
+      const isLost = message.connection === 'lost';
+      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised, isLost };
       return { ...room, people: withOne(room.people, id, person) };
     }
     case 'participant-left':
@@ -87,6 +90,29 @@ export function after(room: Room, message: Heard): Room {
       return { ...room, recordingBy: undefined };
     default:
       return room;
+  }
+}
+
+/** Whether a message tells what was not so before. After a lost connection the service tells everything again. */
+export function isNews(room: Room, message: Heard): boolean {
+  const { participantId: id } = message;
+  switch (message.type) {
+    case 'participant-joined':
+      return !room.people.has(id);
+    case 'waiting-room':
+      return !room.waiting.has(id);
+    case 'participant-left':
+      return room.people.has(id) || room.waiting.has(id);
+    case 'raise-hand':
+      return !room.people.get(id)?.isHandRaised;
+    case 'room-locked':
+      return !room.isLocked;
+    case 'room-unlocked':
+      return room.isLocked;
+    case 'recording-started':
+      return room.recordingBy !== message.startedBy;
+    default:
+      return true;
   }
 }
 

@@ -2,6 +2,7 @@
 import { element, list, type Shown } from '../shared/dom.js';
 import { named } from './names.js';
 import type { Distance } from './peers.js';
+import { marksOf } from './people.js';
 import { initials } from './picture.js';
 import type { Person } from './room.js';
 
@@ -43,19 +44,21 @@ export function createStage(container: HTMLElement) {
     tiles.set(id, tile);
     return {
       element: tile,
-      update({ name, isMe, isMuted, isVideoOff, isHandRaised, isModerator, stream, distance: measured }) {
+      update({ stream, distance: measured, ...person }) {
+        const { name, isMe, isVideoOff, isLost } = person;
         // We need not hear ourselves.
         video.muted = isMe;
         if (stream && video.srcObject !== stream) video.srcObject = stream;
         face.textContent = initials(name);
         face.hidden = !isVideoOff;
-        const marks = [isMe && 'you', isModerator && 'moderator', isMuted && 'muted', isHandRaised && '✋'];
-        caption.replaceChildren(...named(name, ...marks));
+        caption.replaceChildren(...named(name, ...marksOf(person)));
+        tile.toggleAttribute('data-lost', isLost);
         const state = measured?.state ?? 'new';
         tile.dataset.state = isMe ? 'own' : state;
         distance.hidden = isMe;
         const ms = state === 'connected' ? measured?.roundTripMs : undefined;
-        distance.textContent = ms === undefined ? STATES[state] : `direct, ${Math.max(1, Math.round(ms))} ms`;
+        const direct = ms === undefined ? STATES[state] : `direct, ${Math.max(1, Math.round(ms))} ms`;
+        distance.textContent = isLost ? 'connection lost' : direct;
       },
       gone: () => tiles.delete(id),
     };

@@ -1,10 +1,11 @@
 /** The chat: what was said, what happened meanwhile, and the files that go to and fro. */
 import { byId, element } from '../shared/dom.js';
 import type { Transfer } from './files.js';
-import type { Chat, Said } from './messages.js';
+import type { Chat, ChatText } from './messages.js';
 
 export interface TalkOptions {
-  say(message: Said): void;
+  /** Returns false when the message is not taken. */
+  send(message: ChatText): boolean;
   answer(transferId: string, accepted: boolean): void;
 }
 
@@ -12,19 +13,31 @@ export interface TalkOptions {
 const LINES = 500;
 const QUOTED = 80;
 
-export function createTalk({ say, answer }: TalkOptions) {
+export function createTalk({ send, answer }: TalkOptions) {
   const log = byId('log');
+  const lines = log.querySelector('ol')!;
+  // So that it can be scrolled by keyboard.
+  log.tabIndex = 0;
   const text = byId<HTMLInputElement>('text');
   const replying = byId('replying');
   const said = new Map<string, Chat>();
   const files = new Map<string, HTMLElement>();
   let replyTo: Chat | undefined;
 
-  function add(line: HTMLElement) {
-    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-    log.append(line);
-    if (log.childElementCount > LINES) log.firstElementChild?.remove();
+  let isAtEnd = true;
+  log.onscroll = () => {
+    isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+  };
+  function followEnd() {
     if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+  // It shrinks when messages wait below it.
+  new ResizeObserver(followEnd).observe(log);
+
+  function add(line: HTMLElement) {
+    lines.append(line);
+    if (lines.childElementCount > LINES) lines.firstElementChild?.remove();
+    followEnd();
   }
 
   function reply(to: Chat | undefined) {
@@ -38,12 +51,20 @@ export function createTalk({ say, answer }: TalkOptions) {
   byId<HTMLFormElement>('say').onsubmit = (event) => {
     event.preventDefault();
     const wanted = text.value.trim();
-    if (wanted) say({ type: 'chat', text: wanted, ...(replyTo && { replyTo: replyTo.messageId }) });
+    if (wanted && !send({ text: wanted, ...(replyTo && { replyTo: replyTo.messageId }) }))
+      return happened(
+        'Not sent: too many messages wait for the connection. Your text is still in the field.',
+      );
     text.value = '';
     reply(undefined);
   };
 
+  function happened(what: string) {
+    add(element('li', { className: 'quiet', textContent: what }));
+  }
+
   return {
+    happened,
     heard(message: Chat) {
       said.set(message.messageId, message);
       const answered = message.replyTo === undefined ? undefined : said.get(message.replyTo);
@@ -60,9 +81,6 @@ export function createTalk({ say, answer }: TalkOptions) {
       const body = element('div', { className: 'text', textContent: message.text });
       add(element('li', {}, head, ...quote, body));
     },
-    happened(what: string) {
-      add(element('li', { className: 'quiet', textContent: what }));
-    },
     file(transfer: Transfer, name: string) {
       const line = fileLine(transfer, name, answer);
       const known = files.get(transfer.id);
@@ -71,7 +89,7 @@ export function createTalk({ say, answer }: TalkOptions) {
       else add(line);
     },
     clear() {
-      log.replaceChildren();
+      lines.replaceChildren();
       said.clear();
       files.clear();
       reply(undefined);

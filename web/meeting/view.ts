@@ -22,7 +22,8 @@ export function showState({ status, room, roomId, trouble }: State, title: strin
   byId('waiting').hidden = !isWaiting;
   byId('meeting').hidden = !isInside;
   for (const id of ['lobby-trouble', 'trouble', 'waiting-trouble']) {
-    byId(id).textContent = trouble;
+    // The same text again would be read out again.
+    if (byId(id).textContent !== trouble) byId(id).textContent = trouble;
     byId(id).hidden = trouble === '';
   }
   if (!isInside) return false;

@@ -10,5 +10,10 @@ const WORDS: { readonly [code: string]: string } = {
 };
 
 /** Other codes come with a sentence of the service's own. */
-export const inWords = ({ code, message }: { readonly code: string; readonly message: string }): string =>
-  WORDS[code] ?? message;
+export function inWords(
+  { code, message }: { readonly code: string; readonly message: string },
+  wish?: { readonly password?: string },
+): string {
+  if (code === 'INVALID_PASSWORD' && !wish?.password) return 'This meeting has a password.';
+  return WORDS[code] ?? message;
+}

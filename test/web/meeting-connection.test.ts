@@ -1,0 +1,215 @@
+/** The meeting page when its connection is lost, or its tab is reloaded: nothing typed is lost, and nothing is told twice. */
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { eventually } from '../support/condition.js';
+import { useMeeting } from '../support/meeting-node.js';
+import { openTab, type Tab } from '../support/meeting-tab.js';
+import { type CuttingProxy, startProxy } from '../support/proxy.js';
+import { startValve } from '../support/valve.js';
+
+describe('the meeting page without a connection', function () {
+  this.timeout(240_000);
+  const meetings = useMeeting();
+  let browser: Browser;
+  let proxy: CuttingProxy;
+  let tabs: Tab[] = [];
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    browser = await startBrowser(CONNECTING);
+    proxy = await startProxy(Number(new URL(meetings.base).port));
+  });
+  after(async () => {
+    await browser?.close();
+    await proxy?.close();
+  });
+  afterEach(async () => {
+    proxy.restore();
+    for (const { page } of tabs) await page.context().close();
+    expect(tabs.flatMap(({ complaints }) => complaints)).to.deep.equal([]);
+    tabs = [];
+  });
+
+  async function open(name: string, base = meetings.base, options = {}) {
+    const tab = await openTab(browser, base, name, options);
+    tabs.push(tab);
+    return tab;
+  }
+
+  /** Ada's connection can be cut, Bob's can not. */
+  async function two(options: Parameters<Tab['create']>[0] = {}, base = `http://127.0.0.1:${proxy.port}`) {
+    const [ada, bob] = [await open('Ada', base), await open('Bob')];
+    const roomId = await ada.create(options);
+    await bob.join(roomId, options);
+    await bob.inside();
+    await ada.reads('Bob is here.');
+    return { ada, bob, roomId };
+  }
+
+  async function cut({ page }: Tab) {
+    proxy.interrupt();
+    await page.locator('#trouble', { hasText: 'no connection' }).waitFor();
+  }
+
+  async function returns({ page }: Tab) {
+    proxy.restore();
+    await page.locator('#trouble').waitFor({ state: 'hidden' });
+  }
+
+  const lines = ({ page }: Tab) => page.locator('#log li').allInnerTexts();
+  const says = async (tab: Tab, text: string) => (await lines(tab)).filter((line) => line.includes(text));
+  const ownId = ({ page }: Tab) => page.locator('.tile[data-state=own]').getAttribute('data-id');
+  const picture = async ({ page }: Tab, name: string) =>
+    process.env.SCREENSHOTS && page.screenshot({ path: `${process.env.SCREENSHOTS}/meeting-${name}.png` });
+
+  it('sends what is typed meanwhile, in its order, and shows until then that it waits', async () => {
+    const { ada, bob } = await two();
+    await cut(ada);
+    for (const text of ['one', 'two', 'three']) await ada.say(text);
+    const waiting = ada.page.locator('#outbox li');
+    expect(await waiting.locator('.text').allInnerTexts()).to.deep.equal(['one', 'two', 'three']);
+    await waiting.first().getByText('Sent when the connection is back').waitFor();
+    expect(await says(ada, 'one')).to.deep.equal([]);
+    await accessible(ada.page);
+    await returns(ada);
+    for (const tab of [ada, bob]) {
+      await tab.reads('three');
+      const texts = await tab.page.locator('#log .text').allInnerTexts();
+      expect(texts).to.deep.equal(['one', 'two', 'three']);
+    }
+    await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+  });
+
+  it('says so when no more can wait, and leaves the text in the field', async () => {
+    const { ada, bob } = await two();
+    await cut(ada);
+    for (let n = 1; n <= 50; n++) await ada.say(`text ${n}`);
+    await ada.say('one too many');
+    await ada.page.locator('#log').getByText('Not sent: too many messages').waitFor();
+    expect(await ada.page.getByLabel('Message', { exact: true }).inputValue()).to.equal('one too many');
+    await returns(ada);
+    await bob.reads('text 50');
+    expect(await bob.page.locator('#log .text').count()).to.equal(50);
+  });
+
+  it('says of a message that was under way that it may not have arrived, and sends it again if asked to', async () => {
+    const valve = await startValve(meetings.base);
+    try {
+      const { ada, bob } = await two({}, valve.url);
+      valve.hold();
+      await ada.say('Is this heard?');
+      await bob.reads('Is this heard?');
+      await ada.page.locator('#outbox').getByText('Sending…').waitFor();
+      valve.release();
+      await ada.page.locator('#outbox').getByText('Perhaps not sent').waitFor();
+      await ada.page.locator('#trouble').waitFor({ state: 'hidden' });
+      expect(await says(bob, 'Is this heard?')).to.have.length(1);
+      await ada.button('Send again').click();
+      await ada.reads('Is this heard?');
+      await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+    } finally {
+      await valve.close();
+    }
+  });
+
+  it('shows what was not sent to who leaves, and sends it when they join again', async () => {
+    const { ada, bob, roomId } = await two();
+    await cut(ada);
+    await ada.say('Still to be said');
+    await ada.button('Leave').click();
+    await ada.page.locator('#unsent').getByText('Still to be said').waitFor();
+    await accessible(ada.page);
+    await picture(ada, 'unsent');
+    proxy.restore();
+    await ada.join(roomId);
+    await bob.reads('Still to be said');
+    await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
+  });
+
+  it('raises the hand, lowers it and mutes once it is back', async () => {
+    const { ada, bob } = await two();
+    const who = (text: RegExp) => bob.page.locator('.who', { hasText: text }).waitFor();
+    await cut(ada);
+    await ada.button('Raise hand').click();
+    await ada.button('Mute').click();
+    await returns(ada);
+    await who(/^Ada moderator muted ✋$/);
+    await cut(ada);
+    await ada.button('Lower hand').click();
+    await ada.button('Unmute').click();
+    await returns(ada);
+    await who(/^Ada moderator$/);
+    await ada.button('Raise hand').waitFor();
+    await ada.button('Mute').waitFor();
+  });
+
+  it('says of anything else that it was not done', async () => {
+    const { ada, bob } = await two();
+    await cut(ada);
+    await ada.button('Lock').click();
+    await ada.reads('That was not done: there is no connection.');
+    await ada.sendFile('Bob', 'plan.txt', Buffer.from('plan'));
+    await ada.page.locator('.file[data-status=failed]', { hasText: 'plan.txt' }).waitFor();
+    await returns(ada);
+    expect(await bob.page.locator('#locked').isVisible()).to.equal(false);
+  });
+
+  it('tells nothing again that it has told before', async () => {
+    const { ada, bob } = await two();
+    await ada.button('Lock').click();
+    await ada.button('Announce recording').click();
+    await bob.reads('Ada announced a recording.');
+    await ada.reads('You announced a recording.');
+    const before = await lines(ada);
+    let attempts = 0;
+    ada.page.on('websocket', () => attempts++);
+    await ada.page.evaluate(`window.changes = 0;
+      new MutationObserver(() => window.changes++).observe(trouble, { childList: true, characterData: true, subtree: true })`);
+    await cut(ada);
+    await eventually(() => attempts >= 2);
+    expect(await ada.page.evaluate('window.changes')).to.equal(1);
+    await returns(ada);
+    // Longer than it takes to find out who has left meanwhile.
+    await bob.button('Leave').click();
+    await ada.reads('Bob left.');
+    expect(await lines(ada)).to.deep.equal([...before, 'Bob left.']);
+  });
+
+  it('tells once of who left meanwhile', async () => {
+    const { ada, bob } = await two();
+    await cut(ada);
+    await bob.button('Leave').click();
+    await bob.page.locator('#lobby').waitFor();
+    await returns(ada);
+    await ada.reads('Bob left.');
+    expect(await says(ada, 'Bob left.')).to.have.length(1);
+    await ada.tile('Bob').waitFor({ state: 'detached' });
+  });
+
+  it('connects to who joined meanwhile', async () => {
+    const { ada, roomId } = await two();
+    await cut(ada);
+    const cy = await open('Cy');
+    await cy.join(roomId);
+    await cy.inside();
+    await returns(ada);
+    await ada.sees('Cy');
+    await cy.sees('Ada');
+  });
+
+  it('shows to the others whose connection is lost, until they are back', async () => {
+    const { ada, bob } = await two();
+    const id = await ownId(ada);
+    const before = await lines(bob);
+    await cut(ada);
+    const lost = bob.tile('Ada').locator('.distance', { hasText: 'connection lost' });
+    await lost.waitFor();
+    await bob.page.locator('.person .who', { hasText: 'connection lost' }).waitFor();
+    await accessible(bob.page);
+    await picture(bob, 'lost');
+    await returns(ada);
+    await lost.waitFor({ state: 'detached' });
+    expect(await ownId(ada)).to.equal(id);
+    expect(await lines(bob)).to.deep.equal(before);
+  });
+});
