@@ -11,6 +11,7 @@ import { createPeers, type Distance, type Peers } from './peers.js';
 import { createPeople, createWaiting } from './people.js';
 import { createSession, type Return, type State } from './session.js';
 import { createStage } from './stage.js';
+import { heldUntil, type Stay, storeStay, takeStay } from './stay.js';
 import { createTalk } from './talk.js';
 import { showRoom, showState, type View } from './view.js';
 
@@ -39,7 +40,8 @@ function say(message: Said): boolean {
   return isSaid;
 }
 
-const lobby = createLobby(enter);
+const stay = takeStay();
+const lobby = createLobby(enter, stay?.name);
 const stage = createStage(byId('stage'));
 const outbox = createOutbox({ send: (message) => session.say({ type: 'chat', ...message }), aloud });
 const chat = createTalk({ send: outbox.add, answer: (id, accepted) => files.answer(id, accepted) });
@@ -133,3 +135,23 @@ function changed(state: State) {
   showRoom(room, view);
   showControls(room, media.isCamera);
 }
+
+/** Where we were before the page was reloaded; the password is not stored, as the token is enough. */
+function comeBack(was: Stay) {
+  outbox.enter(was.roomId, was.unsent);
+  const { roomId, name, title, picture, identity } = was;
+  const until = heldUntil(was);
+  if (identity && Date.now() < until)
+    enter({ roomId, name, title, picture, isHost: false }, { ...identity, until });
+}
+if (stay) comeBack(stay);
+
+addEventListener('pagehide', () => {
+  const { identity } = session;
+  const { unsent } = outbox;
+  if (!entering || (!identity && unsent.length === 0)) return;
+  const { roomId, name, title, picture } = entering;
+  storeStay({ roomId, name, title, picture, identity, unsent, leftAt: Date.now() });
+});
+// A page that comes back from the browser's cache knows where it was.
+addEventListener('pageshow', ({ persisted }) => persisted && takeStay());

@@ -1,0 +1,125 @@
+/** The meeting page after a reload of its tab: the same person comes back, unless they left or were removed. */
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { useMeeting } from '../support/meeting-node.js';
+import { openTab, type Tab } from '../support/meeting-tab.js';
+import { type CuttingProxy, startProxy } from '../support/proxy.js';
+
+describe('a reload of the meeting page', function () {
+  this.timeout(240_000);
+  const meetings = useMeeting();
+  let browser: Browser;
+  /** Of Ada, and of Bob. */
+  const proxies: CuttingProxy[] = [];
+  let tabs: Tab[] = [];
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    browser = await startBrowser(CONNECTING);
+    for (let n = 0; n < 2; n++) proxies.push(await startProxy(Number(new URL(meetings.base).port)));
+  });
+  after(async () => {
+    await browser?.close();
+    for (const proxy of proxies) await proxy.close();
+  });
+  afterEach(async () => {
+    for (const { page } of tabs) await page.context().close();
+    expect(tabs.flatMap(({ complaints }) => complaints)).to.deep.equal([]);
+    tabs = [];
+  });
+
+  async function two(options: Parameters<Tab['create']>[0] = {}) {
+    const [first = '', second = ''] = proxies.map(({ port }) => `http://127.0.0.1:${port}`);
+    const [ada, bob] = [await openTab(browser, first, 'Ada'), await openTab(browser, second, 'Bob')];
+    tabs.push(ada, bob);
+    const roomId = await ada.create(options);
+    await bob.join(roomId, options);
+    await bob.inside();
+    return { ada, bob, roomId };
+  }
+
+  const own = ({ page }: Tab) => page.locator('.tile[data-state=own]');
+  const stored = ({ page }: Tab) => page.evaluate<string>('JSON.stringify(sessionStorage)');
+
+  it('comes back as the same person, muted as before, without a password being stored', async () => {
+    const { ada, bob } = await two({ title: 'Planning', password: 'hunter22' });
+    const id = await own(ada).getAttribute('data-id');
+    await ada.button('Mute').click();
+    await bob.page.locator('.who', { hasText: /^Ada moderator muted$/ }).waitFor();
+    expect(await stored(ada)).to.equal('{}');
+    await ada.page.goto('about:blank');
+    await ada.page.goBack();
+    await ada.inside();
+    expect(await own(ada).getAttribute('data-id')).to.equal(id);
+    await own(ada).getByText('Ada you moderator muted').waitFor();
+    await ada.page.getByRole('heading', { name: 'Planning' }).waitFor();
+    await bob.page.locator('.who', { hasText: /^Ada moderator muted$/ }).waitFor();
+    await bob.sees('Ada');
+    await ada.sees('Bob');
+    await ada.say('Here again');
+    await bob.reads('Here again');
+  });
+
+  it('stores no password while the page is away', async () => {
+    const { ada, roomId } = await two({ password: 'hunter22' });
+    const kept = await ada.page.evaluate<string>(
+      `dispatchEvent(new PageTransitionEvent('pagehide')), JSON.stringify(sessionStorage)`,
+    );
+    expect(kept).to.include(roomId).and.to.include('resumeToken').and.not.to.include('hunter22');
+  });
+
+  it('comes back from a lost connection too, with what was typed meanwhile, and is seen by the others', async () => {
+    const { ada, bob } = await two();
+    await bob.sees('Ada');
+    // One of them is the one who offers a direct connection, the other the one who answers.
+    for (const [tab, other, proxy] of [
+      [ada, bob, proxies[0]!],
+      [bob, ada, proxies[1]!],
+    ] as const) {
+      const id = await own(tab).getAttribute('data-id');
+      proxy.interrupt();
+      await tab.page.locator('#trouble', { hasText: 'no connection' }).waitFor();
+      await tab.say(`Typed before the reload of ${id}`);
+      // Only the reloaded page is to come back.
+      await tab.page.evaluate('window.WebSocket = class {}');
+      proxy.restore();
+      await tab.page.reload();
+      await tab.inside();
+      expect(await own(tab).getAttribute('data-id')).to.equal(id);
+      await other.reads(`Typed before the reload of ${id}`);
+      await bob.sees('Ada');
+      await ada.sees('Bob');
+    }
+  });
+
+  it('offers the form with the name when it comes too late', async () => {
+    const { ada, roomId } = await two();
+    // Somebody else used the same browser.
+    await ada.page.evaluate(`localStorage.setItem('meeting.name', 'Grace')`);
+    const { page } = ada;
+    const base = page.url();
+    await page.goto('about:blank');
+    await page.clock.setSystemTime(Date.now() + 21_000);
+    await page.goto(base);
+    await page.locator('#lobby').waitFor();
+    expect(await page.getByLabel('Your name').inputValue()).to.equal('Ada');
+    expect(await page.getByLabel('Meeting id').inputValue()).to.equal(roomId);
+    await page.locator('#join').getByRole('button', { name: 'Join' }).click();
+    await ada.inside();
+  });
+
+  it('stays out after leaving, and after being removed', async () => {
+    const { ada, bob } = await two();
+    await ada.button('Remove: Bob').click();
+    await bob.told(/removed you/);
+    await ada.button('Leave').click();
+    for (const tab of [ada, bob]) {
+      await tab.page.locator('#lobby').waitFor();
+      let joins = 0;
+      tab.page.on('websocket', () => joins++);
+      await tab.page.reload({ waitUntil: 'networkidle' });
+      expect(await tab.page.locator('#lobby').isVisible()).to.equal(true);
+      expect(joins).to.equal(0);
+    }
+  });
+});
