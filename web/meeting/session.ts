@@ -27,6 +27,7 @@ export interface Place {
   readonly resumeToken: string;
 }
 
+/** What a reload of the page keeps of us. */
 export interface Identity {
   readonly place: Place;
   /** None while we wait to be let in. */
