@@ -91,7 +91,7 @@ async function* connect(
   const abort = () => wake();
   signal.addEventListener('abort', abort);
   try {
-    let last: Position | undefined;
+    let last = from === 'start' ? undefined : from;
     for (;;) {
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
@@ -101,8 +101,10 @@ async function* connect(
       const atHead = caughtUp;
       const batch = drain(subscription, codec, atOnce);
       const idle = batch.taken < atOnce;
-      const position = idle ? later(batch.position, until) : batch.position;
-      if (batch.taken > 0 || (position !== undefined && position !== last) || (idle && atHead)) {
+      const newest = idle ? later(batch.position, until) : batch.position;
+      // The latest checkpoint of the server may be older than the latest event: the position never goes back to it.
+      const position = newest !== undefined && newest > (last ?? -1n) ? newest : undefined;
+      if (batch.taken > 0 || position !== undefined || (idle && atHead)) {
         if (idle) caughtUp = false;
         last = position ?? last;
         yield {

@@ -1,5 +1,5 @@
 /** Following the log over a driver that a test feeds by hand: what is told when, and where it goes on after a drop. */
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -63,6 +63,15 @@ describe('following the log', () => {
     const next = batches.next();
     await subscribed;
     return { next, subscription: opened[count - 1]! };
+  }
+  /** The positions of all further batches, until it is stopped. */
+  async function readPositions(batches: AsyncIterator<Batch>) {
+    const positions: (bigint | undefined)[] = [];
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) return positions;
+      positions.push((value as Batch).position);
+    }
   }
   const isSettled = async (promise: Promise<unknown>) => {
     let settled = false;
@@ -138,6 +147,31 @@ describe('following the log', () => {
     subscription.give(60);
     expect(told(await batches.next())).to.deep.equal([[60], 60, false]);
   });
+
+  for (const [what, drop] of [
+    ['is woken for nothing', (subscription: Subscription) => void subscription.emit('readable')],
+    ['is told again that it has caught up', (subscription: Subscription) => void subscription.emit('caughtUp')],
+    ['is ended', (subscription: Subscription) => void subscription.end()],
+  ] as const) {
+    it(`never goes back to a server checkpoint before an event that it gave when it ${what}`, async () => {
+      const batches = follow({ from: 5n });
+      const { next, subscription } = await begin(batches);
+      await subscription.checkpoint(40);
+      expect(told(await next)).to.deep.equal([[], 40, false]);
+      subscription.give(60);
+      expect(told(await batches.next())).to.deep.equal([[60], 60, false]);
+      const reopened = once(news, 'opened 2');
+      const rest = readPositions(batches);
+      drop(subscription);
+      await new Promise(setImmediate);
+      subscription.destroy();
+      await reopened;
+      expect(opened[1]!.asked.fromPosition).to.deep.equal({ commit: 60n, prepare: 60n });
+      stop.abort();
+      expect((await rest).filter((position) => position !== undefined && position < 60n)).to.deep.equal([]);
+      expect(warnings.map(({ position }) => position)).to.deep.equal(['60']);
+    });
+  }
 
   it('passes what it can not decode, and goes on behind it', async () => {
     const batches = follow();
