@@ -73,6 +73,19 @@ describe('the tokens of the log service', () => {
         expect(await asking(toys)({ authorization: wrong })).to.equal(401);
     await Promise.all([sending.close(), reading.close()]);
   });
+
+  it('are refused when they are wrong also where only producers have one, and reading is open', async () => {
+    const { ingest, query, signIn } = createLogAdmission({ producers: [{ id: 'web', token: producer }] });
+    for (const admit of [ingest, query]) {
+      const toys = await served(admit);
+      for (const right of [undefined, `Bearer ${producer}`, basic('ann', 'any')])
+        expect(await asking(toys)(right === undefined ? {} : { authorization: right }), right).to.equal(200);
+      for (const wrong of [`Bearer ${producer}x`, `bearer ${apiToken}`, 'Bearer', 'Bearer two words'])
+        expect(await asking(toys)({ authorization: wrong }), wrong).to.equal(401);
+      await toys.close();
+    }
+    expect(signIn).to.match(/reading is open .*logs\.apiToken/);
+  });
 });
 
 describe('the order of a request', () => {

@@ -22,6 +22,8 @@ const UNAUTHORIZED = problem(401, 'Sign in with a bearer token or with a name an
   headers: { 'WWW-Authenticate': 'Bearer realm="logs", Basic realm="logs", charset="UTF-8"' },
 });
 const INGEST_ONLY = problem(403, 'This token may only send records');
+/** Any use of the scheme, also without a token that could be one. */
+const BEARER = /^bearer\b/i;
 const DEFAULT_PRODUCER = 'default';
 
 export interface LogAdmission {
@@ -44,7 +46,10 @@ export const notForProducers = (route: Route): Route => ({
   },
 });
 
-/** With neither a token nor a password everybody may do everything. */
+/**
+ * With neither a token nor a password everybody may do everything. A bearer token that is none of the configured ones is
+ * refused all the same: its sender believes that it counts.
+ */
 export function createLogAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
   const bearer = apiToken !== undefined;
   const basic = username !== undefined && password !== undefined;
@@ -58,14 +63,18 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
     return token === undefined ? undefined : tokens.find(({ isIt }) => isIt(token))?.id;
   };
 
-  function signedIn({ bearer: token, basic: given }: Request): LogCaller | undefined {
+  const isWrongBearer = (request: Request) =>
+    tokens.length > 0 && BEARER.test(request.headers.authorization ?? '') && producerOf(request) === undefined;
+
+  function signedIn(request: Request): LogCaller | undefined {
+    const { bearer: token, basic: given } = request;
     if (bearer && token !== undefined && isApiToken(token)) return caller('api');
     if (basic && given) {
       // Both are compared in any case, so that the time tells nothing.
       const [name, secret] = [isUsername(given.username), isPassword(given.password)];
       if (name && secret) return { actor: 'basic', producerId: given.username };
     }
-    return open ? caller('anonymous') : undefined;
+    return open && !isWrongBearer(request) ? caller('anonymous') : undefined;
   }
 
   return {
@@ -91,8 +100,12 @@ function signIn(bearer: boolean, basic: boolean, producers: boolean): string {
     ...(producers ? ['the tokens of logs.producers, to send records'] : []),
   ];
   if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
+  if (producers) return READING_OPEN;
   return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
 }
+
+const READING_OPEN =
+  'logs.producers is set and logs.apiToken is not: reading is open to everybody who reaches it; set logs.apiToken to close it';
 
 const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });
 

@@ -20,7 +20,8 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   title: 'Log query sidecar',
   description:
     'Takes in log records, keeps them searchable, counts them, watches them for alerts. Where credentials are ' +
-    'configured, every `/api` route needs a bearer token or basic authentication; a producer token may only ingest.',
+    'configured, every `/api` route needs a bearer token or basic authentication; a producer token may only ingest. ' +
+    'Where only producers have tokens, reading is open; a wrong bearer token is 401 also there.',
   version,
   cors: cors({
     origins: access.origins ?? ['*'],
