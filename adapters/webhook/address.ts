@@ -1,4 +1,5 @@
 /** Which addresses a server may call on somebody's word: public ones, private ones if allowed, others never. */
+import { BlockList, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** `forbidden` says why, for people. */
@@ -25,8 +26,23 @@ const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 /** `address` is of any textual form; what is no address is forbidden. */
 export function reachOf(address: string): Reach {
   if (!ipaddr.isValid(address)) return { forbidden: 'no valid address' };
-  return classify(ipaddr.parse(address));
+  const parsed = ipaddr.parse(address);
+  if (isCompatible(address)) {
+    // :: reaches this machine, as 0.0.0.0 does.
+    const isUnspecified = parsed.toByteArray().slice(-4).every((byte) => byte === 0);
+    return isUnspecified ? { forbidden: 'an unspecified address' } : 'private';
+  }
+  return classify(parsed);
 }
+
+/** IPv4-compatible addresses. ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4, so the text is judged, not what it parsed. */
+const COMPATIBLE = new BlockList();
+COMPATIBLE.addSubnet('::', 96, 'ipv6');
+
+const isCompatible = (address: string) => {
+  const [bare = ''] = address.split('%');
+  return isIPv6(bare) && COMPATIBLE.check(bare, 'ipv6');
+};
 
 function classify(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
   const embedded = embeddedIn(address);
