@@ -82,7 +82,7 @@ export function alertRoutes({
     summary: 'Send a test to the webhook',
     description:
       'Posts what an alert would, with the rule `test`, to the given URL or the one of the policy; signed, and ' +
-      'tried again, like an alert. Answered when it was delivered or given up, within 25 seconds.',
+      'tried again, like an alert, but for no longer than 9 seconds in all: it is answered within 10 seconds.',
     body: testBody,
     examples: { 'application/json': { webhookUrl: 'https://hooks.example.com/annals' } },
     answers: {

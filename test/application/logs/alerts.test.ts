@@ -8,7 +8,7 @@ import { takenFor } from '../../../application/recorded.js';
 import { alertHistory } from '../../../projections/logs/alerts.js';
 import { useAlerting } from '../../support/alerts.js';
 import { owned } from '../../support/children.js';
-import { answer } from '../../support/receiver.js';
+import { answer, type Respond } from '../../support/receiver.js';
 
 describe('alerting', function () {
   this.timeout(120_000);
@@ -227,5 +227,30 @@ describe('alerting', function () {
     expect(failed.body.error).to.match(/the receiver answered 500/);
     alerting.receiver.respond = () => {};
     expect((await test({})).body.error).to.match(/did not answer within 50 ms/);
+  });
+
+  it('answers a test of the webhook within 10 s, whatever the receiver does', async () => {
+    const node = await start();
+    const patient = { webhookTimeoutMs: 60_000, webhookRetryAttempts: 10, webhookBackoffMs: 10_000 };
+    await put(node, { webhookUrl: alerting.receiver.url, ...patient });
+    const tried = async () => {
+      const begun = performance.now();
+      const { status, body } = await node.ask('POST', '/api/alerts/test-webhook', {});
+      expect(performance.now() - begun).to.be.below(10_000);
+      return [status, body.error ?? ''];
+    };
+    const behaviours: Respond[] = [
+      () => {},
+      (response) => {
+        const drip = setInterval(() => response.write('.'), 100);
+        response.writeHead(200).on('close', () => clearInterval(drip));
+      },
+      answer(503),
+    ];
+    alerting.receiver.respond = (response, count) => behaviours[count - 1]?.(response, 1);
+    const outcomes = await Promise.all(behaviours.map(tried));
+    expect(outcomes.map(([status]) => status).toSorted()).to.deep.equal([200, 502, 502]);
+    const errors = outcomes.map(([, told]) => String(told)).join();
+    expect(errors).to.match(/the receiver answered 503/).and.match(/did not answer within \d+ ms/);
   });
 });
