@@ -12,7 +12,7 @@ import { release } from './node/release.js';
 const USAGE = 2;
 
 const program = new Command('annals')
-  .description('Team chat, log records and encrypted rooms on one event log.')
+  .description('Team chat, meetings, web analytics, log records and encrypted rooms on one event log.')
   .version(release, '-V, --version', 'Print the version')
   .helpOption('-h, --help', 'Show help for the program or a command')
   .addHelpText(

@@ -9,23 +9,46 @@ import { alertSettings } from '../application/logs/alert-settings.js';
 import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
-import type { Rule, ValuesOf } from '../application/settings.js';
+import type { Rule, Settings, ValuesOf } from '../application/settings.js';
 import { readUrl } from '../domain/shared/url.js';
+
+const chat = { ...chatSettings, ...oauthSettings };
+const logs = { ...logsSettings, ...alertSettings };
 
 export const settings = {
   ...commonSettings,
-  ...chatSettings,
-  ...oauthSettings,
+  ...chat,
   ...meetingSettings,
   ...analyticsSettings,
-  ...logsSettings,
-  ...alertSettings,
+  ...logs,
   ...roomsSettings,
 };
 
 /** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
 export const serviceNames = ['chat', 'meeting', 'analytics', 'logs', 'rooms'] as const;
 export type ServiceName = (typeof serviceNames)[number];
+
+const serviceSettings: { readonly [service in ServiceName]: Settings } = {
+  chat,
+  meeting: meetingSettings,
+  analytics: analyticsSettings,
+  logs,
+  rooms: roomsSettings,
+};
+
+/** Keys of the settings that `serve` reads for these services. */
+export const settingsServing = (services: readonly ServiceName[]): readonly string[] =>
+  [commonSettings, ...services.map((service) => serviceSettings[service])].flatMap(Object.keys);
+
+/** Keys of the settings by which a command finds the stores and opens what is sealed. */
+export const STORE_SETTINGS = [
+  'dataDir',
+  'secret',
+  'eventStore.url',
+  'mongo.url',
+  'mongo.database',
+  'log.format',
+] as const satisfies readonly (keyof typeof settings)[];
 
 export type AnnalsSettings = typeof settings;
 export type AnnalsConfig = Config<AnnalsSettings>;

@@ -1,9 +1,9 @@
 /** The shape of a command of the program, and how commander gets to know it. */
-import { type Argument, type Command, Option } from 'commander';
+import { type Argument, type Command, Help, Option } from 'commander';
 import { loadConfig } from '../../adapters/system/config.js';
 import { flagNames } from '../../adapters/system/names.js';
 import type { Setting } from '../../application/settings.js';
-import { type AnnalsConfig, rulesOf, type ServiceName, settings } from '../settings.js';
+import { type AnnalsConfig, rulesOf, type ServiceName, STORE_SETTINGS, settings } from '../settings.js';
 
 /** A command as the help lists it. What stands behind it is loaded when it is called: much, in most of them. */
 export type Listed = {
@@ -22,6 +22,8 @@ export interface CommandSpec {
   readonly arguments?: readonly Argument[];
   /** Besides the settings, which every command takes. */
   readonly options?: readonly Option[];
+  /** Keys of the settings that it reads with these arguments, for its help; by default those of the stores. */
+  reads?(args: readonly string[]): readonly string[];
   /** The services that are run with these arguments, or might be: their configuration must be one that may run. */
   serves?(args: readonly string[]): readonly ServiceName[];
   /** Resolves to the exit code, 0 if it is nothing else. Throws a `ConfigError` for what the user can put right. */
@@ -60,9 +62,21 @@ function complete(command: Command, spec: CommandSpec, exit: (code: number) => v
   for (const argument of spec.arguments ?? []) command.addArgument(argument);
   for (const option of spec.options ?? []) command.addOption(option);
   command.addOption(new Option('--config <path>', 'Configuration file').helpGroup('Configuration:'));
+  const keys = new Map<Option, string>();
   for (const [key, setting] of Object.entries(settings)) {
-    for (const flag of flagNames(key, setting)) command.addOption(settingOption(flag, key, setting));
+    for (const flag of flagNames(key, setting)) {
+      const option = settingOption(flag, key, setting);
+      command.addOption(option);
+      keys.set(option, key);
+    }
   }
+  command.configureHelp({
+    visibleOptions(shown) {
+      const read = new Set<string>(spec.reads?.(shown.args) ?? STORE_SETTINGS);
+      const options = Help.prototype.visibleOptions.call(this, shown);
+      return options.filter((option) => read.has(keys.get(option) ?? '') || !keys.has(option));
+    },
+  });
   command.action(async () => {
     const options = command.opts();
     const { args } = command;

@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import type { Entry } from '../../adapters/system/check-values.js';
 import { maskEntry } from '../../adapters/system/mask.js';
 import { envName, flagName } from '../../adapters/system/names.js';
+import { settings } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const config: CommandSpec = {
@@ -15,6 +16,7 @@ export const config: CommandSpec = {
     ['config --rooms-port 8004', 'what a flag would change'],
   ],
   options: [new Option('--json', 'Print JSON')],
+  reads: () => Object.keys(settings),
   async run({ config, options }: Call) {
     const { entries, file } = config;
     process.stdout.write(options.json ? asJson(entries, file) : asTable(entries, file));

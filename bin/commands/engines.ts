@@ -15,6 +15,7 @@ export const engines: CommandSpec = {
     ['engines', 'on ./data'],
     ['engines --data-dir /var/lib/annals', 'on another directory'],
   ],
+  reads: () => ['dataDir', 'log.level', 'log.format'],
   async run({ config: { values } }: Call) {
     const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);

@@ -4,7 +4,7 @@ import { keepHeapSmall } from '../../adapters/system/heap.js';
 import { createLogger } from '../../adapters/system/logger.js';
 import { once, type Step, shutdownOn, undo } from '../../adapters/system/shutdown.js';
 import { findServers } from '../node/connect.js';
-import { type ServiceName, serviceNames } from '../settings.js';
+import { type ServiceName, serviceNames, settingsServing } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const serve: CommandSpec = {
@@ -18,6 +18,7 @@ export const serve: CommandSpec = {
   ],
   arguments: [new Argument('[service...]', 'Services to run').choices(serviceNames)],
   serves: chosen,
+  reads: (args) => settingsServing(chosen(args.filter((each) => !each.startsWith('-')))),
   async run({ config: { values }, args }: Call) {
     const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     // What to undo at the end, or when something on the way fails: the last first. A signal may come while it is.

@@ -49,6 +49,7 @@ describe('the command line', () => {
     const { out, code } = await annals([]);
     expect(code).to.equal(0);
     expect(out).to.match(/^Usage: annals /);
+    expect(out.replaceAll(/\s+/g, ' ')).to.match(/chat, meetings, web analytics, log records and encrypted rooms/);
     expect(out).to.match(/^ {2}config .*Show the effective configuration/m);
     expect(out).to.include('Exit codes: 0 done, 1 the command failed, 2 ');
   });
@@ -98,10 +99,33 @@ describe('the command line', () => {
     ]);
   });
 
-  it('takes every setting as a flag, grouped in the help of every command', async () => {
-    const { out } = await annals(['config', '--help']);
-    expect(out).to.match(/^Settings, rooms:\n {2}--rooms-port <integer> /m);
-    expect(out).to.match(/^Examples:\n {2}annals config /m);
+  it('takes every setting as a flag, grouped in the help of the commands that read all of them', async () => {
+    for (const command of ['config', 'serve']) {
+      const { out } = await annals([command, '--help']);
+      expect(out).to.match(/^Settings, rooms:\n {2}--rooms-port <integer> /m);
+      expect(out).to.match(/^Settings, chat:\n {2}--chat-port <integer> /m);
+      expect(out).to.match(new RegExp(`^Examples:\\n {2}annals ${command} `, 'm'));
+    }
+    expect((await annals(['logs', 'query', '--chat-port', 'many'])).err).to.match(/chat\.port must be/);
+  });
+
+  it('shows in the help of a command its own settings only', async () => {
+    const sections = async (...args: string[]) => {
+      const { out, code } = await annals([...args, '--help']);
+      expect(code).to.equal(0);
+      return Array.from(out.matchAll(/^Settings, (.+):$/gm), ([, section]) => section);
+    };
+    const common = ['general', 'eventStore', 'mongo', 'mesh', 'operations', 'log', 'server'];
+    expect(await sections('serve', 'meeting')).to.deep.equal([...common, 'meeting']);
+    expect(await sections('serve', 'chat', 'rooms')).to.deep.equal(
+      [...common, 'chat', 'auth', 'email', 'oauth', 'rooms'],
+    );
+    expect(await sections('logs', 'query')).to.deep.equal(['general', 'logs']);
+    expect(await sections('replay')).to.deep.equal(['general', 'eventStore', 'mongo', 'log']);
+    expect(await sections('analytics', 'import')).to.include('analytics').and.not.include('chat');
+    expect(await sections('engines')).to.deep.equal(['general', 'log']);
+    const { out } = await annals(['logs', 'query', '--help']);
+    expect(out).to.include('--logs-port').and.not.match(/--logs-retention-days|--data-dir|--secret/);
   });
 
   it('shows the configuration with where each value came from', async () => {

@@ -7,6 +7,7 @@ import { createVisitorDays } from '../../../application/analytics/visitor-days.j
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { release } from '../../node/release.js';
 import { services } from '../../services/all.js';
+import { STORE_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { findStores } from '../stores.js';
 
@@ -33,6 +34,7 @@ export const analyticsCommand = (
 ): CommandSpec => ({
   ...spec,
   description: spec.description + EXIT_CODES,
+  reads: () => [...STORE_SETTINGS, 'analytics.retentionDays', 'analytics.filterBots'],
   async run(call) {
     const { values } = call.config;
     const logger = createLogger({ level: 'warn', format: values['log.format'] });

@@ -32,6 +32,16 @@ export const connectionOptions: readonly Option[] = [
   new Option('--token <token>', 'API or producer token (default: as configured here)').argParser(token),
 ];
 
+/** Keys of the settings that say where the log service is and how to sign in. */
+export const CONNECTION_SETTINGS = [
+  'host',
+  'logs.port',
+  'logs.appUrl',
+  'logs.apiToken',
+  'logs.basic.username',
+  'logs.basic.password',
+] as const satisfies readonly (keyof Call['config']['values'])[];
+
 const CARRIED = new RegExp(`^${VISIBLE}+$`);
 
 function token(text: string): string {

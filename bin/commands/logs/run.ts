@@ -2,7 +2,7 @@
 import { onEnd } from '../../../adapters/system/signals.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
-import { connectionOptions, Refused } from './connection.js';
+import { CONNECTION_SETTINGS, connectionOptions, Refused } from './connection.js';
 
 /** The command failed; it has said why. */
 export const FAILED = 1;
@@ -26,6 +26,7 @@ export function logsCommand(spec: Omit<CommandSpec, 'run'>, work: Work): Command
     ...spec,
     description: spec.description + EXIT_CODES,
     options: [...(spec.options ?? []), ...connectionOptions],
+    reads: () => CONNECTION_SETTINGS,
     run: (call) => runStoppably((stop) => work(call, stop)),
   };
 }
