@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/system/config-error.js';
 import { maskCredentials } from '../adapters/system/mask.js';
 import { commands } from './commands/all.js';
-import { addCommands } from './commands/command.js';
+import { addCommands, checkCommandNames } from './commands/command.js';
 import { outsideCause } from './commands/failure.js';
 import { release } from './node/release.js';
 
@@ -40,6 +40,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
   const given = process.argv.slice(2);
+  checkCommandNames(program, given);
   await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
 } catch (error) {
   process.exitCode = failed(error);

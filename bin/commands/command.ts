@@ -1,7 +1,7 @@
 /** The shape of a command of the program, and how commander gets to know it. */
 import { type Argument, type Command, Help, Option } from 'commander';
 import { loadConfig } from '../../adapters/system/config.js';
-import { flagNames } from '../../adapters/system/names.js';
+import { flagNames, suggestion } from '../../adapters/system/names.js';
 import type { Setting } from '../../application/settings.js';
 import { type AnnalsConfig, rulesOf, type ServiceName, STORE_SETTINGS, settings } from '../settings.js';
 
@@ -55,6 +55,18 @@ export function addCommands(parent: Command, listed: readonly Listed[], exit: (c
     await parent.parseAsync([...words, '--help'], { from: 'user' });
   });
   parent.helpCommand(false).addCommand(help.copyInheritedSettings(parent));
+}
+
+/** Refuses a word that names no command, also where commander would only show help. */
+export function checkCommandNames(parent: Command, [word, ...rest]: readonly string[]): void {
+  if (word === undefined || word.startsWith('-') || parent.commands.length === 0) return;
+  if (word === 'help') return checkCommandNames(parent, rest);
+  const names = parent.commands.map((each) => each.name());
+  const named = parent.commands[names.indexOf(word)];
+  if (named) return checkCommandNames(named, rest);
+  parent.error(
+    `unknown command '${word}', it must be one of ${names.join(', ')}${suggestion(word, names)}`,
+  );
 }
 
 function complete(command: Command, spec: CommandSpec, exit: (code: number) => void) {

@@ -2,9 +2,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { createLogger } from '../../adapters/system/logger.js';
 import { safe } from '../../adapters/system/safe-text.js';
+import { suggestion } from '../../adapters/system/names.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/replay.js';
+import { servedEvents } from '../../domain/shared/served.js';
 import { openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -29,7 +31,7 @@ export const replay: CommandSpec = {
   options: [
     new Option('--service <name...>', 'Only these services').choices(names),
     new Option('--stream <name>', 'Only this stream'),
-    new Option('--type <name...>', 'Only these types of event, for example RoomBurned'),
+    new Option('--type <name...>', 'Only these types of event, for example RoomBurned').argParser(eventType),
     new Option('--actor <id>', 'Only what this actor caused'),
     new Option('--correlation <id>', 'Only what this request caused (X-Request-Id)'),
     new Option('--from <time>', `Only events since: ${INSTANT}`).argParser(instant(false)),
@@ -104,6 +106,15 @@ function filterOf(options: Call['options']): ReplayFilter {
     ...defined('to', options.to as number | undefined),
     ...defined('after', options.position as bigint | undefined),
   };
+}
+
+const TYPES = new Set(
+  services.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)),
+);
+
+function eventType(text: string, before: readonly string[] = []): readonly string[] {
+  if (TYPES.has(text)) return [...before, text];
+  throw new InvalidArgumentError(`It is no type of event${suggestion(text, TYPES)}.`);
 }
 
 function position(text: string): bigint {

@@ -1,12 +1,12 @@
 /** The levels that loggers know: a closed list, so that these may be told where nothing else of a record may be. */
 
-const USUAL = [
+export const USUAL_LEVELS: readonly string[] = [
   ...['TRACE', 'DEBUG', 'INFO', 'NOTICE', 'WARN', 'WARNING', 'ERROR', 'FATAL'],
   ...['CRITICAL', 'ALERT', 'EMERGENCY', 'CRIT', 'ERR', 'EMERG', 'PANIC', 'SEVERE'],
   ...['VERBOSE', 'SILLY', 'HTTP', 'FINE', 'FINER', 'FINEST', 'CONFIG', 'LOG'],
 ];
 
-const BITS = new Map(USUAL.map((level, index) => [level, 2 << index]));
+const BITS = new Map(USUAL_LEVELS.map((level, index) => [level, 2 << index]));
 const OTHER = 1;
 
 export const isUsualLevel = (level: string): boolean => BITS.has(level);

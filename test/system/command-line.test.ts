@@ -90,13 +90,19 @@ describe('the command line', () => {
     expect([command.out, within.out]).to.deep.equal([flag.out, flag.out]);
   });
 
-  it('suggests a command for one it does not know, in one line', async () => {
-    const { out, err, code } = await annals(['confg']);
-    expect([out, err, code]).to.deep.equal([
-      '',
-      "annals: unknown command 'confg' (Did you mean config?)\n",
-      2,
-    ]);
+  it('names the commands there are for one it does not know, in one line, also when asked for help', async () => {
+    const unknown = async (...args: string[]) => {
+      const { out, err, code } = await annals(args);
+      expect([out, code], args.join(' ')).to.deep.equal(['', 2]);
+      return err;
+    };
+    const asked = [['confg'], ['confg', '--help'], ['help', 'confg']].map((args) => unknown(...args));
+    const listed =
+      /^annals: unknown command 'confg', it must be one of serve, .*, analytics, help; did you mean config\?\n$/;
+    for (const err of await Promise.all(asked)) expect(err).to.match(listed);
+    const within = [['logs', 'qury'], ['help', 'logs', 'qury'], ['logs', 'help', 'qury']];
+    for (const err of await Promise.all(within.map((args) => unknown(...args))))
+      expect(err).to.match(/^annals: unknown command 'qury', .* query, aggregate, tail, import.*\n$/);
   });
 
   it('takes every setting as a flag, grouped in the help of the commands that read all of them', async () => {
@@ -230,6 +236,10 @@ describe('the command line', () => {
       [['config', '--mongo-database', 'a.b'], {}, /^annals: mongo\.database must be 1 to 38 letters.*\n$/],
       [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
+      [['replay', '--type', 'RoomBurnt'], {}, /^annals: option '--type .* RoomBurned\?\.\n$/],
+      [['erase', 'meeting', 'room'], {}, /^annals: .*'roomId'.* six of A-Z and 0-9\.\n$/],
+      [['analytics', 'seed', '--days', '0x10'], {}, /^annals: option '--days .* from 1 to \d+\.\n$/],
+      [['scavenge', 'all'], {}, /^annals: too many arguments .*\n$/],
       [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
       [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [

@@ -2,6 +2,7 @@
 import type { Grouping } from '../../../application/logs/aggregate.js';
 import type { LogReading } from '../../../application/logs/reading.js';
 import { REQUEST_MS } from '../../../application/within.js';
+import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
 import { JSON_TYPE } from '../kernel/answer.js';
@@ -108,17 +109,14 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
 
 const readerOf = ({ ifPosition, signal }: Request) => ({ seen: ifPosition, signal });
 
-const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 function groupingOf({ groupBy, groupField, interval }: GroupingQuery): Grouping | Problem {
   if (groupBy === 'field')
     return groupField === undefined
       ? problem(400, 'groupField is required')
       : { by: 'field', path: groupField };
   if (groupBy !== 'time') return { by: groupBy };
-  const [, count = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(interval) ?? [];
-  const intervalMs = Number(count) * (UNITS[unit] ?? Number.NaN);
-  return intervalMs > 0 && intervalMs <= UNITS.d!
-    ? { by: 'time', intervalMs }
-    : problem(400, 'interval must be minutes, hours or a day: 1m to 1d');
+  const intervalMs = intervalOf(interval);
+  return intervalMs === undefined
+    ? problem(400, `interval must be ${INTERVAL}`)
+    : { by: 'time', intervalMs };
 }

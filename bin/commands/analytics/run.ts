@@ -72,6 +72,6 @@ export const between =
   (least: number, most: number, isWhole: boolean) =>
   (text: string): number => {
     const value = Number(text);
-    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
+    if (/^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
     throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
   };

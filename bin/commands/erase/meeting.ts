@@ -1,5 +1,5 @@
 /** `annals erase meeting`: nobody can read any more who was in the meetings of a room, and what was said there. */
-import { Argument } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import { createLogger } from '../../../adapters/system/logger.js';
 import { createEraseMeetings } from '../../../application/meeting/erasing.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
@@ -20,11 +20,10 @@ export const meeting: CommandSpec = {
     ['erase meeting ABC234', 'by the id of the room'],
     ['erase meeting --yes ABC234', 'in a script'],
   ],
-  arguments: [new Argument('<roomId>', 'Id of the room')],
+  arguments: [new Argument('<roomId>', 'Id of the room').argParser(checkedRoomId)],
   options: [yesOption],
   async run({ config: { values }, args: [given = ''], options }: Call) {
-    const roomId = roomIdOf(given);
-    if (!roomId) throw new Failed(`${given} is no id of a room: it is six of A-Z and 0-9`);
+    const roomId = checkedRoomId(given);
     await confirm(`Erase all meetings of ${roomId} that are over?`, options);
     const logger = createLogger({ level: 'warn', format: values['log.format'] });
     const servers = await findStores(values, logger);
@@ -40,3 +39,9 @@ export const meeting: CommandSpec = {
     }
   },
 };
+
+function checkedRoomId(text: string): string {
+  const roomId = roomIdOf(text);
+  if (roomId) return roomId;
+  throw new InvalidArgumentError('The id of a room is six of A-Z and 0-9.');
+}

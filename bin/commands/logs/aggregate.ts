@@ -1,7 +1,9 @@
 /** `annals logs aggregate`: how many records there are of each kind. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import picocolors from 'picocolors';
+import { ConfigError } from '../../../adapters/system/config-error.js';
 import { safe } from '../../../adapters/system/safe-text.js';
+import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { print } from '../print.js';
 import { table } from '../table.js';
 import { askJson, connectionOf } from './connection.js';
@@ -13,8 +15,22 @@ interface Counts {
   readonly total: number;
 }
 
-const GROUPS = ['level', 'event', 'field', 'correlation', 'time'];
+const GROUPS = ['level', 'event', 'correlation', 'time'];
+/** Before the path of a field that has no dot in it. */
+const FIELD = 'field:';
 const BAR_WIDTH = 40;
+
+const WHAT = `${GROUPS.join(', ')}, the path of a field such as user.id, or ${FIELD}NAME`;
+
+function what(text: string): string {
+  if (GROUPS.includes(text) || (text.startsWith(FIELD) && text !== FIELD) || /[^.]\.[^.]/.test(text)) return text;
+  throw new InvalidArgumentError(`It must be one of ${WHAT}.`);
+}
+
+function interval(text: string): string {
+  if (intervalOf(text) !== undefined) return text;
+  throw new InvalidArgumentError(`It must be ${INTERVAL}.`);
+}
 
 export const aggregate = logsCommand(
   {
@@ -24,13 +40,14 @@ export const aggregate = logsCommand(
       ['logs aggregate', 'how many of each level'],
       ['logs aggregate --by event --level ERROR --from 1d', 'what failed today'],
       ['logs aggregate --by user.id --limit 10', 'who logs the most: a field by its path'],
+      ['logs aggregate --by field:status', 'by a field whose path has no dot'],
       ['logs aggregate --by time --interval 1h --from 1d', 'hour by hour'],
     ],
     arguments: filterArguments,
     options: [
       ...filterOptions,
-      new Option('--by <what>', `${GROUPS.join(', ')}, or the path of a field`).default('level'),
-      new Option('--interval <interval>', 'For --by time: 1m to 1d'),
+      new Option('--by <what>', WHAT).argParser(what).default('level'),
+      new Option('--interval <interval>', `For --by time: ${INTERVAL}`).argParser(interval),
       new Option('-n, --limit <count>', 'At most so many kinds').argParser(wholeNumber),
       new Option('--json', 'NDJSON on a terminal too'),
     ],
@@ -39,8 +56,10 @@ export const aggregate = logsCommand(
     const { options } = call;
     const parameters = filterParameters(call);
     const by = String(options.by);
-    parameters.set('groupBy', GROUPS.includes(by) && by !== 'field' ? by : 'field');
-    if (parameters.get('groupBy') === 'field') parameters.set('groupField', by);
+    if (options.interval !== undefined && by !== 'time')
+      throw new ConfigError('--interval', 'must be given with --by time only');
+    parameters.set('groupBy', GROUPS.includes(by) ? by : 'field');
+    if (!GROUPS.includes(by)) parameters.set('groupField', by.startsWith(FIELD) ? by.slice(FIELD.length) : by);
     for (const name of ['interval', 'limit']) {
       if (options[name] !== undefined) parameters.set(name, String(options[name]));
     }

@@ -1,5 +1,6 @@
 /** The filters of queries as words and flags, and as the query parameters of the API. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
+import { isUsualLevel, USUAL_LEVELS } from '../../../domain/logs/levels.js';
 import type { Call } from '../command.js';
 import { INSTANT, instant } from '../instants.js';
 
@@ -10,7 +11,7 @@ export const filterArguments: readonly Argument[] = [
 export const filterOptions: readonly Option[] = [
   new Option('--from <time>', `From this time on: ${INSTANT}`).argParser(instant(false)),
   new Option('--to <time>', 'Until this time; a date stands for its whole day').argParser(instant(true)),
-  new Option('-l, --level <levels>', 'One level or several, with commas: ERROR,FATAL'),
+  new Option('-l, --level <levels>', 'One level or several, with commas: ERROR,FATAL').argParser(levels),
   new Option('--event <name>', 'Records of this event'),
   new Option('--producer <id>', 'Records of this producer'),
   new Option('--correlation <id>', 'Records with this correlation, request or trace id'),
@@ -21,6 +22,12 @@ export const filterOptions: readonly Option[] = [
 function pair(text: string, before: readonly string[] = []): readonly string[] {
   if (text.indexOf('=') < 1) throw new InvalidArgumentError('It reads path=value, for example user.id=42.');
   return [...before, text];
+}
+
+function levels(text: string): string {
+  const given = text.split(',').map((each) => each.trim().toUpperCase());
+  if (given.every(isUsualLevel)) return given.join(',');
+  throw new InvalidArgumentError(`Each level must be one of ${USUAL_LEVELS.join(', ')}.`);
 }
 
 /** Parameters that `query`, `aggregate` and `tail` have in common. */

@@ -151,9 +151,9 @@ describe('annals logs query', () => {
   it('says in one line what is wrong, and exits with it', async () => {
     annals.service.respond = (_, response) => json(response, 400, { error: 'field must not be empty' });
     const [refused, counted, followed, gone, ...wrong] = await Promise.all([
-      logs(['query', '--level', 'x']),
-      logs(['aggregate', '--by', 'time', '--interval', 'often']),
-      logs(['tail', '-n', '0', '--level', 'x']),
+      logs(['query', '--field', 'a=b']),
+      logs(['aggregate', '--by', 'time', '--interval', '1h']),
+      logs(['tail', '-n', '0', '--level', 'ERROR']),
       run(['logs', 'query', '--url', 'http://127.0.0.1:9']),
       logs(['query', '--field', 'novalue']),
       logs(['query', '--limit', '0']),
@@ -169,6 +169,27 @@ describe('annals logs query', () => {
     expect(wrong.map(({ code }) => code)).to.deep.equal([2, 2, 2]);
     expect(gone.code).to.equal(1);
     expect(gone.stderr).to.match(/^annals: no answer from http:\/\/127\.0\.0\.1:9 \(.+\)\n$/);
+  });
+
+  it('names the valid words where one is wrong, and asks nobody', async () => {
+    const cases: [string[], RegExp][] = [
+      [['query', '--level', 'eror'], /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/],
+      [['tail', '--level', 'ERROR,'], /--level.* one of TRACE, /],
+      [['aggregate', '-l', 'ERROR,loud'], /'-l, --level.* one of TRACE, /],
+      [['aggregate', '--by', 'levle'], /'--by <what>'.* level, event, correlation, time, .*field:NAME/],
+      [['aggregate', '--by', 'field:'], /'--by <what>'.* level, event, /],
+      [['aggregate', '--by', 'time', '--interval', '1w'], /'--interval.* minutes, hours or a day: 1m to 1d/],
+      [['aggregate', '--by', 'time', '--interval', '25h'], /'--interval.* 1m to 1d/],
+      [['aggregate', '--interval', '1h'], /--interval must be given with --by time/],
+    ];
+    await Promise.all(
+      cases.map(async ([args, expected]) => {
+        const { code, stdout, stderr } = await logs(args);
+        expect([code, stdout], args.join(' ')).to.deep.equal([2, '']);
+        expect(stderr).to.match(expected).and.match(/^annals: [^\n]+\n$/);
+      }),
+    );
+    expect(annals.service.asked).to.deep.equal([]);
   });
 
   it('finds the service and its token in the configuration of the place', async () => {
@@ -210,12 +231,14 @@ describe('annals logs aggregate', () => {
       logs(['aggregate']),
       logs(['aggregate', '--by', 'time', '--interval', '1h', '--limit', '5']),
       logs(['aggregate', '--by', 'user.id']),
+      logs(['aggregate', '--by', 'field:status']),
     ]);
     expect(stdout).to.equal('{"key":"INFO","count":3}\n');
     expect(annals.service.asked.map(({ query }) => Object.fromEntries(query))).to.have.deep.members([
       { groupBy: 'level' },
       { groupBy: 'time', interval: '1h', limit: '5' },
       { groupBy: 'field', groupField: 'user.id' },
+      { groupBy: 'field', groupField: 'status' },
     ]);
   });
 });
