@@ -15,7 +15,7 @@ export interface ReplayFilter {
   /** Unix ms, inclusive, by the time the store took the event. */
   readonly from?: number;
   readonly to?: number;
-  /** Events after this position only; it must be one that the log gave. */
+  /** Events after this position only. */
   readonly after?: Position;
 }
 
@@ -29,6 +29,8 @@ export interface ReplayPorts {
 export interface ReplayOptions {
   /** Goes on with what comes, until the signal. */
   readonly live: boolean;
+  /** Where to start in the log: at or before `after` of the filter, and a position that the log gave. */
+  readonly start?: Position | 'start';
   readonly signal: AbortSignal;
 }
 
@@ -71,7 +73,7 @@ async function* history(
   log: EventLog,
   follow: Follow,
   { services, stream, after }: ReplayFilter,
-  { live, signal }: ReplayOptions,
+  { live, start = after ?? 'start', signal }: ReplayOptions,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   if (stream !== undefined && !live) {
     const end = yield* pagesOf(log, stream);
@@ -79,7 +81,7 @@ async function* history(
     return;
   }
   const prefixes = stream === undefined ? services.map((service) => `${service}.`) : [stream];
-  for await (const { events, caughtUp } of follow({ prefixes, from: after ?? 'start', signal })) {
+  for await (const { events, caughtUp } of follow({ prefixes, from: start, signal })) {
     yield events;
     if (caughtUp && !live) return;
   }

@@ -6,7 +6,7 @@ import { pause } from '../../application/pause.js';
 import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
 import { readAll, translated } from './asked.js';
 import type { Codec } from './codec.js';
-import { BACKWARDS, END, eventTypeFilter, START, streamNameFilter } from './driver.js';
+import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
 
 const BATCH = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
@@ -16,6 +16,32 @@ export async function headOf(client: EventStoreDBClient): Promise<Position | und
   const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
   const found = await readAll(() => client.readAll(options));
   return found[0]?.event?.position?.commit;
+}
+
+/** The status of gRPC by which the server refuses a position that is no event's. */
+const UNKNOWN = 2;
+
+/**
+ * A position to follow from, so that all after `position` comes, whether it is an event's or not: itself, the head of the
+ * log instead of one beyond it, or the start of the log where the server refuses it. What comes before `position` is the
+ * caller's to leave out.
+ */
+export async function startAfter(
+  client: EventStoreDBClient,
+  position: Position,
+): Promise<Position | 'start'> {
+  const head = await headOf(client);
+  if (position === 0n || head === undefined) return 'start';
+  if (position >= head) return head;
+  const fromPosition = { commit: position, prepare: position };
+  try {
+    await readAll(() => client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 }));
+    return position;
+  } catch (error) {
+    const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+    if (cause?.code === UNKNOWN) return 'start';
+    throw error;
+  }
 }
 
 /**

@@ -14,8 +14,8 @@ export interface LoggerOptions {
   readonly to?: Output;
 }
 
-/** `writableLength`: how much waits for whoever reads it. */
-export type Output = DestinationStream & { readonly writableLength?: number };
+/** `writableLength`: how much waits for whoever reads it. `isTTY`: a terminal reads it. */
+export type Output = DestinationStream & { readonly writableLength?: number; readonly isTTY?: boolean };
 
 /** Of lines that wait for whoever reads them: they wait for him, and nobody else does. */
 const UNREAD_BYTES = 1024 * 1024;
@@ -27,7 +27,7 @@ const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refresh
 
 export function createLogger({ level, format, fields = {}, to }: LoggerOptions): Logger {
   const stream = whileRead(to ?? process.stdout, (lines) => logger.warn({ lines }, LEFT_OUT));
-  const pretty = format === 'pretty' || (format === 'auto' && !to && process.stdout.isTTY === true);
+  const pretty = format === 'pretty' || (format === 'auto' && (to ?? process.stdout).isTTY === true);
   const logger = pino(
     {
       level,

@@ -29,7 +29,10 @@ export function reachOf(address: string): Reach {
   const parsed = ipaddr.parse(address);
   if (isCompatible(address)) {
     // :: reaches this machine, as 0.0.0.0 does.
-    const isUnspecified = parsed.toByteArray().slice(-4).every((byte) => byte === 0);
+    const isUnspecified = parsed
+      .toByteArray()
+      .slice(-4)
+      .every((byte) => byte === 0);
     return isUnspecified ? { forbidden: 'an unspecified address' } : 'private';
   }
   return classify(parsed);

@@ -9,13 +9,13 @@ import { areStoresMarked, mark } from '../../adapters/engines/store-file.js';
 import { copyDirectoryStore } from '../../adapters/files/copy.js';
 import { createCheckpoints } from '../../adapters/mongo/checkpoints.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { createLogger } from '../../adapters/system/logger.js';
 import { flushDirectory, writePrivately } from '../../adapters/system/private-files.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import { takeName } from '../node/connect.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
+import { createCommandLogger } from './logger.js';
 import { noData } from './stores.js';
 
 export const backup: CommandSpec = {
@@ -126,7 +126,7 @@ function secretIn(dataDir: string): string | undefined {
 
 /** Rejects when no engines start on it. Where its rows may be ahead of its log, they are taken for such at the next start. */
 async function tryOut(dataDir: string, values: AnnalsValues, isApart: boolean): Promise<void> {
-  const logger = createLogger({ level: 'warn', format: values['log.format'] });
+  const logger = createCommandLogger(values);
   const engines = await startEngines({ dataDir, passing: true, logger });
   try {
     const mongo = await connectMongo(engines.mongoUrl, values['mongo.database']);

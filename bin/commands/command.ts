@@ -58,15 +58,19 @@ export function addCommands(parent: Command, listed: readonly Listed[], exit: (c
 }
 
 /** Refuses a word that names no command, also where commander would only show help. */
-export function checkCommandNames(parent: Command, [word, ...rest]: readonly string[]): void {
-  if (word === undefined || word.startsWith('-') || parent.commands.length === 0) return;
-  if (word === 'help') return checkCommandNames(parent, rest);
-  const names = parent.commands.map((each) => each.name());
-  const named = parent.commands[names.indexOf(word)];
-  if (named) return checkCommandNames(named, rest);
-  parent.error(
-    `unknown command '${word}', it must be one of ${names.join(', ')}${suggestion(word, names)}`,
-  );
+export function checkCommandNames(program: Command, words: readonly string[]): void {
+  let parent: Command = program;
+  for (const word of words) {
+    if (word.startsWith('-') || parent.commands.length === 0) return;
+    if (word === 'help') continue;
+    const names = parent.commands.map((each) => each.name());
+    const named = parent.commands[names.indexOf(word)];
+    if (!named) {
+      const listed = `it must be one of ${names.join(', ')}${suggestion(word, names)}`;
+      parent.error(`unknown command '${word}', ${listed}`);
+    }
+    parent = named;
+  }
 }
 
 function complete(command: Command, spec: CommandSpec, exit: (code: number) => void) {

@@ -7,11 +7,11 @@ import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createLeases } from '../../adapters/mongo/leases.js';
 import { NoNewSecret, rotate } from '../../adapters/mongo/rotation.js';
 import { ConfigError } from '../../adapters/system/config-error.js';
-import { createLogger } from '../../adapters/system/logger.js';
 import { type Lease, Unavailable } from '../../application/ports.js';
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
+import { createCommandLogger } from './logger.js';
 import { findStores } from './stores.js';
 
 const FLAG = '--new-secret-file';
@@ -32,7 +32,7 @@ export const keys: CommandSpec = {
   options: [new Option(`${FLAG} <path>`, 'File whose text is the new secret')],
   async run({ config: { values }, options }: Call) {
     const next = newSecretIn(options.newSecretFile);
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     let mongo: Mongo | undefined;
     let lease: Lease | undefined;

@@ -1,7 +1,6 @@
 /** `annals reindex`: rebuilds read models from the log, beside the served ones, and switches to them. */
 import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
-import { createLogger } from '../../adapters/system/logger.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import { serviceOf } from '../../domain/shared/service.js';
 import type { Progress } from '../../projections/catch-up.js';
@@ -11,6 +10,7 @@ import type { Share } from '../../projections/shared-reading.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
+import { createCommandLogger } from './logger.js';
 import { createPatience } from './patience.js';
 import { findStores } from './stores.js';
 import { table } from './table.js';
@@ -36,7 +36,7 @@ export const reindex: CommandSpec = {
     new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const chosen = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
     const servers = await findStores(values, logger);
     const interrupted = new AbortController();

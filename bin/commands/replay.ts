@@ -1,8 +1,8 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
-import { createLogger } from '../../adapters/system/logger.js';
-import { safe } from '../../adapters/system/safe-text.js';
+import { startAfter } from '../../adapters/eventstore/subscribe.js';
 import { suggestion } from '../../adapters/system/names.js';
+import { safe } from '../../adapters/system/safe-text.js';
 import { onEnd } from '../../adapters/system/signals.js';
 import type { RevealedEvent } from '../../application/ports.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/replay.js';
@@ -12,6 +12,7 @@ import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { INSTANT, instant } from './instants.js';
+import { createCommandLogger } from './logger.js';
 import { print } from './print.js';
 import { tablePrinter } from './replay-table.js';
 import { findStores } from './stores.js';
@@ -45,7 +46,7 @@ export const replay: CommandSpec = {
   async run({ config: { values }, options }: Call) {
     const filter = filterOf(options);
     const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
@@ -60,10 +61,12 @@ export const replay: CommandSpec = {
       // Whoever follows waits for a store that does not answer, for ever.
       if (!options.follow) await kernel.head();
       const ports = { ...kernel, reveal: kernel.revealOnce };
-      const found = replayLog(ports, filter, { live: Boolean(options.follow), signal: interrupted.signal });
+      const start = filter.after === undefined ? 'start' : await startAfter(kernel.client, filter.after);
+      const { signal } = interrupted;
+      const found = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of found) {
-        for (const piece of pieces(page, shown)) await print(piece, interrupted.signal);
-        if (interrupted.signal.aborted) break;
+        for (const piece of pieces(page, shown)) await print(piece, signal);
+        if (signal.aborted) break;
       }
       return 0;
     } catch (error) {

@@ -1,7 +1,7 @@
 /** `annals scavenge`: takes deleted and expired events off the disk of the event store. */
 import { scavenge as scavengeStore } from '../../adapters/eventstore/scavenge.js';
-import { createLogger } from '../../adapters/system/logger.js';
 import type { Call, CommandSpec } from './command.js';
+import { createCommandLogger } from './logger.js';
 import { findStores } from './stores.js';
 
 export const scavenge: CommandSpec = {
@@ -10,7 +10,7 @@ export const scavenge: CommandSpec = {
     'those over the age or number that their stream keeps. The embedded engine also does so once a day.',
   examples: [['scavenge', 'and wait until it is done']],
   async run({ config: { values } }: Call) {
-    const servers = await findStores(values, createLogger({ level: 'warn', format: values['log.format'] }));
+    const servers = await findStores(values, createCommandLogger(values));
     try {
       const { scavengeId, result, durationMs, spaceSaved } = await scavengeStore(servers.eventStoreUrl);
       const saved =

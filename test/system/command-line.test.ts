@@ -49,7 +49,9 @@ describe('the command line', () => {
     const { out, code } = await annals([]);
     expect(code).to.equal(0);
     expect(out).to.match(/^Usage: annals /);
-    expect(out.replaceAll(/\s+/g, ' ')).to.match(/chat, meetings, web analytics, log records and encrypted rooms/);
+    expect(out.replaceAll(/\s+/g, ' ')).to.match(
+      /chat, meetings, web analytics, log records and encrypted rooms/,
+    );
     expect(out).to.match(/^ {2}config .*Show the effective configuration/m);
     expect(out).to.include('Exit codes: 0 done, 1 the command failed, 2 ');
   });
@@ -100,7 +102,11 @@ describe('the command line', () => {
     const listed =
       /^annals: unknown command 'confg', it must be one of serve, .*, analytics, help; did you mean config\?\n$/;
     for (const err of await Promise.all(asked)) expect(err).to.match(listed);
-    const within = [['logs', 'qury'], ['help', 'logs', 'qury'], ['logs', 'help', 'qury']];
+    const within = [
+      ['logs', 'qury'],
+      ['help', 'logs', 'qury'],
+      ['logs', 'help', 'qury'],
+    ];
     for (const err of await Promise.all(within.map((args) => unknown(...args))))
       expect(err).to.match(/^annals: unknown command 'qury', .* query, aggregate, tail, import.*\n$/);
   });
@@ -123,15 +129,24 @@ describe('the command line', () => {
     };
     const common = ['general', 'eventStore', 'mongo', 'mesh', 'operations', 'log', 'server'];
     expect(await sections('serve', 'meeting')).to.deep.equal([...common, 'meeting']);
-    expect(await sections('serve', 'chat', 'rooms')).to.deep.equal(
-      [...common, 'chat', 'auth', 'email', 'oauth', 'rooms'],
-    );
+    expect(await sections('serve', 'chat', 'rooms')).to.deep.equal([
+      ...common,
+      'chat',
+      'auth',
+      'email',
+      'oauth',
+      'rooms',
+    ]);
     expect(await sections('logs', 'query')).to.deep.equal(['general', 'logs']);
     expect(await sections('replay')).to.deep.equal(['general', 'eventStore', 'mongo', 'log']);
-    expect(await sections('analytics', 'import')).to.include('analytics').and.not.include('chat');
+    expect(await sections('analytics', 'import'))
+      .to.include('analytics')
+      .and.not.include('chat');
     expect(await sections('engines')).to.deep.equal(['general', 'log']);
     const { out } = await annals(['logs', 'query', '--help']);
-    expect(out).to.include('--logs-port').and.not.match(/--logs-retention-days|--data-dir|--secret/);
+    expect(out)
+      .to.include('--logs-port')
+      .and.not.match(/--logs-retention-days|--data-dir|--secret/);
   });
 
   it('shows the configuration with where each value came from', async () => {

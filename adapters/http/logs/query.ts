@@ -116,7 +116,5 @@ function groupingOf({ groupBy, groupField, interval }: GroupingQuery): Grouping 
       : { by: 'field', path: groupField };
   if (groupBy !== 'time') return { by: groupBy };
   const intervalMs = intervalOf(interval);
-  return intervalMs === undefined
-    ? problem(400, `interval must be ${INTERVAL}`)
-    : { by: 'time', intervalMs };
+  return intervalMs === undefined ? problem(400, `interval must be ${INTERVAL}`) : { by: 'time', intervalMs };
 }

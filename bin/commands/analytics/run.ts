@@ -1,6 +1,5 @@
 /** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
 import { InvalidArgumentError } from 'commander';
-import { createLogger } from '../../../adapters/system/logger.js';
 import { onEnd } from '../../../adapters/system/signals.js';
 import { createStorePast, type StorePast } from '../../../application/analytics/past.js';
 import { createVisitorDays } from '../../../application/analytics/visitor-days.js';
@@ -9,6 +8,7 @@ import { release } from '../../node/release.js';
 import { services } from '../../services/all.js';
 import { STORE_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
+import { createCommandLogger } from '../logger.js';
 import { findStores } from '../stores.js';
 
 /** All was gone through, but not everything of it was taken. */
@@ -37,7 +37,7 @@ export const analyticsCommand = (
   reads: () => [...STORE_SETTINGS, 'analytics.retentionDays', 'analytics.filterBots'],
   async run(call) {
     const { values } = call.config;
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const unwatch = onEnd(
@@ -72,6 +72,12 @@ export const between =
   (least: number, most: number, isWhole: boolean) =>
   (text: string): number => {
     const value = Number(text);
-    if (/^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
+    if (
+      /^\d+(\.\d+)?$/.test(text) &&
+      value >= least &&
+      value <= most &&
+      (!isWhole || Number.isInteger(value))
+    )
+      return value;
     throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
   };

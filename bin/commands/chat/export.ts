@@ -1,5 +1,4 @@
 /** `annals chat export`: all that the chat holds, for whoever runs the server. */
-import { createLogger } from '../../../adapters/system/logger.js';
 import { createAudit } from '../../../application/chat/audit.js';
 import { createExport } from '../../../application/chat/export.js';
 import { createOpened } from '../../../application/chat/opened.js';
@@ -10,6 +9,7 @@ import { services } from '../../services/all.js';
 import { chat } from '../../services/chat.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
+import { createCommandLogger } from '../logger.js';
 import { print } from '../print.js';
 import { findStores } from '../stores.js';
 
@@ -23,7 +23,7 @@ export const exportChat: CommandSpec = {
     'beside a running server, and without one. It is noted in the audit log.',
   examples: [['chat export > chat.json', 'everything']],
   async run({ config: { values } }: Call) {
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
     const running = new AbortController();

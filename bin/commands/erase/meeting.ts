@@ -1,6 +1,5 @@
 /** `annals erase meeting`: nobody can read any more who was in the meetings of a room, and what was said there. */
 import { Argument, InvalidArgumentError } from 'commander';
-import { createLogger } from '../../../adapters/system/logger.js';
 import { createEraseMeetings } from '../../../application/meeting/erasing.js';
 import { roomIdOf } from '../../../domain/meeting/names.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -8,6 +7,7 @@ import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
+import { createCommandLogger } from '../logger.js';
 import { findStores } from '../stores.js';
 import { confirm, yesOption } from './confirm.js';
 
@@ -25,7 +25,7 @@ export const meeting: CommandSpec = {
   async run({ config: { values }, args: [given = ''], options }: Call) {
     const roomId = checkedRoomId(given);
     await confirm(`Erase all meetings of ${roomId} that are over?`, options);
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
     try {

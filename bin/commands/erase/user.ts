@@ -1,6 +1,5 @@
 /** `annals erase user`: nobody can read any more who a user of the chat was. */
 import { Argument } from 'commander';
-import { createLogger } from '../../../adapters/system/logger.js';
 import { createEraseUser } from '../../../application/chat/erasing.js';
 import { rosterKind } from '../../../application/chat/kinds.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
@@ -10,6 +9,7 @@ import { type Kernel, openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
+import { createCommandLogger } from '../logger.js';
 import { findStores } from '../stores.js';
 import { confirm, yesOption } from './confirm.js';
 
@@ -28,7 +28,7 @@ export const user: CommandSpec = {
   options: [yesOption],
   async run({ config: { values }, args: [whom = ''], options }: Call) {
     await confirm(`Erase the user ${whom}?`, options);
-    const logger = createLogger({ level: 'warn', format: values['log.format'] });
+    const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
     try {

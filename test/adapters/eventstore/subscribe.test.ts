@@ -150,7 +150,10 @@ describe('following the log', () => {
 
   for (const [what, drop] of [
     ['is woken for nothing', (subscription: Subscription) => void subscription.emit('readable')],
-    ['is told again that it has caught up', (subscription: Subscription) => void subscription.emit('caughtUp')],
+    [
+      'is told again that it has caught up',
+      (subscription: Subscription) => void subscription.emit('caughtUp'),
+    ],
     ['is ended', (subscription: Subscription) => void subscription.end()],
   ] as const) {
     it(`never goes back to a server checkpoint before an event that it gave when it ${what}`, async () => {

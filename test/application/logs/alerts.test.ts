@@ -251,6 +251,8 @@ describe('alerting', function () {
     const outcomes = await Promise.all(behaviours.map(tried));
     expect(outcomes.map(([status]) => status).toSorted()).to.deep.equal([200, 502, 502]);
     const errors = outcomes.map(([, told]) => String(told)).join();
-    expect(errors).to.match(/the receiver answered 503/).and.match(/did not answer within \d+ ms/);
+    expect(errors)
+      .to.match(/the receiver answered 503/)
+      .and.match(/did not answer within \d+ ms/);
   });
 });

@@ -173,7 +173,10 @@ describe('annals logs query', () => {
 
   it('names the valid words where one is wrong, and asks nobody', async () => {
     const cases: [string[], RegExp][] = [
-      [['query', '--level', 'eror'], /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/],
+      [
+        ['query', '--level', 'eror'],
+        /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/,
+      ],
       [['tail', '--level', 'ERROR,'], /--level.* one of TRACE, /],
       [['aggregate', '-l', 'ERROR,loud'], /'-l, --level.* one of TRACE, /],
       [['aggregate', '--by', 'levle'], /'--by <what>'.* level, event, correlation, time, .*field:NAME/],
@@ -186,7 +189,9 @@ describe('annals logs query', () => {
       cases.map(async ([args, expected]) => {
         const { code, stdout, stderr } = await logs(args);
         expect([code, stdout], args.join(' ')).to.deep.equal([2, '']);
-        expect(stderr).to.match(expected).and.match(/^annals: [^\n]+\n$/);
+        expect(stderr)
+          .to.match(expected)
+          .and.match(/^annals: [^\n]+\n$/);
       }),
     );
     expect(annals.service.asked).to.deep.equal([]);

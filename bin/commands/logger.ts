@@ -1,0 +1,8 @@
+/** The logger of commands whose standard output is their result. */
+import { createLogger } from '../../adapters/system/logger.js';
+import type { Logger } from '../../application/ports.js';
+import type { AnnalsValues } from '../settings.js';
+
+/** Writes warnings and errors to standard error. */
+export const createCommandLogger = (values: Pick<AnnalsValues, 'log.format'>): Logger =>
+  createLogger({ level: 'warn', format: values['log.format'], to: process.stderr });

@@ -1,0 +1,59 @@
+/** `annals replay` beside a running server: where it starts, and what it prints where. */
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/engines.js';
+import { run, start } from '../support/program.js';
+import { createRoom } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server.js';
+
+describe('annals replay', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  let server: Server;
+  before(async () => {
+    server = await startServer(directory.path, ['rooms']);
+    for (const name of ['Ada', 'Bob', 'Cleo']) await createRoom(server.urls.rooms ?? '', name);
+  });
+  after(async () => {
+    await server?.stop();
+    directory.remove();
+  });
+
+  const args = (...more: string[]) => ['replay', '--data-dir', directory.path, '--format', 'ndjson', ...more];
+  const positionsIn = (stdout: string) =>
+    stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => BigInt(JSON.parse(line).position));
+
+  it('starts at the next event where the position is that of none', async () => {
+    const all = positionsIn((await run(args())).stdout);
+    expect(all.length).to.be.greaterThan(3);
+    const [first = 0n, second = 0n] = all;
+    const last = all.at(-1)!;
+    expect(second > first + 1n).to.equal(true);
+    const cases: [position: bigint, found: bigint[]][] = [
+      [first + 1n, all.slice(1)],
+      [last, []],
+      [last + 1n, []],
+      [2n ** 63n, []],
+    ];
+    await Promise.all(
+      cases.map(async ([position, found]) => {
+        const { code, stdout, stderr } = await run(args('--position', String(position)));
+        expect({ code, stderr }, String(position)).to.deep.equal({ code: 0, stderr: '' });
+        expect(positionsIn(stdout), String(position)).to.deep.equal(found);
+      }),
+    );
+  });
+
+  it('prints warnings to standard error, and nothing but events to standard output', async () => {
+    const following = start(args('--follow'));
+    await following.printed(/"position"/);
+    process.kill(server.pids.eventstore!, 'SIGKILL');
+    await following.printed(/subscription/);
+    following.process.kill('SIGINT');
+    const { stdout, stderr } = await following.ended;
+    expect(positionsIn(stdout)).to.not.be.empty;
+    expect(stderr).to.include('subscription');
+  });
+});
