@@ -31,6 +31,7 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
     create: (subject) => made(vault.create(subject), subject),
     renew: (subject) => made(vault.renew(subject), subject),
     open: (subject, sealed, once) => vault.open(subject, sealed, once).catch(erased),
+    openLive: (subject, sealed, once) => vault.openLive(subject, sealed, once).catch(erased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {
         if (!(error instanceof Unopenable)) throw error;
@@ -44,17 +45,27 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
   };
 }
 
-/**
- * Give it a vault that tells what can't be opened: here it is known of which event that was. `once`: for who goes through
- * the log but once, so that nothing of it need be remembered.
- */
-export function createReveal(vault: CachingVault, told: Told, once = false): Reveal {
+export interface RevealOptions {
+  /** For who goes through the log but once, so that nothing of it need be remembered. */
+  readonly once?: boolean;
+  /** For the live feed, which an election among the key servers must not hold up. */
+  readonly live?: boolean;
+}
+
+/** Give it a vault that tells what can't be opened: here it is known of which event that was. */
+export function createReveal(
+  vault: CachingVault,
+  told: Told,
+  { once = false, live = false }: RevealOptions = {},
+): Reveal {
+  const open = live ? vault.openLive : vault.open;
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
     const sealing = catalog.events[event.type]?.sealed;
     if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
-    const secret = await vault
-      .open(sealing.subject(event.data), event.data.secret, once || sealing.once)
-      .catch((error) => unopenable(error, told, event));
+    const subject = sealing.subject(event.data);
+    const secret = await open(subject, event.data.secret, once || sealing.once).catch((error) =>
+      unopenable(error, told, event),
+    );
     return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
   };
 }

@@ -13,6 +13,11 @@ export interface KeyStore {
   renew(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
   /** Undefined when it never had one, or this is a backup from before. */
   read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
+  /**
+   * The subject's key as any replica has it, also while none takes writes. Undefined proves nothing, and a key may have
+   * been destroyed or renewed since.
+   */
+  readReplica?(subject: string): Promise<Buffer | undefined>;
   destroy(subject: string): Promise<void>;
 }
 
@@ -29,11 +34,19 @@ export interface Cipher {
 }
 
 export interface CachingVault extends Vault {
+  /**
+   * Opens what was sealed a moment ago, as the live feed does, while this process hears of every erasure. An election
+   * among the key servers does not hold it up: any replica's key will do that opens it, unless `forget` was called for
+   * the subject.
+   */
+  openLive: Vault['open'];
   /** Drops what this process remembers of a subject: its key was destroyed, perhaps by another node. */
   forget(subject: string): void;
   readonly caches: readonly Cache[];
 }
 
+/** Subjects of which it is remembered that their key was destroyed: events of long ago are not opened live. */
+const ENDED = 10_000;
 const KEYS_BYTES = 5 * 1024 * 1024;
 /** A key with its buffer, outside the heap, and its place in the cache. */
 const KEY_BYTES = 320;
@@ -57,6 +70,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   });
   const opened = createOpenedSecrets(OPENED_BYTES);
   const fresh = createOpenedSecrets(FRESH_BYTES);
+  const ended = new LRUCache<string, true>({ max: ENDED });
   /** How often a subject was forgotten: a key that was asked for before that is not remembered after it. */
   let forgotten = 0;
 
@@ -109,8 +123,25 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   const open = (subject: string, sealed: string) =>
     opening(subject, sealed, (key) => cipher.open(key, sealed));
 
+  /** Undefined where a replica's key does not open it; then the key of `read` decides. */
+  async function openByReplica(subject: string, sealed: string): Promise<string | undefined> {
+    if (known.has(subject) || ended.has(subject)) return undefined;
+    const before = forgotten;
+    try {
+      const key = await keys.readReplica?.(subject);
+      if (!key) return undefined;
+      const text = cipher.open(key, sealed);
+      if (ended.has(subject)) return undefined;
+      if (forgotten === before) learn(subject, key);
+      return text;
+    } catch {
+      return undefined;
+    }
+  }
+
   const forget = (subject: string) => {
     forgotten++;
+    ended.set(subject, true);
     known.delete(subject);
     reading.delete(subject);
     opened.forget(subject);
@@ -123,6 +154,17 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
     const key = await keys[how](subject, cipher.newKey());
     if (key && forgotten === before) learn(subject, key);
   };
+
+  async function openText(subject: string, sealed: string, openSealed: typeof open, once?: boolean) {
+    const seen = opened.get(subject, sealed) ?? fresh.get(subject, sealed);
+    fresh.delete(sealed);
+    if (seen && (known.get(subject) ?? (await currentKey(subject)))) return seen;
+    const text = await openSealed(subject, sealed);
+    if (text === undefined) return undefined;
+    const secret: object = JSON.parse(text);
+    if (known.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
+    return secret;
+  }
 
   return {
     create: make('create'),
@@ -144,16 +186,15 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
       return sealed;
     },
 
-    async open(subject, sealed, once) {
-      const seen = opened.get(subject, sealed) ?? fresh.get(subject, sealed);
-      fresh.delete(sealed);
-      if (seen && (known.get(subject) ?? (await currentKey(subject)))) return seen;
-      const text = await open(subject, sealed);
-      if (text === undefined) return undefined;
-      const secret: object = JSON.parse(text);
-      if (known.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
-      return secret;
-    },
+    open: (subject, sealed, once) => openText(subject, sealed, open, once),
+
+    openLive: (subject, sealed, once) =>
+      openText(
+        subject,
+        sealed,
+        async () => (await openByReplica(subject, sealed)) ?? open(subject, sealed),
+        once,
+      ),
 
     // Nothing of it is remembered: what is read in such numbers would push out all that is read often.
     async openMany(subject, sealed) {

@@ -1,13 +1,18 @@
 /** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
-import type { Collection, Db } from 'mongodb';
+import { type Collection, type Db, type FindOptions, ReadConcern } from 'mongodb';
 import { gathering } from '../../application/gathering.js';
 import { type Logger, Unopenable } from '../../application/ports.js';
 import type { KeyStore } from '../../application/vault.js';
+import { within } from '../../application/within.js';
 import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../crypto/wrapping.js';
 import { assuring } from './assured.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
 import { isNamed, type Keyring, keyringOf, UnknownSecret } from './keyring.js';
 import { wrapAll } from './wrap-all.js';
+
+const MAJORITY = new ReadConcern('majority');
+/** How long the primary has for a key that a secondary may know too, ms. */
+const REPLICA_MS = 500;
 
 export interface SecretSource {
   /** The configured secret. */
@@ -102,10 +107,14 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
   }
 
   /** Those that are asked for in one moment by one question: a page of events may be of as many subjects. */
-  const found = gathering(async (subjects) => {
-    const all = await rows.find({ _id: { $in: [...subjects] } }).toArray();
-    return new Map(all.map((row) => [row._id, row]));
-  });
+  const finding = (options: FindOptions) =>
+    gathering(async (subjects) => {
+      const all = await rows.find({ _id: { $in: [...subjects] } }, options).toArray();
+      return new Map(all.map((row) => [row._id, row]));
+    });
+  const found = finding({});
+  const foundPreferred = finding({ readConcern: MAJORITY, readPreference: 'primaryPreferred' });
+  const foundSecondary = finding({ readConcern: MAJORITY, readPreference: 'secondaryPreferred' });
 
   const create = async (subject: string, fresh: Buffer) => {
     const { under, wrapped } = wrappedRow(ring.current, subject, fresh);
@@ -137,6 +146,15 @@ function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: L
     async read(subject) {
       const row = await assured(() => found(subject));
       return row && !row.wrapped && !row.key ? 'destroyed' : keyIn(row);
+    },
+    async readReplica(subject) {
+      // A primary that is frozen is still taken for one: after a moment the others are asked.
+      const row = await within(REPLICA_MS, foundPreferred(subject), 'MongoDB').catch(() =>
+        foundSecondary(subject),
+      );
+      // One under another secret is left to `read`, which wraps it anew and so needs a primary.
+      const wrapping = row?.under === undefined ? undefined : ring.known.get(row.under);
+      return row?.wrapped && wrapping ? unwrapped(wrapping, subject, row.wrapped.buffer) : undefined;
     },
     async destroy(subject) {
       await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });

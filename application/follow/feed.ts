@@ -21,6 +21,8 @@ export interface FeedOptions {
   readonly saved: Pick<Windows, 'save'>;
   readonly follow: Follow;
   readonly reveal: Reveal;
+  /** Opens what was written after `begun`. */
+  readonly revealLive: Reveal;
   readonly streams: Streams;
   readonly vault: CachingVault;
   /** Fans an event out to the clients of its service. Must not wait for anything. */
@@ -48,7 +50,8 @@ const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
 export function runFeed(options: FeedOptions): Feed {
-  const { catalogs, begun, follow, reveal, streams, vault, publish, switched, logger, signal } = options;
+  const { catalogs, begun, follow, reveal, revealLive, streams, vault, publish, switched, logger, signal } =
+    options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
@@ -69,7 +72,7 @@ export function runFeed(options: FeedOptions): Feed {
     let inVain = false;
     while (!signal.aborted) {
       try {
-        const revealed = await reveal(catalog, event);
+        const revealed = await (event.position > begun ? revealLive : reveal)(catalog, event);
         if (inVain) waiting--;
         return revealed;
       } catch (error) {

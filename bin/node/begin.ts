@@ -254,7 +254,7 @@ function startFeed(
   logger: Logger,
   signal: AbortSignal,
 ): Feed {
-  const { catalogs, windows: saved, follow, reveal, streams, vault } = kernel;
+  const { catalogs, windows: saved, follow, reveal, revealLive, streams, vault } = kernel;
   const projections = parts.flatMap(({ service }) => service.projections);
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
   return runFeed({
@@ -264,6 +264,7 @@ function startFeed(
     saved,
     follow,
     reveal,
+    revealLive,
     streams,
     vault,
     publish: (service, event) => publishers.get(service)?.(event),

@@ -179,7 +179,9 @@ export async function createKernel(options: KernelOptions) {
     vault,
     reveal,
     /** For who goes through the log but once. */
-    revealOnce: createReveal(telling, unopened.told, true),
+    revealOnce: createReveal(telling, unopened.told, { once: true }),
+    /** For the live feed, from where this node began. */
+    revealLive: createReveal(telling, unopened.told, { live: true }),
     /** How many things this process has met that can never be opened. */
     unopened: unopened.count,
     /** Tells of one more. */

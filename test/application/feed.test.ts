@@ -163,7 +163,7 @@ describe('the live feed', () => {
       asked();
       throw new Unavailable('the key store is away');
     };
-    const { told, status, events } = follow({ ...kernel, reveal });
+    const { told, status, events } = follow({ ...kernel, reveal, revealLive: reveal });
     await asking;
     await new Promise(setImmediate);
     expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
@@ -182,7 +182,7 @@ describe('the live feed', () => {
       asked();
       throw new Unavailable('the key store is away');
     };
-    const { ready, told, status } = follow({ ...kernel, reveal });
+    const { ready, told, status } = follow({ ...kernel, reveal, revealLive: reveal });
     await ready;
     away = true;
     await put('bear');

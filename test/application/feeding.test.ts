@@ -4,7 +4,7 @@ import { runFeed } from '../../application/follow/feed.js';
 import type { LiveEvent } from '../../application/follow/live-event.js';
 import { toEach } from '../../application/follow/to-each.js';
 import type { WindowStart } from '../../application/follow/window.js';
-import { type RecordedEvent, Unavailable } from '../../application/ports.js';
+import { type RecordedEvent, type Reveal, Unavailable } from '../../application/ports.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { eventually } from '../support/condition.js';
 import { quiet } from '../support/engines.js';
@@ -38,6 +38,11 @@ describe('the live feed of a log', () => {
     const kernel = memoryKernel(memoryWorld(), [toys]);
     const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
+    const reveal: Reveal = async (_, event) => {
+      opened.push(event.type);
+      if (it.away) throw new Unavailable('the keys are away');
+      return { ...event, erased: false } as never;
+    };
     const start = () => {
       const one = runFeed({
         ...kernel,
@@ -46,11 +51,8 @@ describe('the live feed of a log', () => {
         windows: new Map(['toys', 'games'].map((service) => [service, { horizon: 0n, from: 0n }])),
         begun: 0n,
         saved: { save: async () => {} },
-        async reveal(_, event) {
-          opened.push(event.type);
-          if (it.away) throw new Unavailable('the keys are away');
-          return { ...event, erased: false } as never;
-        },
+        reveal,
+        revealLive: reveal,
         publish: (_, event) => void told.push(event),
         switched: (event) => void switched.push(event),
         logger: quiet,

@@ -37,7 +37,7 @@ describe('what is sealed', () => {
 
   it('is opened but once for who goes through the log but once', async () => {
     const { vault, asked, tell } = fixture(async () => ({ note: 'hello' }));
-    await createReveal(vault, tell, true)(toys, put({ secret: 'xyz' }));
+    await createReveal(vault, tell, { once: true })(toys, put({ secret: 'xyz' }));
     expect(asked).to.deep.equal([['toys.box-1', 'xyz', true]]);
   });
 

@@ -1,7 +1,7 @@
 /** Databases of keys for tests, under the secrets that a test names, and what may happen to them meanwhile. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
 import type { KeptSecret } from '../../adapters/crypto/wrapping.js';
 import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
 import { KEYS, type KeyRow } from '../../adapters/mongo/key-rows.js';
@@ -159,4 +159,35 @@ export function deposable(db: Db) {
       isDeposed = now;
     },
   };
+}
+
+/** A database whose primary, from `begin` on, does to every search what `silence` does: only secondaries are read. */
+export function withoutPrimary(db: Db, silence: () => Promise<void>) {
+  let isAway = false;
+  const asked: string[] = [];
+  const collection = (name: string) =>
+    new Proxy(db.collection(name), {
+      get(target, member) {
+        const value: unknown = Reflect.get(target, member, target);
+        if (typeof value !== 'function') return value;
+        if (!isAway || member !== 'find') return value.bind(target);
+        return (filter: object, options: { readPreference?: ReadPreferenceMode } = {}) => {
+          const { readPreference = 'primary' } = options;
+          asked.push(readPreference);
+          const found = target.find(filter, options);
+          return readPreference === 'secondaryPreferred' ? found : { toArray: silence };
+        };
+      },
+    });
+  const wrapped = new Proxy(db, {
+    get(target, member) {
+      if (member === 'collection') return collection;
+      const value: unknown = Reflect.get(target, member, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const begin = () => {
+    isAway = true;
+  };
+  return { db: wrapped, asked, begin };
 }

@@ -154,6 +154,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
   };
 
   const reveal = createReveal(telling, unopened.told);
+  const revealLive = createReveal(telling, unopened.told, { live: true });
   const streams = createStreams(log, reveal);
   const settled = createSettled([], async () => undefined);
   const appended = settled.appended;
@@ -163,6 +164,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     follow,
     vault,
     reveal,
+    revealLive,
     unopened: unopened.count,
     streams,
     handle,

@@ -17,11 +17,12 @@ import {
   rowsOf,
   SUBJECTS,
   useKeyDatabases,
+  withoutPrimary,
 } from '../../support/key-databases.js';
 
 describe('the key database', function () {
   this.timeout(120_000);
-  const { freshDatabase, filled } = useKeyDatabases();
+  const { freshDatabase, filled, findsIn } = useKeyDatabases();
 
   it('holds no key in clear, and gives them back', async () => {
     const { db, before } = await filled({ given: OLD });
@@ -113,6 +114,38 @@ describe('the key database', function () {
     depose(false);
     const found = await Promise.all(['room:late', 'room:never', SUBJECTS[0]!].map(stale.keys.read));
     expect(found).to.deep.equal([key, undefined, Buffer.from(before[1]!, 'hex')]);
+  });
+
+  it('reads keys from any member by majority where a replica will do, and believes it only where it has one', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const { keys } = await open(db, { given: OLD });
+    const [, , , , erased = ''] = SUBJECTS;
+    const already = findsIn(db).length;
+    const found = await Promise.all(
+      [SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)),
+    );
+    expect(found).to.deep.equal([Buffer.from(before[1]!, 'hex'), undefined, undefined]);
+    const [asked, ...more] = findsIn(db).slice(already);
+    expect(more).to.deep.equal([]);
+    expect(asked).to.deep.include({
+      readConcern: { level: 'majority' },
+      $readPreference: { mode: 'primaryPreferred' },
+    });
+  });
+
+  it('asks the secondaries for a key when the primary does not answer in a moment', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const key = Buffer.from(before[1]!, 'hex');
+    for (const silence of [
+      () => new Promise<void>(() => {}),
+      () => Promise.reject(new Unavailable('frozen')),
+    ]) {
+      const frozen = withoutPrimary(db, silence);
+      const { keys } = await open(frozen.db, { given: OLD });
+      frozen.begin();
+      expect(await keys.readReplica?.(SUBJECTS[0]!)).to.deep.equal(key);
+      expect(frozen.asked).to.deep.equal(['primaryPreferred', 'secondaryPreferred']);
+    }
   });
 
   it('wraps the keys of a release that left them in clear', async () => {
