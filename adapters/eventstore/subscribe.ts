@@ -3,7 +3,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { pause } from '../../application/pause.js';
-import type { Batch, Follow, Logger, Position, Selection } from '../../application/ports.js';
+import {
+  type Batch,
+  type Follow,
+  type Logger,
+  type Position,
+  type Selection,
+  Unavailable,
+} from '../../application/ports.js';
 import { readAll, translated } from './asked.js';
 import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
@@ -104,7 +111,7 @@ async function* connect(
     { highWaterMark: atOnce },
   );
   const ended = (error?: unknown) => {
-    failed ??= error ?? new Error('the server closed the subscription');
+    failed ??= error ?? new Unavailable('the event store closed the subscription');
     wake();
   };
   subscription.on('readable', () => wake());

@@ -1,7 +1,7 @@
 /** Leases in MongoDB: of many nodes one is the projector, reaction runner, builder or sweeper (docs/nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
-import type { Clock, Lease, Leases } from '../../application/ports.js';
+import { type Clock, type Lease, type Leases, Unavailable } from '../../application/ports.js';
 import { CALL_MS, within } from '../../application/within.js';
 import { type After, afterAll } from '../system/after.js';
 import { type LeaseRow, type Renewals, renewTogether } from './renewals.js';
@@ -161,7 +161,7 @@ function keep(
     assertHeld() {
       if (isHeld()) return;
       end();
-      throw new Error(`the lease of ${mine._id} is lost`);
+      throw new Unavailable(`the lease of ${mine._id} is lost`);
     },
     async release() {
       end();

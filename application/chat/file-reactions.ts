@@ -7,16 +7,17 @@ import type { Streams } from '../command/streams.js';
 import type { FileStore } from '../files/store.js';
 import { following, type Reaction } from '../follow/reactions.js';
 import { pagesOf } from '../pages.js';
-import type {
-  Clock,
-  Derivation,
-  EventLog,
-  Position,
-  RecordedEvent,
-  Reveal,
-  Rows,
-  Settled,
-  Vault,
+import {
+  type Clock,
+  type Derivation,
+  type EventLog,
+  type Position,
+  type RecordedEvent,
+  type Reveal,
+  type Rows,
+  type Settled,
+  Unavailable,
+  type Vault,
 } from '../ports.js';
 import { fileKind } from './kinds.js';
 import { filesOf } from './uploads.js';
@@ -53,7 +54,7 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
 
   /** The files that rows say something of, as they stand after a position. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
-    if (!(await settled.wait('chat.files', after))) throw new Error('the rows are behind');
+    if (!(await settled.wait('chat.files', after))) throw new Unavailable('the rows are behind');
     for (let last = ''; ; ) {
       const found = await rows.find<HoldingRow>('chat.files', {
         filter: { ...filter, _id: { $gt: last } },

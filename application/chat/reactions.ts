@@ -6,7 +6,17 @@ import { messageStream } from '../../domain/chat/message.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { Handle } from '../command/handle.js';
 import { following, type Reaction } from '../follow/reactions.js';
-import type { Clock, Derivation, EventLog, Position, RecordedEvent, Rows, Settled, Vault } from '../ports.js';
+import {
+  type Clock,
+  type Derivation,
+  type EventLog,
+  type Position,
+  type RecordedEvent,
+  type Rows,
+  type Settled,
+  Unavailable,
+  type Vault,
+} from '../ports.js';
 import { channelsKind } from './kinds.js';
 
 export interface ErasePorts {
@@ -54,7 +64,7 @@ export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDel
 
   /** Of those that were posted after a position, as the rows show them at another; answers the last. */
   async function endMessages(channelId: string, after: Position, shown: Position): Promise<Position> {
-    if (!(await settled.wait('chat.messages', shown))) throw new Error('the rows are behind');
+    if (!(await settled.wait('chat.messages', shown))) throw new Unavailable('the rows are behind');
     for (let last = after; ; ) {
       const found = await rows.find<Said>('chat.messages', {
         filter: { channel: channelId, posted: { $gt: last } },

@@ -1,6 +1,6 @@
 /** What one process of all does at a time: it leads while it holds a lease (docs/nodes.md). */
 import { pause } from '../pause.js';
-import type { Lease, Leases } from '../ports.js';
+import { type Lease, type Leases, Unavailable } from '../ports.js';
 
 /** Work under a lease: `stop` is aborted when the lease is lost, or whoever asked for the work wants it to end. */
 export type Lead<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
@@ -19,6 +19,12 @@ export async function whileHeld<Result>(
   if (!lease) return undefined;
   try {
     return { result: await lead(lease, AbortSignal.any([signal, lease.lost])) };
+  } catch (error) {
+    // Work that is stopped because the lease was lost says only that it was aborted.
+    const isAborted = error instanceof Error && error.name === 'AbortError';
+    if (isAborted && lease.lost.aborted)
+      throw new Unavailable(`the lease of ${name} is lost`, { cause: error });
+    throw error;
   } finally {
     // What can't be given back lapses.
     await lease.release().catch(() => {});

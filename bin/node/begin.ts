@@ -13,6 +13,7 @@ import { RING_BYTES } from '../../adapters/relay/ring.js';
 import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/system/client-address.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/system/metrics.js';
+import { reportOutages } from '../../adapters/system/outages.js';
 import type { Step } from '../../adapters/system/shutdown.js';
 import { keepTicksQuick } from '../../adapters/system/ticks.js';
 import { urlOf } from '../../adapters/system/url.js';
@@ -44,13 +45,17 @@ export async function begin(
   chosen: readonly Service[],
   values: AnnalsValues,
   servers: Servers,
-  logger: Logger,
+  processLogger: Logger,
   opened: (name: string, close: Step['run']) => void,
 ): Promise<void> {
   keepTicksQuick();
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
-  const kernel = await createKernel({
+  const logger: Logger = reportOutages(processLogger, {
+    'the event store': async () => kernel.head(),
+    MongoDB: async () => kernel.mongo.ping(),
+  });
+  const kernel: Kernel = await createKernel({
     ...servers,
     mongoDatabase: values['mongo.database'],
     secret: (keys) => secretSource(values, servers, keys),

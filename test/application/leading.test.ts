@@ -1,6 +1,7 @@
 /** Leading: one at a time, told when it is over, and on again after whatever ended it. */
 import { expect } from 'chai';
 import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/follow/leading.js';
+import { Unavailable } from '../../application/ports.js';
 import { eventually } from '../support/condition.js';
 import { heldTime } from '../support/held-time.js';
 import { leasesInMemory } from '../support/ports.js';
@@ -19,6 +20,23 @@ describe('leading', () => {
     const failed = whileHeld(leases, NAME, signal, () => Promise.reject(new Error('it failed')));
     expect(await failed.catch(({ message }) => message)).to.equal('it failed');
     expect(held.size).to.equal(0);
+  });
+
+  it('fails in plain words where the work is stopped because the lease was lost', async () => {
+    const { leases } = leasesInMemory();
+    const lost = new AbortController();
+    const acquire: typeof leases.acquire = async (name) => ({
+      ...(await leases.acquire(name))!,
+      lost: lost.signal,
+    });
+    const led = whileHeld({ ...leases, acquire }, NAME, new AbortController().signal, async (_, stop) => {
+      lost.abort();
+      stop.throwIfAborted();
+    });
+    const error = await led.catch((failed) => failed);
+    expect(error)
+      .to.be.instanceOf(Unavailable)
+      .and.include({ message: `the lease of ${NAME} is lost` });
   });
 
   it('is what it was though the lease can’t be given back', async () => {

@@ -1,0 +1,82 @@
+/** What is logged while a store is away: two lines, however many wait for it. */
+import { expect } from 'chai';
+import { reportOutages } from '../../adapters/system/outages.js';
+import { type Logger, Unavailable } from '../../application/ports.js';
+import { heldTime } from '../support/held-time.js';
+
+describe('the report of outages', () => {
+  let lines: [level: string, message: string, fields: object][];
+  let isBack: boolean;
+  const time = heldTime();
+  let logger: Logger;
+  beforeEach(() => {
+    [lines, isBack] = [[], false];
+    const line = (level: string) => (fields: object, message: string) =>
+      void lines.push([level, message, fields]);
+    const probe = async () => {
+      if (!isBack) throw new Error('away');
+    };
+    const given = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+    logger = reportOutages(given, { 'the event store': probe, MongoDB: probe }, time);
+  });
+  const shown = () => lines.filter(([level]) => level !== 'debug').map(([level, text]) => [level, text]);
+  async function pass(ms: number) {
+    for (let passed = 0; passed < ms; passed += 1000) {
+      time.pass(1000);
+      await new Promise(setImmediate);
+    }
+  }
+  const election = () => new Unavailable('MongoDB does not answer', { cause: new Error('not primary') });
+
+  it('is one warning and one line at the end, with how long it was, a store', async () => {
+    for (let second = 0; second < 8; second++) {
+      for (const text of ['reaction failed', 'projecting failed']) logger.error({ err: election() }, text);
+      logger.warn({ err: new Unavailable('the event store is away') }, 'subscription dropped');
+      await pass(1000);
+    }
+    isBack = true;
+    await pass(10_000);
+    expect(shown()).to.deep.equal([
+      ['warn', 'MongoDB does not answer, trying again until it does'],
+      ['warn', 'the event store does not answer, trying again until it does'],
+      ['info', 'MongoDB answers again, after 7.0 s'],
+      ['info', 'the event store answers again, after 7.0 s'],
+    ]);
+    expect(lines.at(-2)?.[2]).to.deep.equal({ store: 'MongoDB', awayMs: 7000, lines: 15 });
+  });
+
+  it('does not end while the store does not answer, though nobody asks it', async () => {
+    logger.error({ err: election() }, 'reaction failed');
+    await pass(60_000);
+    expect(shown()).to.have.length(1);
+    isBack = true;
+    await pass(4000);
+    expect(shown()).to.have.length(2);
+    logger.error({ err: election() }, 'reaction failed');
+    expect(shown()).to.have.length(3);
+  });
+
+  it('finds the store behind the error, and takes what follows from its being away for the same', async () => {
+    logger.error({ err: new Unavailable('rooms.room-1 is too busy', { cause: election() }) }, 'failed');
+    logger.error({ err: new Unavailable('the lease of periodic:x is lost') }, 'starting again');
+    logger.error({ err: new Unavailable('the rows are behind') }, 'reaction failed');
+    expect(shown()).to.deep.equal([['warn', 'MongoDB does not answer, trying again until it does']]);
+  });
+
+  it('leaves all else as it is: bugs, damage, and what is behind for another reason', () => {
+    logger.error({ err: election() }, 'reaction failed');
+    logger.error({ err: new TypeError('a bug') }, 'projecting failed');
+    logger.warn({}, 'something else');
+    logger.error({ err: new Unavailable('MongoDB found damage in what it stores') }, 'projecting failed');
+    expect(shown().slice(1)).to.deep.equal([
+      ['error', 'projecting failed'],
+      ['warn', 'something else'],
+      ['warn', 'projecting failed'],
+    ]);
+  });
+
+  it('shows what is behind as a warning while no store is away', () => {
+    logger.error({ err: new Unavailable('the rows are behind') }, 'reaction failed');
+    expect(shown()).to.deep.equal([['warn', 'reaction failed']]);
+  });
+});
