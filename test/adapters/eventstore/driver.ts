@@ -36,3 +36,13 @@ export class Subscription extends PassThrough {
 /** An event at a position, as the driver gives it. */
 export const stored = (position: number, type = 'toys.ToyPut.v1') =>
   ({ event: { position: { commit: BigInt(position), prepare: 0n }, type } }) as unknown as ResolvedEvent;
+
+/** Whether a promise settles within five turns of the event loop. */
+export const isSettled = async (promise: Promise<unknown>) => {
+  let settled = false;
+  promise.finally(() => {
+    settled = true;
+  });
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  return settled;
+};

@@ -1,12 +1,11 @@
 /** Following the log over a driver that a test feeds by hand: what is told when, and where it goes on after a drop. */
 import { EventEmitter } from 'node:events';
-import { PassThrough } from 'node:stream';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
-import { createFollow, headOf } from '../../../adapters/eventstore/subscribe.js';
+import { createFollow } from '../../../adapters/eventstore/subscribe.js';
 import type { Batch, Logger } from '../../../application/ports.js';
-import { type Asked, Subscription, stored } from './driver.js';
+import { type Asked, isSettled, Subscription, stored } from './driver.js';
 
 /** What it can't decode is of another release. */
 const codec = {
@@ -64,14 +63,6 @@ describe('following the log', () => {
     await subscribed;
     return { next, subscription: opened[count - 1]! };
   }
-  const isSettled = async (promise: Promise<unknown>) => {
-    let settled = false;
-    promise.finally(() => {
-      settled = true;
-    });
-    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
-    return settled;
-  };
 
   it('gives what waits in batches that are no larger than wanted', async () => {
     const batches = follow({ atOnce: 2 });
@@ -273,22 +264,5 @@ describe('following the log', () => {
       prefixes: ['toys.ToyPut.v', 'toys.NotesErased.v'],
     });
     expect(byType.highWaterMark).to.equal(1000);
-  });
-
-  it('knows the head of the log, and that of a log with nothing in it', async () => {
-    const asked: unknown[] = [];
-    const log = (found: readonly ResolvedEvent[]) =>
-      ({
-        readAll(options: unknown) {
-          asked.push(options);
-          const reading = new PassThrough({ objectMode: true });
-          for (const each of found) reading.write(each);
-          return reading.end();
-        },
-      }) as unknown as EventStoreDBClient;
-    expect(await headOf(log([stored(77)]))).to.equal(77n);
-    for (const nothing of [[], [{}], [{ event: {} }]] as ResolvedEvent[][])
-      expect(await headOf(log(nothing))).to.equal(undefined);
-    expect(asked[0]).to.deep.equal({ direction: 'backwards', fromPosition: 'end', maxCount: 1 });
   });
 });
