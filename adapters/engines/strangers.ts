@@ -1,45 +1,87 @@
-/** Callers who have not shown the secret: they may have little open, for each call and connection takes memory. */
+/** Bounds what clients that have not shown the secret may cost: connections, calls and bytes. */
 
-/** What can be open: a connection, or a call of one. */
-interface Open {
+interface Closable {
   once(event: 'close', listener: () => void): unknown;
   destroy(): unknown;
 }
 
-/** Of calls of one connection, whose client neither ends nor reads them; drivers make two before they show it. */
-const MOST_CALLS = 20;
+/** Calls of one connection, ended and reset ones included; drivers make two or three before they show it. */
+const MOST_CALLS = 40;
+/** Bytes that one connection may send: what drivers send before they show the secret is a tenth of it. */
+const MOST_BYTES = 65_536;
+/** How often the bytes are counted, ms: a client may send more in between. */
+const COUNT_MS = 10;
 /** Beyond it the one that came first is closed. */
 const MOST_CONNECTIONS = 100;
+/** New connections that are accepted at once, and how many more a second; one that shows the secret does not count. */
+const BURST = 300;
+const CONNECTIONS_PER_SECOND = 20;
+/** As how many connections one counts that was closed for its calls or bytes: it has cost as much. */
+const WEIGHT_OF_FLOOD = 10;
 
-export interface Strangers<Connection extends Open> {
-  /** A connection, which has shown nothing yet. */
+export interface Strangers<Connection extends Closable> {
+  /** Whether a further connection is accepted now; it then counts until `known`. */
+  admit(): boolean;
+  /** A connection that was admitted, which has shown nothing yet. */
   come(connection: Connection): void;
-  /** A call without the secret; its connection is closed when it has too many. */
-  call(connection: Connection, call: Pick<Open, 'once'>): void;
+  /** A call without the secret; its connection is closed when it has made too many. */
+  call(connection: Connection): void;
   /** The connection has shown the secret. */
   known(connection: Connection): void;
 }
 
-export function createStrangers<Connection extends Open>(): Strangers<Connection> {
-  /** Open calls, by connection, in the order in which they came. */
-  const open = new Map<Connection, number>();
+/** `bytesRead`: how much a connection has sent. */
+export function createStrangers<Connection extends Closable>(
+  bytesRead: (connection: Connection) => number,
+  now: () => number = () => performance.now(),
+): Strangers<Connection> {
+  /** How many calls each has made, in the order in which they came. */
+  const strangers = new Map<Connection, number>();
+  let counting: NodeJS.Timeout | undefined;
+  let [tokens, refilled] = [BURST, now()];
+
+  function refill(): void {
+    const elapsed = now() - refilled;
+    refilled += elapsed;
+    tokens = Math.min(BURST, tokens + (elapsed / 1000) * CONNECTIONS_PER_SECOND);
+  }
+
+  function closeIfFlooding(connection: Connection, calls: number): void {
+    if (calls <= MOST_CALLS && bytesRead(connection) <= MOST_BYTES) return;
+    strangers.delete(connection);
+    tokens = Math.max(0, tokens - WEIGHT_OF_FLOOD);
+    connection.destroy();
+  }
+
+  function countBytes(): void {
+    for (const [connection, calls] of strangers) closeIfFlooding(connection, calls);
+    if (strangers.size > 0) return;
+    clearInterval(counting);
+    counting = undefined;
+  }
+
   return {
+    admit() {
+      refill();
+      if (tokens < 1) return false;
+      tokens--;
+      return true;
+    },
     come(connection) {
-      open.set(connection, 0);
-      connection.once('close', () => open.delete(connection));
-      const [first = connection] = open.keys();
-      if (open.size > MOST_CONNECTIONS) first.destroy();
+      strangers.set(connection, 0);
+      connection.once('close', () => strangers.delete(connection));
+      const [first = connection] = strangers.keys();
+      if (strangers.size > MOST_CONNECTIONS) first.destroy();
+      counting ??= setInterval(countBytes, COUNT_MS).unref();
     },
-    call(connection, call) {
-      const calls = open.get(connection);
-      if (calls === undefined) return;
-      if (calls >= MOST_CALLS) return void connection.destroy();
-      open.set(connection, calls + 1);
-      call.once('close', () => {
-        const left = open.get(connection);
-        if (left !== undefined) open.set(connection, left - 1);
-      });
+    call(connection) {
+      const before = strangers.get(connection);
+      if (before === undefined) return;
+      strangers.set(connection, before + 1);
+      closeIfFlooding(connection, before + 1);
     },
-    known: (connection) => void open.delete(connection),
+    known(connection) {
+      if (strangers.delete(connection)) tokens++;
+    },
   };
 }

@@ -13,11 +13,15 @@ const MAX_WAITING = 64;
 /** Of a client that has not authenticated: drivers wait for each answer. */
 const MAX_WAITING_GREETINGS = 4;
 
-/**
- * Serves a socket until either side closes it. What cannot be understood as a message closes it. `known` is told when
- * the client has shown what only clients of this start know.
- */
-export function serve(engine: Engine, socket: Socket, id: number, known: () => void): void {
+export interface Watch {
+  /** Called when the client has shown what only clients of this start know. */
+  known(): void;
+  /** Called before each message is served. */
+  called(): void;
+}
+
+/** Serves a socket until either side closes it. What cannot be understood as a message closes it. */
+export function serve(engine: Engine, socket: Socket, id: number, { known, called }: Watch): void {
   const connection: Connection = {
     id,
     authenticated: false,
@@ -42,6 +46,8 @@ export function serve(engine: Engine, socket: Socket, id: number, known: () => v
 
   const framer = new Framer(
     (bytes) => {
+      called();
+      if (socket.destroyed) return;
       const message = readMessage(bytes);
       waiting.push(message);
       if (waiting.length >= mostWaiting()) socket.pause();

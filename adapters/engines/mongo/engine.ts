@@ -68,13 +68,17 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     active: { readers: 0, writers: 0 },
   };
   const sockets = new Set<Socket>();
-  const strangers = createStrangers<Socket>();
+  const strangers = createStrangers<Socket>(({ bytesRead }) => bytesRead);
   let connections = 0;
   const server = createServer((socket) => {
+    if (!strangers.admit()) return void socket.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     strangers.come(socket);
-    serve(engine, socket, ++connections, () => strangers.known(socket));
+    serve(engine, socket, ++connections, {
+      known: () => strangers.known(socket),
+      called: () => strangers.call(socket),
+    });
   });
   const port = await listenOn(server, options.port ?? 0).catch(async (error) => {
     await catalog.close();

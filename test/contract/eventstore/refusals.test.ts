@@ -56,6 +56,24 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
+    it('closes a connection without the secret that makes call after call, also of calls that it resets', async () => {
+      const closed = once(session(), 'close');
+      for (let calls = 0; calls < 100 && !session().closed; calls++) {
+        const request = begin('/event_store.client.gossip.Gossip/Read', '').on('error', () => {});
+        const over = once(request, 'close');
+        request.close();
+        await over;
+      }
+      await closed;
+    });
+
+    it('closes a connection without the secret that sends bytes for ever', async () => {
+      const closed = once(session(), 'close');
+      const ping = () => !session().destroyed && session().ping(() => setImmediate(ping));
+      for (let pings = 0; pings < 8; pings++) ping();
+      await closed;
+    });
+
     it('refuses what is no gRPC', async () => {
       const answer = await call(`${STREAMS}/Read`, NOTHING, { 'content-type': 'text/plain' });
       expect(answer.grpcStatus).not.oneOf([undefined, '0']);

@@ -6,6 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
+import { createServer as createTcpServer } from 'node:net';
 import { type HeldPort, heldPortOf, listenOn } from '../../port.js';
 import { createStrangers } from '../../strangers.js';
 import type { Admission } from './admission.js';
@@ -55,25 +56,32 @@ export async function serveGrpc(
   admission?: Admission,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
-  const strangers = admission && createStrangers<Http2Session>();
-  const server = createServer({
+  const strangers =
+    admission &&
+    createStrangers<Http2Session>((session) => (session.destroyed ? 0 : (session.socket?.bytesRead ?? 0)));
+  const sessionServer = createServer({
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
   });
-  server.on('session', (session) => {
+  // Refused before HTTP/2 begins, which takes a hundred times as long as to accept a connection.
+  const server = createTcpServer((socket) => {
+    if (strangers && !strangers.admit()) socket.destroy();
+    else sessionServer.emit('connection', socket);
+  });
+  sessionServer.on('session', (session) => {
     sessions.add(session);
     strangers?.come(session);
     session.setLocalWindowSize(16 << 20);
     session.on('close', () => sessions.delete(session));
     session.on('error', () => session.destroy());
   });
-  server.on('sessionError', () => {});
-  server.on('stream', (stream, headers) => {
+  sessionServer.on('sessionError', () => {});
+  sessionServer.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     const known = admission?.knows(headers) ?? true;
     const { session } = stream;
     if (session && known) strangers?.known(session);
-    else if (session) strangers?.call(session, stream);
+    else if (session) strangers?.call(session);
     const call = openCall(stream, headers, describe, known ? MAX_MESSAGE : MAX_STRANGERS_MESSAGE);
     const refusal = refuse(headers, handlers) ?? (known ? undefined : admission?.refuse(headers));
     if (refusal) call.fail(refusal);

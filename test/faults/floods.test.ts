@@ -1,0 +1,98 @@
+/** Clients that do not know an engine's secret flood it: what it does for others is not slowed by that. */
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { connectEventStore } from '../../adapters/eventstore/client.js';
+import { owned } from '../support/children.js';
+import { embeddedEventStore } from '../support/eventstore.js';
+import { isReal, mongoServer } from '../support/mongo.js';
+
+const FLOOD = fileURLToPath(new URL('../support/flood-process.js', import.meta.url));
+
+/** An engine in a process of its own, and a client that has shown the secret. */
+interface Served {
+  readonly port: number;
+  write(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+async function serveEventStore(): Promise<Served> {
+  const server = await embeddedEventStore(mkdtempSync(join(tmpdir(), 'annals-flood-')));
+  const client = connectEventStore(server.url);
+  const event = () => jsonEvent({ type: 'T', data: {} });
+  return {
+    port: server.embedded.port,
+    write: () => client.appendToStream(`t.s-${randomUUID()}`, event(), { expectedRevision: NO_STREAM }),
+    stop: () => client.dispose().then(server.stop),
+  };
+}
+
+async function serveMongo(): Promise<Served> {
+  const server = await mongoServer({ ownProcess: true });
+  const client = new MongoClient(server.url);
+  const rows = client.db('test').collection('rows');
+  return { port: server.port, write: () => rows.insertOne({}), stop: () => client.close().then(server.stop) };
+}
+
+const WRITERS = 16;
+const MEASURED_MS = 3000;
+/** Without bounds it is 5 to 300. */
+const MOST_TIMES_SLOWER = 3;
+
+/** Writes a second of so many clients. */
+async function writesPerSecond(served: Served): Promise<number> {
+  const began = performance.now();
+  let done = 0;
+  const write = async () => {
+    for (; performance.now() < began + MEASURED_MS; done++) await served.write();
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+  return Math.round((done * 1000) / (performance.now() - began));
+}
+
+/** Floods a port while `work` goes on. */
+async function flooded<T>(port: number, kind: string, work: () => Promise<T>): Promise<T> {
+  const child = owned(fork(FLOOD, [String(port), kind], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+  await once(child, 'message');
+  try {
+    return await work();
+  } finally {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+function itWithstands(kind: string, serve: () => Promise<Served>): void {
+  it(`goes on while a stranger floods it with ${kind}`, async function () {
+    this.timeout(120_000);
+    const [served, other] = [await serve(), await serve()];
+    try {
+      await writesPerSecond(served);
+      // A flood takes time of the machine, too: what it costs this engine shows beside a flood of the other one.
+      const calm = await flooded(other.port, kind, () => writesPerSecond(served));
+      const attacked = await flooded(served.port, kind, () => writesPerSecond(served));
+      expect(attacked * MOST_TIMES_SLOWER, `${attacked} writes a second, not ${calm}`).to.be.above(calm);
+    } finally {
+      await Promise.all([served.stop(), other.stop()]);
+    }
+  });
+}
+
+if (!process.env.EVENTSTORE_URL)
+  describe('the embedded event store under floods', () => {
+    itWithstands('rapid resets', serveEventStore);
+    itWithstands('continuations', serveEventStore);
+  });
+
+if (!isReal)
+  describe('the embedded MongoDB under floods', () => {
+    itWithstands('greetings', serveMongo);
+  });
