@@ -86,7 +86,7 @@ export interface ReadOptions {
 
 /** The log or the rows can't be reached now: a 503, not a refusal. What was asked may have been done or not. */
 export class Unavailable extends Error {
-  override readonly name = 'Unavailable';
+  override readonly name: string = 'Unavailable';
 }
 
 /** Something sealed that nobody can open ever again: damaged, or its key is of another backup, or lost. */

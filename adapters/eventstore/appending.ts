@@ -13,6 +13,7 @@ import driver = require('@eventstore/db-client/dist/utils/index.js');
 import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
+import { StoreFull } from '../../application/store-full.js';
 import { within } from '../../application/within.js';
 import { appendRequest, readAppended } from './append-messages.js';
 import { ANY, EventStoreDBClient } from './driver.js';
@@ -49,6 +50,10 @@ const waiting = new WeakMap<Call, Map<string, Waiting>>();
 
 /** By every clock: what the driver takes for never is a year from now by this machine's, which may be years behind. */
 const NEVER = new Date(Date.UTC(9999, 0));
+
+/** The status of an append that an embedded engine refuses because its disk is full. */
+const RESOURCE_EXHAUSTED = 8;
+const FULL = 'the event store takes no writes: its disk is full';
 
 /** How long its calls have to end, ms: they are cancelled, and no server is asked. */
 const DISPOSE_MS = 1000;
@@ -139,7 +144,8 @@ function heard(call: Call): Call {
     const refusal = answer.getError();
     const stream = Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const [, reject] = taken(driver.parseUUID(answer.getCorrelationId()) ?? '') ?? [];
-    if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
+    if (refusal?.getCode() === RESOURCE_EXHAUSTED) reject?.(new StoreFull(FULL));
+    else if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
   });
   call.on('error', (error) => {
     for (const [, reject] of unanswered.values()) reject(driver.convertToCommandError(error));

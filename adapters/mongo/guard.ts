@@ -17,6 +17,7 @@ import {
   MongoTopologyClosedError,
 } from 'mongodb';
 import { Unavailable } from '../../application/ports.js';
+import { StoreFull } from '../../application/store-full.js';
 import { CALL_MS, REQUEST_MS, within } from '../../application/within.js';
 
 /** These work through all that is stored, and nobody's request waits for them. */
@@ -107,6 +108,7 @@ export async function answered<T>(call: Promise<T>, ms: number, late?: () => voi
     return await within(ms, call, 'MongoDB');
   } catch (error) {
     if (error instanceof Unavailable) late?.();
+    if (isFull(error)) throw new StoreFull('MongoDB takes no writes: its disk is full', { cause: error });
     if (isAway(error)) throw new Unavailable('MongoDB does not answer', { cause: error });
     if (isDamage(error)) throw new Unavailable('MongoDB found damage in what it stores', { cause: error });
     throw error;
@@ -152,8 +154,12 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   11602, // InterruptedDueToReplStateChange
   13435, // NotPrimaryNoSecondaryOk
   13436, // NotPrimaryOrSecondary
-  14031, // OutOfDiskSpace
 ]);
+
+/** OutOfDiskSpace: a server that goes on reading. */
+const isFull = (error: unknown): boolean =>
+  (error instanceof MongoServerError && error.code === 14031) ||
+  (error instanceof MongoBulkWriteError && isFull(error.errorResponse));
 
 /** DataCorruptionDetected: the server's message says where. It can be mended while this runs, or restored. */
 const isDamage = (error: unknown): boolean => error instanceof MongoServerError && error.code === 301;

@@ -9,6 +9,7 @@ import {
   type RecordedEvent,
   Unavailable,
 } from '../ports.js';
+import { isTransient } from '../store-full.js';
 
 /**
  * What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger; and no more
@@ -170,7 +171,7 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
         if (!isToLook) line.revision = outcome.revision;
         await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
-        if (!(error instanceof Unavailable) || error instanceof Ended) throw error;
+        if (!isTransient(error) || error instanceof Ended) throw error;
         isToLook = true;
         logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
         await delay(Math.random() * 5 * 2 ** failed++);

@@ -9,6 +9,7 @@ import {
   type Position,
   Unavailable,
 } from '../ports.js';
+import { isTransient } from '../store-full.js';
 import { RETRY_MS } from '../within.js';
 import { charging } from './charging.js';
 import { noteCommand } from './keyed.js';
@@ -91,7 +92,7 @@ export function createHandle(options: HandleOptions): Handle {
         conflicted(stream);
       } catch (error) {
         // The append may have been taken all the same: the next attempt looks for it, and never appends blindly.
-        if (!(error instanceof Unavailable) || performance.now() > until) throw error;
+        if (!isTransient(error) || performance.now() > until) throw error;
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
     }

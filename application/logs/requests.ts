@@ -14,6 +14,7 @@ import { newEvent, type Origin } from '../command/new-event.js';
 import { misusedKey } from '../command/repetition.js';
 import { type CommandContext, type EventLog, type Position, Unavailable, type Vault } from '../ports.js';
 import { isOf } from '../recorded.js';
+import { isTransient } from '../store-full.js';
 import { RETRY_MS } from '../within.js';
 
 export interface KeyedRequest {
@@ -151,7 +152,7 @@ async function again<T>(until: number, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof Unavailable) || tries === ATTEMPTS || performance.now() > until) throw error;
+      if (!isTransient(error) || tries === ATTEMPTS || performance.now() > until) throw error;
       await delay(Math.random() * 2.5 * 2 ** tries);
     }
   }

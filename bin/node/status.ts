@@ -2,6 +2,7 @@
 import type { Check, ProjectionStatus, Status } from '../../adapters/http/operations.js';
 import type { Feed } from '../../application/follow/feed.js';
 import { later } from '../../application/reflecting.js';
+import { StoreFull } from '../../application/store-full.js';
 import { HEALTH_MS, within } from '../../application/within.js';
 import { projectorLease } from '../../projections/catch-up.js';
 import type { Kernel } from './kernel.js';
@@ -21,8 +22,8 @@ export function statusOf(
     try {
       await inTime(ask());
       return { name, ok: true };
-    } catch {
-      return { name, ok: false, detail: 'does not answer' };
+    } catch (error) {
+      return { name, ok: false, detail: error instanceof StoreFull ? 'the disk is full' : 'does not answer' };
     }
   };
   const groups = parts.flatMap(({ projectors }) => projectors);

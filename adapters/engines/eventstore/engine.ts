@@ -53,10 +53,12 @@ export async function startEventStoreEngine(options: {
   onFatal?: (error: Error) => void;
   onDamaged?: (position: number) => void;
 }): Promise<EventStoreEngine> {
-  const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged);
+  const recent = rememberIds();
+  const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged, () =>
+    recent.clear(),
+  );
   await writeBirth(log);
   const isNew = log.head().nextOrdinal <= BIRTH;
-  const recent = rememberIds();
   const append = openAppender(log, recent);
   const scavenger = await openScavenger(log, recent);
   const handlers = new Map<string, Handler>([

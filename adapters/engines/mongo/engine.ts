@@ -110,6 +110,7 @@ function keepHouse(engine: Engine, interval: number): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     engine.cursors.sweep();
+    engine.catalog.sweep();
     // A failure here is one of the store, which reports it itself.
     running = running
       .then(() => expire(engine))

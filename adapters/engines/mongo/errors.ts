@@ -42,6 +42,7 @@ const NAMES: Record<number, string> = {
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   301: 'DataCorruptionDetected',
   334: 'MechanismUnavailable',
+  14031: 'OutOfDiskSpace',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
 };
@@ -72,9 +73,9 @@ export class CommandError extends Error {
     return NAMES[this.code] ?? `Location${this.code}`;
   }
 
-  /** Of a whole command, never of one of its statements: its time is up, or its client has gone. */
+  /** Of a whole command, never of one of its statements: its time is up, its client has gone, or the disk is full. */
   get isInterruption(): boolean {
-    return this.code === 50 || this.code === 279;
+    return this.code === 50 || this.code === 279 || this.code === 14031;
   }
 }
 

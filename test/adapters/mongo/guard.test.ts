@@ -23,6 +23,7 @@ import {
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { answered, guarded } from '../../../adapters/mongo/guard.js';
 import { Unavailable } from '../../../application/ports.js';
+import { isTransient, StoreFull } from '../../../application/store-full.js';
 import { CALL_MS } from '../../../application/within.js';
 import { rejection } from '../../support/eventstore-client.js';
 import { heldTime } from '../../support/held-time.js';
@@ -85,7 +86,7 @@ describe('what MongoDB says', () => {
   const bulk = (error: object) => new MongoBulkWriteError(error as never, {} as never);
   const meant = (error: unknown) => rejection(answered(Promise.reject(error), 1000));
 
-  it('is "not now" when the server is away, stepping down, out of disk or busy', async () => {
+  it('is "not now" when the server is away, stepping down or busy', async () => {
     const away = [
       new MongoNetworkError('connection closed'),
       new MongoNetworkTimeoutError('timed out'),
@@ -97,8 +98,8 @@ describe('what MongoDB says', () => {
       new MongoExpiredSessionError('ended'),
       named('MongoWaitQueueTimeoutError'),
       named('MongoPoolClosedError'),
-      // InterruptedAtShutdown, PrimarySteppedDown, NotWritablePrimary, OutOfDiskSpace, MaxTimeMSExpired
-      ...[11600, 189, 10107, 14031, 50].map((code) => said(code)),
+      // InterruptedAtShutdown, PrimarySteppedDown, NotWritablePrimary, MaxTimeMSExpired
+      ...[11600, 189, 10107, 50].map((code) => said(code)),
       said(1, [MongoErrorLabel.RetryableWriteError]),
       bulk(new MongoNetworkError('connection closed')),
       bulk(said(10107)),
@@ -109,6 +110,15 @@ describe('what MongoDB says', () => {
       const error = await meant(cause);
       expect(error, String(cause)).to.be.instanceOf(Unavailable).with.property('cause', cause);
       expect(error).to.have.property('message', 'MongoDB does not answer');
+    }
+  });
+
+  it('is "not now", and not at once again, when its disk is full', async () => {
+    for (const cause of [said(14031), bulk(said(14031))]) {
+      const error = await meant(cause);
+      expect(error).to.be.instanceOf(StoreFull).with.property('cause', cause);
+      expect(error).to.be.instanceOf(Unavailable);
+      expect(isTransient(error)).to.equal(false);
     }
   });
 

@@ -39,6 +39,7 @@ export const MAX_APPEND_SIZE = 1 << 20;
 export interface RecentIds {
   get(id: string): { readonly stream: number; readonly revision: number } | undefined;
   set(id: string, place: { readonly stream: number; readonly revision: number }): unknown;
+  clear(): void;
 }
 
 const REMEMBERED_IDS = 20_000;

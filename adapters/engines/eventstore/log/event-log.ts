@@ -2,9 +2,10 @@
  * The log: one writer that gathers what waits into one lmdb transaction, flushed off the event loop; and what
  * readers need to stay behind the last flush.
  */
+import { DiskFull, watchDiskSpace } from '../../disk-space.js';
 import { openRecent, type RecentEvent, type StoredEvent } from './recent.js';
 import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
-import { Refused } from './refused.js';
+import { type Reason, Refused } from './refused.js';
 import {
   appendRecord,
   type Head,
@@ -53,12 +54,14 @@ interface Waiting {
 
 /**
  * Opens the log in `directory`; `onFatal` is told when a batch cannot be written, after which nothing is accepted,
- * `onDamaged` of the position of each event that is met and is not what was written.
+ * `onDamaged` of the position of each event that is met and is not what was written, `onRollBack` when what a batch has
+ * written could not be stored, for lack of room.
  */
 export function openEventLog(
   directory: string,
   onFatal: (error: Error) => void,
   onDamaged: (position: number) => void = () => {},
+  onRollBack: () => void = () => {},
 ): EventLog {
   const store = openStore(directory);
   const streams = openStreams(store);
@@ -72,6 +75,8 @@ export function openEventLog(
   let writing: Promise<void> | undefined;
   let closed = false;
   let isLost = false;
+  const report = (line: string) => void process.stderr.write(`event store: ${line}\n`);
+  const space = watchDiskSpace(store.path, report);
 
   async function drain(): Promise<void> {
     // What came with the same bytes joins the first batch.
@@ -86,24 +91,35 @@ export function openEventLog(
     return batch;
   }
 
-  /** Whether what is written now stays; that it does not is said once, on standard error. */
-  function isKept(): boolean {
+  /** Why nothing can be written now; said once, on standard error. */
+  function refusal(): Reason | undefined {
     try {
       store.file.check();
       isLost = false;
+      space.check();
+      return undefined;
     } catch (error) {
-      if (!isLost) process.stderr.write(`event store: ${error instanceof Error ? error.message : error}\n`);
+      if (error instanceof DiskFull) return { kind: 'disk-full' };
+      if (!isLost) report(error instanceof Error ? error.message : String(error));
       isLost = true;
+      return { kind: 'unavailable' };
     }
-    return !isLost;
   }
 
-  function refuse(batch: readonly Waiting[]) {
-    for (const waiting of batch) waiting.fail(new Refused({ kind: 'unavailable' }));
+  function refuse(batch: readonly Waiting[], reason: Reason): void {
+    for (const waiting of batch) waiting.fail(new Refused(reason));
+  }
+
+  function rollBack(): void {
+    next = head;
+    unflushed.clear();
+    streams.rollBack();
+    onRollBack();
   }
 
   async function writeBatch(batch: readonly Waiting[]): Promise<void> {
-    if (!isKept()) return refuse(batch);
+    const reason = refusal();
+    if (reason) return refuse(batch, reason);
     let answers: (() => void)[] = [];
     try {
       await store.environment.batch(() => {
@@ -112,10 +128,15 @@ export function openEventLog(
       });
       await store.environment.flushed;
     } catch (thrown) {
+      const error = await space.explain(thrown);
+      if (error instanceof DiskFull) {
+        rollBack();
+        return refuse(batch, { kind: 'disk-full' });
+      }
       closed = true;
-      refuse([...batch, ...queue]);
+      refuse([...batch, ...queue], { kind: 'unavailable' });
       queue = [];
-      return onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      return onFatal(error);
     }
     const grown = next !== head;
     recent.add(head, [...unflushed.values()]);

@@ -20,6 +20,8 @@ export type Reason =
   | { readonly kind: 'missing-event-metadata'; readonly names: readonly string[] }
   /** The log is closed, or could not be written: whether the request took effect is not known. */
   | { readonly kind: 'unavailable' }
+  /** The disk is full; nothing was stored. */
+  | { readonly kind: 'disk-full' }
   | { readonly kind: 'scavenge-not-found'; readonly scavengeId: string };
 
 export class Refused extends Error {

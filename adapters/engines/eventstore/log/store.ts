@@ -8,6 +8,8 @@ type Table = ReturnType<typeof openTable>;
 
 export interface Store {
   readonly environment: RootDatabase;
+  /** Of the file that holds all. */
+  readonly path: string;
   readonly file: KeptFile;
   /** Position -> record. */
   readonly log: Table;
@@ -55,6 +57,8 @@ export function openStore(directory: string): Store {
     keyEncoding: 'binary',
     // A commit is visible only when it is on disk.
     overlappingSync: false,
+    // Its own batches would reject promises that nobody holds when a commit fails.
+    eventTurnBatching: false,
   });
   const file = `${directory}/log/data.mdb`;
   checkLength(environment, file);
@@ -68,7 +72,7 @@ export function openStore(directory: string): Store {
     notes: openTable(environment, NAMES.notes),
     filler: openTable(environment, NAMES.filler),
   };
-  return { environment, file: keepEyeOn(file, environment), ...tables };
+  return { environment, path: file, file: keepEyeOn(file, environment), ...tables };
 }
 
 const openTable = (environment: RootDatabase, name: string) =>
@@ -78,7 +82,8 @@ const openTable = (environment: RootDatabase, name: string) =>
 export function appendRecord({ log }: Store, position: number, record: Buffer): void {
   // The types leave out that `put` takes options.
   const put: (key: Buffer, value: Buffer, options: { append: true }) => Promise<boolean> = log.put;
-  put.call(log, positionKey(position), record, { append: true });
+  // Why it could not be stored is told by the batch.
+  put.call(log, positionKey(position), record, { append: true }).catch(() => {});
 }
 
 const POSITION_BYTES = 6;

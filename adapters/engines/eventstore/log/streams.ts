@@ -35,6 +35,8 @@ export interface Streams {
   create(name: string): StreamState;
   /** What was put since the last call is on disk now. */
   settle(): void;
+  /** What was put since `settle` was called last could not be stored. */
+  rollBack(): void;
   /** Whether this stream, or the stream that it describes, was tombstoned. */
   isTombstoned(name: string, view: 'written' | 'flushed'): boolean;
   /** The number of a category: 0 when no stream has it, undefined when there are too many to tell. */
@@ -53,10 +55,16 @@ export function openStreams(store: Store): Streams {
   /** Put but not flushed, with what readers still see. */
   const unflushed = new Map<string, { before: StreamState | undefined; after: StreamState }>();
   const categories = new Map<string, number>();
-  for (const { key, value } of store.categories.getRange())
-    categories.set(key.toString(), readNumber(key, value));
-  const noted = store.notes.get(LAST_STREAM);
-  let lastNumber = noted ? readNumber(LAST_STREAM, noted) : 0;
+  let lastNumber = 0;
+  readNumbers();
+
+  function readNumbers(): void {
+    categories.clear();
+    for (const { key, value } of store.categories.getRange())
+      categories.set(key.toString(), readNumber(key, value));
+    const noted = store.notes.get(LAST_STREAM);
+    lastNumber = noted ? readNumber(LAST_STREAM, noted) : 0;
+  }
 
   function load(name: string): StreamState | undefined {
     const cached = cache.get(name);
@@ -119,6 +127,10 @@ export function openStreams(store: Store): Streams {
     settle() {
       for (const { after } of unflushed.values()) cache.set(after.name, after);
       unflushed.clear();
+    },
+    rollBack() {
+      unflushed.clear();
+      readNumbers();
     },
     isTombstoned: (name, view) =>
       streams[view](name)?.tombstoned === true ||

@@ -56,6 +56,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
       return new GrpcError(Status.UNKNOWN, reason.detail);
     case 'unavailable':
       return new GrpcError(Status.UNAVAILABLE, 'The event store is not available.');
+    case 'disk-full':
+      return new GrpcError(Status.RESOURCE_EXHAUSTED, 'The disk of the event store is full.');
     case 'scavenge-not-found':
       return new GrpcError(Status.NOT_FOUND, 'Scavenge id was invalid.', {
         exception: 'scavenge-not-found',
@@ -85,6 +87,8 @@ export function batchStatus(error: unknown, stream: Buffer): Buffer {
         return status(3, 'BadRequest', field(1, reason.detail));
       case 'missing-event-metadata':
         return status(3, 'BadRequest', field(1, `Required Metadata Missing: ${reason.names.join(',')}`));
+      case 'disk-full':
+        return status(Status.RESOURCE_EXHAUSTED, 'DiskFull', NOTHING);
       case 'damaged':
       case 'index-damaged':
       case 'unavailable':

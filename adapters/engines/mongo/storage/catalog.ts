@@ -38,7 +38,6 @@ export class Catalog implements Marks {
   readonly store: Store;
   readonly #counted = new Set<Collection>();
   readonly #widened = new Set<Collection>();
-  #flushing: Collection[] = [];
   readonly #sweeper: Sweeper;
   #nextSpace = 1;
 
@@ -46,7 +45,8 @@ export class Catalog implements Marks {
     this.store = new Store(directory, {
       onFatal,
       beforeCommit: () => this.#writeMarks(),
-      afterFlush: () => this.#publishCounts(),
+      afterFlush: () => this.#settle(),
+      onRollBack: () => this.#rollBack(),
     });
     for (const { key, value } of this.store.entries(CATALOG)) {
       const entry = opened(key, value);
@@ -240,13 +240,24 @@ export class Catalog implements Marks {
       count.writeDoubleLE(collection.count);
       if (!collection.dropped) this.store.put(countKey(collection.space), count);
     }
-    this.#flushing = [...this.#counted];
+  }
+
+  /** What was marked is on disk now. */
+  #settle(): void {
+    for (const collection of this.#counted) collection.flushedCount = collection.count;
     this.#widened.clear();
     this.#counted.clear();
   }
 
-  #publishCounts(): void {
-    for (const collection of this.#flushing) collection.flushedCount = collection.count;
+  /** What was counted is not there. What was widened stays so, and is marked with the next transaction. */
+  #rollBack(): void {
+    for (const collection of this.#counted) collection.count = collection.flushedCount;
+    this.#counted.clear();
+  }
+
+  /** Goes on with what is left of dropped collections, where the store has refused that. */
+  sweep(): void {
+    this.#sweeper.add([]);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 /** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
+import { DiskFull, type DiskSpace, watchDiskSpace } from '../../disk-space.js';
 import { checkKind, type KeptFile, keepEyeOn, RESTORE, StoreDamaged } from '../../store-file.js';
 import { checkLength } from '../../store-length.js';
 import { wholeRange } from '../../whole-range.js';
@@ -36,6 +37,10 @@ interface Outcome {
 export const isBroken = (error: unknown): boolean =>
   error instanceof Error && /^MDB_(CORRUPTED|PAGE_NOTFOUND|BAD_TXN|PANIC)/.test(error.message);
 
+const report = (line: string): void => void process.stderr.write(`MongoDB: ${line}\n`);
+
+const noRoom = ({ message }: DiskFull): CommandError => new CommandError(14031, message);
+
 /** For so long a transaction takes up further jobs; the last may go on a little longer. */
 const TURN_MS = 6;
 
@@ -44,9 +49,11 @@ export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
   readonly #file: string;
   readonly #kept: KeptFile;
+  readonly #space: DiskSpace;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;
   readonly #afterFlush: () => void;
+  readonly #onRollBack: () => void;
   #queue: Job[] = [];
   #draining: Promise<void> | undefined;
   #broken: Error | undefined;
@@ -56,7 +63,13 @@ export class Store {
 
   constructor(
     directory: string,
-    hooks: { onFatal(error: Error): void; beforeCommit(): void; afterFlush(): void },
+    hooks: {
+      onFatal(error: Error): void;
+      beforeCommit(): void;
+      afterFlush(): void;
+      /** What the steps of a transaction have written could not be stored, for lack of room. */
+      onRollBack(): void;
+    },
   ) {
     this.#env = open<Buffer, Buffer>({
       path: directory,
@@ -64,6 +77,8 @@ export class Store {
       keyEncoding: 'binary',
       cache: false,
       overlappingSync: false,
+      // Its own batches would reject promises that nobody holds when a commit fails.
+      eventTurnBatching: false,
       noMemInit: true,
       maxDbs: 1,
     });
@@ -74,6 +89,8 @@ export class Store {
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
+    this.#onRollBack = hooks.onRollBack;
+    this.#space = watchDiskSpace(this.#file, report);
   }
 
   /** The environment while it can be used; reading a closed one would bring the process down. */
@@ -140,9 +157,9 @@ export class Store {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0 && !this.#broken) {
-      const lost = this.#lost();
-      if (lost) {
-        for (const job of this.#queue.splice(0)) job.failed(lost);
+      const refusal = this.#refusal();
+      if (refusal) {
+        for (const job of this.#queue.splice(0)) job.failed(refusal);
         continue;
       }
       const outcomes: Outcome[] = [];
@@ -158,7 +175,14 @@ export class Store {
           }
         });
       } catch (error) {
-        this.#break(error instanceof Error ? error : new Error(String(error)), outcomes);
+        const cause = await this.#space.explain(error);
+        if (cause instanceof DiskFull) {
+          this.#onRollBack();
+          // Those that wait may have written a part in this transaction.
+          this.#fail(noRoom(cause), outcomes);
+          continue;
+        }
+        this.#break(cause, outcomes);
         return;
       }
       // Readers see the flushed state from here on, and nothing of it before.
@@ -175,15 +199,17 @@ export class Store {
     this.#draining = undefined;
   }
 
-  /** Why what is written now would not stay, if so; said once, on standard error, too. */
-  #lost(): CommandError | undefined {
+  /** Why nothing can be written now, if so; said once, on standard error, too. */
+  #refusal(): CommandError | undefined {
     try {
       this.#kept.check();
       this.#isLost = false;
+      this.#space.check();
       return undefined;
     } catch (error) {
+      if (error instanceof DiskFull) return noRoom(error);
       const message = error instanceof Error ? error.message : String(error);
-      if (!this.#isLost) process.stderr.write(`MongoDB: ${message}\n`);
+      if (!this.#isLost) report(message);
       this.#isLost = true;
       return new CommandError(301, message);
     }
@@ -220,10 +246,13 @@ export class Store {
     const broken = [failure, ...outcomes.map(({ error }) => error)].some(isBroken);
     const error = broken ? new StoreDamaged(`a page of ${this.#file} is damaged: ${RESTORE}`) : failure;
     this.#broken = error;
-    for (const { job } of outcomes) job.failed(error);
-    for (const job of this.#queue) job.failed(error);
-    this.#queue = [];
+    this.#fail(error, outcomes);
     this.#onFatal(error);
+  }
+
+  #fail(error: Error, outcomes: readonly Outcome[]): void {
+    for (const { job } of outcomes) job.failed(error);
+    for (const job of this.#queue.splice(0)) job.failed(error);
   }
 
   /** Waits for what is being written, then closes. */

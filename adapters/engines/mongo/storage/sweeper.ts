@@ -19,25 +19,32 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    for (let space = this.#spaces[0]; space !== undefined && !this.#closed; space = this.#spaces[0])
-      // A failure here is one of the store, which reports it itself.
-      await this.store.write(() => this.#removeSome(space)).catch(() => this.#stop());
+    try {
+      for (let space = this.#spaces[0]; space !== undefined && !this.#closed; space = this.#spaces[0])
+        if (await this.#removeSome(space)) this.#spaces.shift();
+    } catch {
+      // A failure of the store, which reports it itself. The rest is left to the next call of `add`.
+    }
     this.#running = undefined;
   }
 
-  #removeSome(space: number): boolean {
+  /** Resolves to whether all is gone. */
+  async #removeSome(space: number): Promise<boolean> {
+    let isGone = false;
+    await this.store.write(() => {
+      isGone = this.#removeInStep(space);
+      return true;
+    });
+    return isGone;
+  }
+
+  #removeInStep(space: number): boolean {
     const head = spaceHead(space);
     const keys = [...this.store.keys({ low: head, high: spaceEnd(head), limit: KEYS })];
     for (const key of keys) this.store.remove(key);
-    if (keys.length < KEYS) {
-      this.store.remove(garbageKey(space));
-      this.#spaces.shift();
-    }
+    if (keys.length === KEYS) return false;
+    this.store.remove(garbageKey(space));
     return true;
-  }
-
-  #stop(): void {
-    this.#closed = true;
   }
 
   async close(): Promise<void> {
