@@ -155,4 +155,22 @@ describe('MongoDB: the embedded engine refuses', () => {
     await session.abortTransaction().catch(() => {});
     await session.endSession();
   });
+
+  it('a document that would have more than 100,000 entries in an index', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1 });
+    const many = (length: number) => Array.from({ length }, (_, i) => ({ i }));
+    expect(await codeOf(rows.insertOne({ _id: 1 as never, a: many(100_001) }))).to.equal(201);
+    expect(await rows.countDocuments({ _id: 1 as never })).to.equal(0);
+    await rows.insertOne({ _id: 1 as never, a: many(100_000) });
+    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $push: { a: 'one more' } as never }))).to.equal(
+      201,
+    );
+    expect(await rows.countDocuments({ a: 'one more' })).to.equal(0);
+    const other = mongo.collection();
+    await other.insertOne({ a: many(100_001) });
+    expect(await codeOf(other.createIndex({ a: 1 }))).to.equal(201);
+    await rows.deleteOne({ _id: 1 as never });
+    expect(await rows.countDocuments({ 'a.i': 5 })).to.equal(0);
+  });
 });
