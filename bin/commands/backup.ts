@@ -1,6 +1,6 @@
 /** `annals backup`: a copy of the data directory that can be started on, made beside a running server or without one. */
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Argument } from 'commander';
 import { openToCopy, type StoreToCopy } from '../../adapters/engines/copy.js';
 import { lockDirectory } from '../../adapters/engines/lock.js';
@@ -34,6 +34,8 @@ export const backup: CommandSpec = {
     if (values['eventStore.url'] || values['mongo.url']) throw new Failed(GIVEN);
     const [from, to] = [resolve(values.dataDir), resolve(directory)];
     if (!areStoresMarked(from)) throw noData(from);
+    if (isWithin(from, to))
+      throw new Failed(`${to} is in the data directory ${from}: name one outside of it`);
     if (existsSync(to)) throw new Failed(`${to} is there already: name a directory that is not`);
     const begun = performance.now();
     const unfinished = `${to}.unfinished`;
@@ -71,6 +73,16 @@ export const backup: CommandSpec = {
 
 const GIVEN =
   'given servers are backed up with their own tools: the event store first, then MongoDB with both databases';
+
+/** Whether a path is that of a directory, or leads into it. */
+function isWithin(directory: string, path: string): boolean {
+  const [first] = relative(realpathSync(directory), realPathOf(path)).split(sep);
+  return first !== '..';
+}
+
+/** Where a path leads through symbolic links, also one that is not there yet. */
+const realPathOf = (path: string): string =>
+  existsSync(path) ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path));
 
 /** Makes the directory, or begins anew where another process was killed at it. Rejects while one is at it still. */
 function takeOver(unfinished: string) {

@@ -1,5 +1,5 @@
 /** `annals backup` beside a running server: all that was acknowledged before is in what it makes, or nothing is made. */
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -166,6 +166,23 @@ describe('a backup', function () {
     const { code, stdout, stderr } = await backup(directory.path);
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.equal(`annals: ${directory.path} is there already: name a directory that is not\n`);
+  });
+
+  it('is not made inside the data directory, by whatever way', async () => {
+    const link = place('link');
+    symlinkSync(dataDir, link);
+    for (const to of [
+      join(dataDir, 'copy'),
+      join(dataDir, 'new', 'copy'),
+      join(link, 'files', 'copy'),
+      dataDir,
+    ]) {
+      const { code, stdout, stderr } = await backup(to);
+      expect([code, stdout]).to.deep.equal([1, '']);
+      expect(stderr).to.equal(`annals: ${to} is in the data directory ${dataDir}: name one outside of it\n`);
+    }
+    expect(readdirSync(dataDir)).not.to.include.members(['new']);
+    expect(readdirSync(dataDir).filter((name) => name.includes('copy'))).to.deep.equal([]);
   });
 
   it('leaves nothing when it is interrupted', async () => {
