@@ -18,7 +18,8 @@ export interface LeaseOptions {
   readonly doubled?: (owner: string) => void;
 }
 
-const LEASE_MS = 5000;
+/** How long a lease lasts that is not renewed, ms. */
+export const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
 

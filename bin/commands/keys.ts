@@ -1,13 +1,14 @@
 /** `annals keys rotate`: another secret for the keys. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Argument, Option } from 'commander';
 import { SECRET_CHARACTERS } from '../../adapters/crypto/wrapping.js';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
-import { createLeases } from '../../adapters/mongo/leases.js';
+import { createLeases, LEASE_MS } from '../../adapters/mongo/leases.js';
 import { NoNewSecret, rotate } from '../../adapters/mongo/rotation.js';
 import { ConfigError } from '../../adapters/system/config-error.js';
-import { type Lease, Unavailable } from '../../application/ports.js';
+import { type Lease, type Leases, Unavailable } from '../../application/ports.js';
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
@@ -38,8 +39,7 @@ export const keys: CommandSpec = {
     let lease: Lease | undefined;
     try {
       mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
-      lease = await createLeases(mongo.models, randomUUID()).acquire('keys.rotate');
-      if (!lease) throw new Failed('another process is rotating the secret, or was until a moment ago');
+      lease = await acquireLease(createLeases(mongo.models, randomUUID()));
       const { assertHeld } = lease;
       const assertAlone = () => {
         try {
@@ -75,6 +75,26 @@ export const keys: CommandSpec = {
     }
   },
 };
+
+/** The lease of a rotation that was killed lapses within this time; a rotation that goes on keeps its lease. */
+const LAPSE_MS = 2 * LEASE_MS;
+const LOOK_AGAIN_MS = 250;
+
+/** Waits for the lease that a rotation which was killed has left; rejects with `Failed` while another one goes on. */
+async function acquireLease(leases: Leases): Promise<Lease> {
+  const until = performance.now() + LAPSE_MS;
+  for (let isFirst = true; ; isFirst = false) {
+    const lease = await leases.acquire('keys.rotate');
+    if (lease) return lease;
+    if (performance.now() > until) throw new Failed('another process is rotating the secret');
+    if (isFirst) process.stderr.write(WAITING);
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+const WAITING =
+  'annals: another process is rotating the secret, or was killed at it: waiting up to ' +
+  `${LAPSE_MS / 1000} s for its lease to lapse\n`;
 
 function newSecretIn(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
