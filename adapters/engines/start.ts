@@ -104,6 +104,11 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   };
 }
 
+/** An engine does not start; the message is one line that says which and why. */
+export class EngineFailed extends Error {
+  override readonly name = 'EngineFailed';
+}
+
 interface Engine extends Pick<Ready, 'url' | 'isNew'> {
   readonly kind: EngineKind;
   memory(): number | undefined;
@@ -201,7 +206,7 @@ const tell = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
 /** `held`: the port that it listens on, from a child that was not given it. */
 type Up = Ready & { readonly held?: HeldPort };
 
-/** Resolves when the child has said that it is up; rejects with why it is not, `StoreDamaged` if by what is stored. */
+/** Resolves when the child has said that it is up; rejects with `EngineFailed`, or `StoreDamaged` if by what is stored. */
 export async function ready(
   child: ChildProcess,
   kind: string,
@@ -230,7 +235,7 @@ export async function ready(
   if (outcome.isDamaged) throw new StoreDamaged(what);
   // Reading what is not there ends a process in the kernel, in so many ways.
   const damaged = DAMAGED.has(child.signalCode) || outcome.failed.includes('MDB_');
-  if (!damaged) throw new Error(what);
+  if (!damaged) throw new EngineFailed(what);
   throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: ${RESTORE}`);
 }
 

@@ -1,6 +1,7 @@
 /** What to tell a person about an error that is no bug. */
 import { WrongSecret } from '../../adapters/crypto/wrapping.js';
 import { DirectoryInUse } from '../../adapters/engines/lock.js';
+import { EngineFailed } from '../../adapters/engines/start.js';
 import { StoreDamaged } from '../../adapters/engines/store-file.js';
 import { maskCredentials } from '../../adapters/system/mask.js';
 import { SharedDirectory } from '../../adapters/system/private-files.js';
@@ -13,6 +14,11 @@ export class Failed extends Error {
 
 /** One line about an error whose cause lies outside the program; undefined for those that are bugs. */
 export function outsideCause(error: unknown): string | undefined {
+  const cause = causeOf(error);
+  return cause?.includes('EMFILE') ? `${cause}: raise the limit of open files (ulimit -n)` : cause;
+}
+
+function causeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;
   if (TOLD.some((kind) => error instanceof kind)) return message;
@@ -21,7 +27,7 @@ export function outsideCause(error: unknown): string | undefined {
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, SharedDirectory, StoreDamaged, Damaged, WrongSecret];
+const TOLD = [Failed, DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged, Damaged, WrongSecret];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

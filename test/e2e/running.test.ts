@@ -1,13 +1,15 @@
 /** The program while it runs: what others are told who come to its directory, its servers or its ports; one start for all. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { lockDirectory } from '../../adapters/engines/lock.js';
 import { eventually } from '../support/condition.js';
 import { temporaryDirectory } from '../support/engines.js';
 import { type Ended, run } from '../support/program.js';
 import { call, createRoom, joinRoom, settledState } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { ANNALS, type Server, startServer } from '../support/server.js';
 
 describe('the program that runs', function () {
   this.timeout(120_000);
@@ -90,6 +92,29 @@ describe('the program that runs', function () {
     expect(taken.stderr).to.match(/^annals: port \d+ on 127\.0\.0\.1 is taken; choose another one\n$/);
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
+  });
+
+  it('says in one line that an engine cannot have its directory', async () => {
+    const lock = lockDirectory(join(other.path, 'eventstore'));
+    try {
+      const { code, stderr } = await run(['engines', '--data-dir', other.path, '--log-format', 'json']);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^annals: the eventstore engine did not start: .* is in use by process \d+\n$/);
+    } finally {
+      lock.release();
+    }
+  });
+
+  it('says in one line that it may open too few files', () => {
+    const command = 'ulimit -n 40; exec "$0" "$@"';
+    const args = [ANNALS, 'engines', '--data-dir', join(other.path, 'few')];
+    const { status, stderr } = spawnSync('sh', ['-c', command, process.execPath, ...args], {
+      encoding: 'utf8',
+    });
+    expect(status).to.equal(1);
+    expect(stderr).to.match(
+      /^annals: .*too many open files.*: raise the limit of open files \(ulimit -n\)\n$/,
+    );
   });
 
   it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {
