@@ -42,7 +42,7 @@ export async function openKeys(
   if (secret === undefined)
     throw new WrongSecret('secret is not set, and the keys are wrapped under one: it must be given');
   const ring = await keyringOf(db, secret);
-  const keys = createKeyStore(db, ring, { given, kept }, logger);
+  const keys = createKeyStore(db, ring, { given, kept }, logger, found?.under);
   if (found?.key) {
     await claim(rows, ring);
     // The installation's key comes last: as long as it is in clear, others may be.
@@ -70,10 +70,17 @@ async function claim(rows: Collection<KeyRow>, { current, known }: Keyring): Pro
   if (!known.has(under)) throw new WrongSecret(NOT_IN_FORCE);
 }
 
-function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Logger): KeyStore {
+/** `atStart`: name of the secret of the installation's key. Where it is unknown, the start is refused, not logged. */
+function createKeyStore(
+  db: Db,
+  opened: Keyring,
+  source: SecretSource,
+  logger: Logger,
+  atStart?: string,
+): KeyStore {
   const rows = db.collection<KeyRow>(KEYS);
   let ring = opened;
-  const complained = new Set<string>();
+  const complained = new Set(atStart === undefined ? [] : [atStart]);
   const assured = assuring(db);
 
   /**

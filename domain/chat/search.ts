@@ -5,11 +5,13 @@ const MARKS = /\p{M}+/gu;
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Folds case, accents and width, for the index and for queries alike; no more than `most` characters of it. Upper case in
- * between is full case folding: it writes out what lower case keeps apart (`ß`, `ẞ`, final sigma). NFC at the end only
- * puts Korean syllables together again.
+ * Folds case, accents and width, for the index and for queries alike. Upper case in between is full case folding: it
+ * writes out what lower case keeps apart (`ß`, `ẞ`, final sigma). NFC at the end only puts Korean syllables together again.
  */
-export function foldText(text: string, most = Number.POSITIVE_INFINITY): string {
+export const foldText = (text: string): string => foldStart(text, Number.POSITIVE_INFINITY);
+
+/** The first `most` characters of the folded text. */
+export function foldStart(text: string, most: number): string {
   if (ASCII.test(text)) return text.toLowerCase().slice(0, most);
   // Marks go first: a long run of them makes normalization quadratic. Korean is three times as long until NFC.
   const plain = text

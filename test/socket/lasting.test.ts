@@ -16,7 +16,7 @@ describe('a conversation over a WebSocket', () => {
     line = new Line();
     time = heldTime();
   });
-  afterEach(() => void line.emit('close'));
+  afterEach(() => void line.emit('close', 1000));
 
   for (const sign of ['message', 'ping', 'pong'])
     it(`is over 60 s after the last ${sign}, and not before`, () => {
@@ -72,7 +72,7 @@ describe('a conversation over a WebSocket', () => {
       expect(each.isPaused, `${count} of ${size}`).to.equal(false);
       each.say('x');
       expect(each.isPaused, `more than ${count} of ${size}`).to.equal(true);
-      each.emit('close');
+      each.emit('close', 1000);
     }
   });
 
@@ -88,7 +88,7 @@ describe('a conversation over a WebSocket', () => {
       }
       expect(misunderstood).to.deep.equal([]);
       expect(places.used()).to.equal(0);
-      each.emit('close');
+      each.emit('close', 1000);
     }
     for (const said of [
       () => {
@@ -101,7 +101,7 @@ describe('a conversation over a WebSocket', () => {
       each.say('fails');
       await turn();
       expect([each.closed, places.used()]).to.deep.equal([1011, 0]);
-      each.emit('close');
+      each.emit('close', 1000);
     }
   });
 
@@ -128,7 +128,7 @@ describe('a conversation over a WebSocket', () => {
       return going;
     });
     for (const text of ['one', 'two', 'three']) line.say(text);
-    line.emit('close');
+    line.emit('close', 1000);
     expect(state.left).to.equal(0);
     go();
     while (said.length < 3) await turn();
@@ -140,14 +140,14 @@ describe('a conversation over a WebSocket', () => {
     const state = converseOver(line, () => new Promise(() => {}));
     for (let count = 0; count < 3; count++) line.say('x');
     state.close(4003);
-    line.emit('close');
+    line.emit('close', 1000);
     expect([line.closed, state.left]).to.deep.equal([4003, 1]);
   });
 
   it('leaves no timer behind', () => {
     converseOver(line, () => {}, timed());
     expect(time.isDue(10_000)).to.equal(true);
-    line.emit('close');
+    line.emit('close', 1000);
     expect(time.isDue(100_000)).to.equal(false);
   });
 });

@@ -3,7 +3,7 @@ import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
-import { foldText } from '../../../domain/chat/search.js';
+import { foldStart } from '../../../domain/chat/search.js';
 
 /** A message or reply as it is found. */
 export interface Doc {
@@ -88,7 +88,7 @@ export const textOf = ({
   names = [],
   botName = '',
 }: Pick<Doc, 'content' | 'names' | 'botName'>): string =>
-  foldText([content, ...names, botName].join('\n'), MOST_TEXT);
+  foldStart([content, ...names, botName].join('\n'), MOST_TEXT);
 
 /** The message in whose thread a reply is. */
 export const threadOf = (id: string): string | undefined =>
