@@ -194,6 +194,8 @@ function launch(
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
+  // One that could not be started has no channel; `ready` hears why.
+  child.on('error', () => process.off('exit', kill));
   // Command lines are read by everybody; what is said between the two processes is not.
   tell(child, { secret }, held);
   return child;
@@ -201,7 +203,7 @@ function launch(
 
 /** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
 const tell = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
-  child.send(message, held as SendHandle, {}, () => {});
+  child.send?.(message, held as SendHandle, {}, () => {});
 
 /** `held`: the port that it listens on, from a child that was not given it. */
 type Up = Ready & { readonly held?: HeldPort };
@@ -216,6 +218,7 @@ export async function ready(
 ): Promise<Up> {
   const died = once(child, 'exit').then(
     ([code, signal]): Failure => ({ failed: `it died at start (${signal ?? code})` }),
+    (error: Error): Failure => ({ failed: error.message }),
   );
   // Listened to until then: messages may come together, and one that nobody hears is lost.
   const said = new Promise<{ readonly ready: Up } | Failure>((resolve) =>

@@ -2,7 +2,6 @@
 
 interface Closable {
   once(event: 'close', listener: () => void): unknown;
-  destroy(): unknown;
 }
 
 /** Calls of one connection, ended and reset ones included; drivers make two or three before they show it. */
@@ -19,20 +18,24 @@ const CONNECTIONS_PER_SECOND = 20;
 /** As how many connections one counts that was closed for its calls or bytes: it has cost as much. */
 const WEIGHT_OF_FLOOD = 10;
 
+/** In place of the count of calls: the connection is being closed. */
+const CLOSING = Number.POSITIVE_INFINITY;
+
 export interface Strangers<Connection extends Closable> {
   /** Whether a further connection is accepted now; it then counts until `known`. */
   admit(): boolean;
   /** A connection that was admitted, which has shown nothing yet. */
   come(connection: Connection): void;
-  /** A call without the secret; its connection is closed when it has made too many. */
-  call(connection: Connection): void;
+  /** A call without the secret; false where its connection is closed for having made too many. */
+  call(connection: Connection): boolean;
   /** The connection has shown the secret. */
   known(connection: Connection): void;
 }
 
-/** `bytesRead`: how much a connection has sent. */
+/** `bytesRead`: how much a connection has sent. `destroy`: ends it, also in the event that a call comes with. */
 export function createStrangers<Connection extends Closable>(
   bytesRead: (connection: Connection) => number,
+  destroy: (connection: Connection) => void,
   now: () => number = () => performance.now(),
 ): Strangers<Connection> {
   /** How many calls each has made, in the order in which they came. */
@@ -46,11 +49,17 @@ export function createStrangers<Connection extends Closable>(
     tokens = Math.min(BURST, tokens + (elapsed / 1000) * CONNECTIONS_PER_SECOND);
   }
 
-  function closeIfFlooding(connection: Connection, calls: number): void {
-    if (calls <= MOST_CALLS && bytesRead(connection) <= MOST_BYTES) return;
-    strangers.delete(connection);
+  function closeIfFlooding(connection: Connection, calls: number): boolean {
+    if (calls === CLOSING) return true;
+    if (calls <= MOST_CALLS && bytesRead(connection) <= MOST_BYTES) return false;
     tokens = Math.max(0, tokens - WEIGHT_OF_FLOOD);
-    connection.destroy();
+    close(connection);
+    return true;
+  }
+
+  function close(connection: Connection): void {
+    strangers.set(connection, CLOSING);
+    destroy(connection);
   }
 
   function countBytes(): void {
@@ -71,14 +80,14 @@ export function createStrangers<Connection extends Closable>(
       strangers.set(connection, 0);
       connection.once('close', () => strangers.delete(connection));
       const [first = connection] = strangers.keys();
-      if (strangers.size > MOST_CONNECTIONS) first.destroy();
+      if (strangers.size > MOST_CONNECTIONS) close(first);
       counting ??= setInterval(countBytes, COUNT_MS).unref();
     },
     call(connection) {
       const before = strangers.get(connection);
-      if (before === undefined) return;
+      if (before === undefined) return true;
       strangers.set(connection, before + 1);
-      closeIfFlooding(connection, before + 1);
+      return !closeIfFlooding(connection, before + 1);
     },
     known(connection) {
       if (strangers.delete(connection)) tokens++;

@@ -106,15 +106,16 @@ describe('the program that runs', function () {
   });
 
   it('says in one line that it may open too few files', () => {
-    const command = 'ulimit -n 40; exec "$0" "$@"';
+    // Too few to start both engines, and enough for Node itself to say so: Node 22 keeps fewer files open.
+    const files = Number.parseInt(process.versions.node, 10) < 22 ? 40 : 30;
+    const command = `ulimit -n ${files}; exec "$0" "$@"`;
     const args = [ANNALS, 'engines', '--data-dir', join(other.path, 'few')];
     const { status, stderr } = spawnSync('sh', ['-c', command, process.execPath, ...args], {
       encoding: 'utf8',
+      timeout: 30_000,
     });
     expect(status).to.equal(1);
-    expect(stderr).to.match(
-      /^annals: .*too many open files.*: raise the limit of open files \(ulimit -n\)\n$/,
-    );
+    expect(stderr).to.match(/^annals: .*EMFILE.*: raise the limit of open files \(ulimit -n\)\n$/);
   });
 
   it('lets nobody keep others out by connections to the operations port that ask nothing', async () => {

@@ -68,7 +68,10 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     active: { readers: 0, writers: 0 },
   };
   const sockets = new Set<Socket>();
-  const strangers = createStrangers<Socket>(({ bytesRead }) => bytesRead);
+  const strangers = createStrangers<Socket>(
+    ({ bytesRead }) => bytesRead,
+    (socket) => void socket.destroy(),
+  );
   let connections = 0;
   const server = createServer((socket) => {
     if (!strangers.admit()) return void socket.destroy();
@@ -77,7 +80,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     strangers.come(socket);
     serve(engine, socket, ++connections, {
       known: () => strangers.known(socket),
-      called: () => strangers.call(socket),
+      called: () => void strangers.call(socket),
     });
   });
   const port = await listenOn(server, options.port ?? 0).catch(async (error) => {

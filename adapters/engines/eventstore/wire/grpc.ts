@@ -58,7 +58,11 @@ export async function serveGrpc(
   const sessions = new Set<ServerHttp2Session>();
   const strangers =
     admission &&
-    createStrangers<Http2Session>((session) => (session.destroyed ? 0 : (session.socket?.bytesRead ?? 0)));
+    createStrangers<Http2Session>(
+      (session) => (session.destroyed ? 0 : (session.socket?.bytesRead ?? 0)),
+      // Node 22 and later abort the process where a session is destroyed in its `stream` event and data follow.
+      (session) => void setImmediate(() => session.destroy()),
+    );
   const sessionServer = createServer({
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
@@ -81,7 +85,7 @@ export async function serveGrpc(
     const known = admission?.knows(headers) ?? true;
     const { session } = stream;
     if (session && known) strangers?.known(session);
-    else if (session) strangers?.call(session);
+    else if (session && strangers?.call(session) === false) return;
     const call = openCall(stream, headers, describe, known ? MAX_MESSAGE : MAX_STRANGERS_MESSAGE);
     const refusal = refuse(headers, handlers) ?? (known ? undefined : admission?.refuse(headers));
     if (refusal) call.fail(refusal);
