@@ -8,18 +8,11 @@ const ASCII = /^[\x00-\x7f]*$/;
  * Folds case, accents and width, for the index and for queries alike. Upper case in between is full case folding: it
  * writes out what lower case keeps apart (`ß`, `ẞ`, final sigma). NFC at the end only puts Korean syllables together again.
  */
-export const foldText = (text: string): string => foldStart(text, Number.POSITIVE_INFINITY);
-
-/** The first `most` characters of the folded text. */
-export function foldStart(text: string, most: number): string {
-  if (ASCII.test(text)) return text.toLowerCase().slice(0, most);
-  // Marks go first: a long run of them makes normalization quadratic. Korean is three times as long until NFC.
-  const plain = text
-    .replace(MARKS, '')
-    .normalize('NFKD')
-    .slice(0, 3 * most);
-  const bare = plain.replace(MARKS, '').toLowerCase().toUpperCase().toLowerCase();
-  return bare.replaceAll('ς', 'σ').normalize('NFC').slice(0, most);
+export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  // Marks go first: a long run of them makes normalization quadratic.
+  const plain = text.replace(MARKS, '').normalize('NFKD').replace(MARKS, '');
+  return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
 /** Different ones that may be asked for at once: each is looked for in every name, and in what is not ruled out. */

@@ -3,7 +3,7 @@ import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
-import { foldStart } from '../../../domain/chat/search.js';
+import { foldText } from '../../../domain/chat/search.js';
 
 /** A message or reply as it is found. */
 export interface Doc {
@@ -77,18 +77,21 @@ export const subjectOf = (channel: string): string =>
   isDirect(channel) ? conversationSubject(channel) : channelSubject({ channelId: channel });
 
 /**
- * Folded characters of a message in which words are found. Some characters fold to 18: the 256 messages of a pack, once
- * edited, could outgrow a document.
+ * Bound of a message's folded text, its bytes and characters added up: 256 of them and the filter of their pieces fit
+ * into a document. Only letters that fold to many (`ﷺ` to 18), or 50 long names in such scripts, reach it.
  */
-const MOST_TEXT = 16_000;
+const MOST_TEXT = 63_000;
 
-/** The start of a message, in which words are found; no word is found across a line. */
-export const textOf = ({
+/** What words are found in: names, then content, cut at the bound. No word is found across a line. */
+export function textOf({
   content,
   names = [],
   botName = '',
-}: Pick<Doc, 'content' | 'names' | 'botName'>): string =>
-  foldStart([content, ...names, botName].join('\n'), MOST_TEXT);
+}: Pick<Doc, 'content' | 'names' | 'botName'>): string {
+  let text = foldText([botName, ...names, content].join('\n'));
+  while (Buffer.byteLength(text) + text.length > MOST_TEXT) text = text.slice(0, text.length * 0.95);
+  return text;
+}
 
 /** The message in whose thread a reply is. */
 export const threadOf = (id: string): string | undefined =>

@@ -67,9 +67,20 @@ describe('texts of many messages', () => {
   it('are so short that 256 fit into a document with their pieces, also where one character folds to 18', () => {
     const names = Array.from({ length: 50 }, () => '漢'.repeat(255));
     for (const letter of ['a', '漢', '한', '\ufdfa', '𝕏', 'a\u0301\u0323']) {
-      const text = textOf({ content: letter.repeat(8000 / letter.length), names });
-      expect(256 * (Buffer.byteLength(text) + text.length), letter).to.be.below(16 * 1024 * 1024);
-      expect(text).to.include(foldText(letter.repeat(800)));
+      const content = letter.repeat(8000 / letter.length);
+      for (const text of [textOf({ content }), textOf({ content, names })]) {
+        expect(256 * (Buffer.byteLength(text) + text.length), letter).to.be.below(16 * 1024 * 1024);
+        expect(text).to.include(foldText(letter.repeat(200)));
+      }
+    }
+  });
+
+  it('hold the names of 50 attachments and the end of a long message', () => {
+    const names = Array.from({ length: 50 }, (_, n) => `report_${n}_${'q'.repeat(240)}`);
+    for (const letter of ['a', 'ß', 'ﬃ']) {
+      const text = textOf({ content: `${letter.repeat(7980)} the end`, names: letter === 'ﬃ' ? [] : names });
+      expect(text, letter).to.include('the end');
+      if (letter !== 'ﬃ') for (const name of names) expect(text).to.include(name);
     }
   });
 });
