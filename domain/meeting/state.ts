@@ -86,8 +86,8 @@ export interface RoomState {
   readonly facts: number;
 }
 
-/** A room in which nobody is, and nobody waits. */
-const empty = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [], kicked: [] } as const;
+/** A room in which nobody is, and nobody waits. Kicks are not part of it: they count until their time is over. */
+const empty = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [] } as const;
 
 export const initialState: RoomState = {
   isOpen: false,
@@ -96,6 +96,7 @@ export const initialState: RoomState = {
   maxParticipants: 0,
   returnMs: 0,
   ...empty,
+  kicked: [],
   departed: [],
   overAt: 0,
   readable: [],

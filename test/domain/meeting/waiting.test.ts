@@ -3,8 +3,10 @@ import { MAX_WAITING } from '../../../domain/meeting/entering.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
+  DAY,
   does,
   doesTo,
+  ended,
   granted,
   happened,
   joined,
@@ -202,10 +204,33 @@ describe('a meeting room', () => {
         .then(unlocked('ada', NOON + MINUTE), granted('cleo', undefined, false, NOON + MINUTE));
     });
 
-    it('has forgotten it when all have gone', () => {
-      given(...sentAway, left('ada'))
+    it('lets them wait also when all others have left, until a moderator admits them', () => {
+      const empty = [...sentAway, left('ada')];
+      given(...empty)
         .when(joinRoom('bob'))
-        .then(joined('bob', true));
+        .then(requested('bob'));
+      given(...empty, requested('bob'))
+        .when(joinRoom('cleo'))
+        .then(joined('cleo', true));
+      given(...empty, requested('bob'), joined('cleo', true))
+        .when(doesTo('cleo', 'AdmitUser', 'bob'))
+        .then(granted('bob', 'cleo'));
+      given(...empty)
+        .when(joinRoom('bob', { now: NOON + 10 * MINUTE }))
+        .then(joined('bob', true, NOON + 10 * MINUTE));
+    });
+
+    it('ends in its time though they wait, and the next meeting under its id knows of no kick', () => {
+      const waits = [...sentAway, left('ada'), requested('bob', NOON + MINUTE)];
+      given(...waits)
+        .when({ type: 'EndRoom', roomId, now: NOON + DAY })
+        .then(ended(NOON + DAY));
+      given(...waits, ended(NOON + MINUTE), opened({ meetingId: 'second' }))
+        .when(joinRoom('bob', { now: NOON + 2 * MINUTE }))
+        .then({
+          type: 'ParticipantJoined',
+          data: { ...joined('bob', true, NOON + 2 * MINUTE).data, meetingId: 'second' },
+        });
     });
   });
 });

@@ -48,6 +48,20 @@ describe('who was kicked out of a meeting', function () {
     await back.hears('participant-joined');
   });
 
+  it('waits in a room that all others have left, until the next who comes admits them', async () => {
+    ada!.say('leave');
+    await ada!.answered();
+    const back = await comes('Somebody', ELSEWHERE, proof());
+    expect(back.heard[0]?.type).to.equal('waiting-room');
+    const cleo = await comes('Cleo', ELSEWHERE);
+    expect(cleo.heard[0]).to.include({ type: 'participant-joined', isModerator: true });
+    await cleo.hears(({ type, participantId }) => type === 'waiting-room' && participantId === back.id);
+    expect(back.heard.map(({ type }) => type)).not.to.include('participant-joined');
+    cleo.say('admit-user', { targetId: back.id });
+    const own = await back.hears('participant-joined');
+    expect(own).to.include({ participantId: back.id, isModerator: false });
+  });
+
   it('keeps out nobody else: neither of that network nor of that name', async () => {
     expect(await finds('Cleo', HERE)).to.equal('participant-joined');
     expect(await finds('Böb  Baker', ELSEWHERE)).to.equal('participant-joined');
