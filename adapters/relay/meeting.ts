@@ -186,13 +186,14 @@ export function createMeetingAudience({
     );
   }
 
-  /** Whoever came in hears of it first. */
+  /** Whoever came in hears of it first; the others also that the connection of somebody admitted is lost. */
   const entered = hearing((happened) => {
     const { room, of } = happened;
     const person = personOf(room, of.participantId);
     if (!person) return [];
     const [first, ...rest] = welcome(happened, person);
-    return [first!, ...tell(others(room, person.id), participantJoined(of, person)), ...rest];
+    const connection = person.isLost ? [participantUpdated(of, person)] : [];
+    return [first!, ...tell(others(room, person.id), participantJoined(of, person), ...connection), ...rest];
   });
 
   return {

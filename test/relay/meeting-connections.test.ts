@@ -4,6 +4,7 @@ import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import {
   connectionLost,
   ended,
+  granted,
   happened,
   hosted,
   joined,
@@ -58,6 +59,13 @@ describe('a lost connection to a meeting', () => {
 
   it('of who waits is told to nobody', () => {
     expect(told(...two, locked('ada'), requested('dan'), connectionLost('dan'))).to.deep.equal({});
+  });
+
+  it('of who is admitted meanwhile is shown after their coming', () => {
+    const waits = [...two, locked('ada'), requested('dan'), connectionLost('dan')];
+    const shown = [joinedAs('dan'), updatedAs('dan', { connection: 'lost' })];
+    const { ada, bob } = told(...waits, granted('dan', 'ada'));
+    expect({ ada, bob }).to.deep.equal({ ada: shown, bob: shown });
   });
 
   it('of who left and comes back is told like their coming', () => {
