@@ -58,7 +58,8 @@ export function departing(
   const left = after(state, gone);
   const { meetingId, people, isPreCreated } = left;
   if (people.length === state.people.length) return gone;
-  const [longest] = people;
+  // People are in order of joining; a lost connection cannot moderate.
+  const longest = people.find(({ isLost }) => !isLost) ?? people[0];
   if (longest) {
     if (people.some(({ isModerator }) => isModerator)) return gone;
     const promoted = { roomId, meetingId, participantId: longest.id, promotedAt: now };

@@ -4,6 +4,7 @@ import { MOST_READABLE } from '../../../domain/meeting/going.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
+  connectionLost,
   DAY,
   does,
   doesTo,
@@ -102,6 +103,15 @@ describe('who goes from a meeting room', () => {
     given(...three)
       .when(doesTo('ada', 'KickParticipant', 'ada'))
       .then(kicked('ada', 'ada'), promoted('bob'));
+  });
+
+  it('leaves the longest present whose connection is there to lead, before those whose connection is lost', () => {
+    given(...three, connectionLost('bob'))
+      .when(leaveRoom('ada'))
+      .then(left('ada'), promoted('cleo'));
+    given(...three, connectionLost('bob'), connectionLost('cleo'))
+      .when(leaveRoom('ada'))
+      .then(left('ada'), promoted('bob'));
   });
 
   it('ends with the last a room that came with the first', () => {
