@@ -12,7 +12,9 @@ const MOST_BYTES = 65_536;
 const COUNT_MS = 10;
 /** Beyond it the one that came first is closed. */
 const MOST_CONNECTIONS = 100;
-/** New connections that are accepted at once, and how many more a second; one that shows the secret does not count. */
+/** Calls that drivers make before they show the secret; a connection that makes more counts against the rate. */
+const FREE_CALLS = 5;
+/** Connections that count, at once, and how many more a second; beyond it new ones are refused. */
 const BURST = 300;
 const CONNECTIONS_PER_SECOND = 20;
 /** As how many connections one counts that was closed for its calls or bytes: it has cost as much. */
@@ -72,9 +74,7 @@ export function createStrangers<Connection extends Closable>(
   return {
     admit() {
       refill();
-      if (tokens < 1) return false;
-      tokens--;
-      return true;
+      return tokens >= 1;
     },
     come(connection) {
       strangers.set(connection, 0);
@@ -87,10 +87,11 @@ export function createStrangers<Connection extends Closable>(
       const before = strangers.get(connection);
       if (before === undefined) return true;
       strangers.set(connection, before + 1);
+      if (before === FREE_CALLS) tokens--;
       return !closeIfFlooding(connection, before + 1);
     },
     known(connection) {
-      if (strangers.delete(connection)) tokens++;
+      strangers.delete(connection);
     },
   };
 }

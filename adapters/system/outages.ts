@@ -1,8 +1,9 @@
 /** Reports each outage of a store in two lines, instead of one for everything that waits for the store. */
 import { type Logger, Unavailable } from '../../application/ports.js';
+import { StoreFull } from '../../application/store-full.js';
 import type { After } from './after.js';
 
-/** Whether a store answers, by its name as its errors begin. */
+/** Whether a store takes writes, by its name as its errors begin. */
 export interface Probes {
   readonly 'the event store': () => Promise<unknown>;
   readonly MongoDB: () => Promise<unknown>;
@@ -17,9 +18,9 @@ interface Outage {
 
 /** How long nothing must have failed before a store is asked whether it is back, and until it is asked again, ms. */
 const QUIET_MS = 3000;
-/** Errors of a store that is away, restarts or elects; one that is damaged is none of these. */
+/** Errors of a store that is away, restarts, elects or has a full disk; one that is damaged is none of these. */
 const AWAY =
-  /^(the event store|MongoDB) (?:is away|does not answer|did not answer|was silent|was not done|closed)/;
+  /^(the event store|MongoDB) (?:is away|does not answer|did not answer|was silent|was not done|closed|takes no writes)/;
 const DAMAGE = /damage/;
 
 /** For a process that ends while it waits. */
@@ -72,7 +73,7 @@ export function reportOutages(
       outages.set(store, outage);
       logger.warn(
         { err: error, store, first: message },
-        `${store} does not answer, trying again until it does`,
+        `${error instanceof StoreFull ? error.message : `${store} does not answer`}, trying again until it does`,
       );
       watch(store, outage);
     } else logger.debug(fields, message);

@@ -99,9 +99,9 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
     for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
     if (await isSuperseded(event)) return;
     const now = clock.now();
+    // Also those that hung there before: the reaction to an earlier edit may just have detached them.
     for (const fileId of hanging)
-      if (!before.has(fileId))
-        await tell({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
+      await tell({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
     for (const fileId of before)
       if (!hanging.has(fileId)) await tell({ type: 'DetachFile', fileId, holderId, now }, event);
   }

@@ -52,8 +52,11 @@ export async function begin(
   const metrics = createMetrics();
   const projections = chosen.flatMap((service) => service.projections);
   const logger: Logger = reportOutages(processLogger, {
-    'the event store': async () => kernel.head(),
-    MongoDB: async () => kernel.mongo.ping(),
+    'the event store': async () => {
+      await kernel.head();
+      await kernel.log.writable();
+    },
+    MongoDB: async () => kernel.mongo.writable(),
   });
   const kernel: Kernel = await createKernel({
     ...servers,

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { reportOutages } from '../../adapters/system/outages.js';
 import { type Logger, Unavailable } from '../../application/ports.js';
+import { StoreFull } from '../../application/store-full.js';
 import { heldTime } from '../support/held-time.js';
 
 describe('the report of outages', () => {
@@ -43,6 +44,22 @@ describe('the report of outages', () => {
       ['info', 'the event store answers again, after 7.0 s'],
     ]);
     expect(lines.at(-2)?.[2]).to.deep.equal({ store: 'MongoDB', awayMs: 7000, lines: 15 });
+  });
+
+  it('is two lines, too, where the disk of a store is full', async () => {
+    for (let second = 0; second < 5; second++) {
+      logger.warn(
+        { err: new StoreFull('MongoDB takes no writes: its disk is full') },
+        'periodic work failed',
+      );
+      await pass(1000);
+    }
+    isBack = true;
+    await pass(10_000);
+    expect(shown()).to.deep.equal([
+      ['warn', 'MongoDB takes no writes: its disk is full, trying again until it does'],
+      ['info', 'MongoDB answers again, after 4.0 s'],
+    ]);
   });
 
   it('does not end while the store does not answer, though nobody asks it', async () => {

@@ -17,7 +17,7 @@ export interface TakenSeat extends Seat {
   readonly sink: Sink;
   /** Who comes back has been welcomed: from here on what they are told is for here. */
   welcome(): void;
-  /** They are elsewhere now: the connection is closed. */
+  /** They are elsewhere now: the connection is closed, unless its own return stands later in the log. */
   yield(): void;
 }
 
@@ -72,6 +72,7 @@ export function createChair(sink: Sink): Chair {
         for (const listener of left) listener();
       },
       yield() {
+        if (isAwaited) return;
         if (isHere) sink.end('over', TAKEN_OVER);
         seat.leave();
       },

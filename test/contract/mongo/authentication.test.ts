@@ -1,4 +1,6 @@
 /** Who has not shown the password may say hello, and nothing else. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { Binary, type Document, MongoClient } from 'mongodb';
 import { isReal } from '../../support/mongo.js';
@@ -92,6 +94,20 @@ describe('MongoDB: authentication', () => {
     expect(connections.current).to.be.below(120);
     expect(lost).to.deep.equal([]);
     for (const each of crowd) each.close();
+    await client.close();
+  });
+
+  it('lets a client with the password in while others connect and leave without it', async () => {
+    const { server } = mongo;
+    for (let count = 0; count < 1000; count += 50) {
+      const sockets = Array.from({ length: 50 }, () =>
+        connect(server.port, '127.0.0.1').on('error', () => {}),
+      );
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      for (const socket of sockets) socket.destroy();
+    }
+    const client = new MongoClient(server.url, { serverSelectionTimeoutMS: 5000 });
+    expect(await client.db('test').command({ ping: 1 })).to.include({ ok: 1 });
     await client.close();
   });
 

@@ -66,6 +66,30 @@ describe('a connection to a meeting that ends', function () {
       expect(again!.id).to.equal(id);
     });
 
+  it('is taken up again by one of two sockets that come back together, on one node or two', async () => {
+    const [one = '', two = ''] = meetings.bases;
+    let person = bob!;
+    for (const [round, bases] of [
+      [one, one],
+      [one, two],
+      [two, one],
+      [one, one],
+      [two, two],
+    ].entries()) {
+      person.socket.terminate();
+      const isLost = () =>
+        ada!.heard.findLast(isAbout('participant-updated', person.id))?.connection === 'lost';
+      await eventually(isLost);
+      const both = await Promise.all(bases.map((base) => comes('Again', provenBy(person), base)));
+      const out = await Promise.race(both.map((each) => each.closed.then(() => each)));
+      expect((await out.closed).code).to.equal(4001);
+      person = both.find((each) => each !== out)!;
+      const text = `round ${round}`;
+      person.say('chat', { text });
+      await ada!.hears((each) => each.type === 'chat' && each.text === text);
+    }
+  });
+
   for (const [how, end] of [
     ['with 1000', ({ socket }: Person) => socket.close(1000)],
     ['with 1001', ({ socket }: Person) => socket.close(1001)],
