@@ -20,10 +20,10 @@ import { noData } from './stores.js';
 
 export const backup: CommandSpec = {
   description:
-    'Copies the data directory, with the secret that was made there, into a directory that is not there yet and is ' +
-    'started on like any other. A server may go on meanwhile: all that it has acknowledged before is in the copy. It ' +
-    'is made as <directory>.unfinished, tried, and renamed at last: what has the name is whole. Given servers are ' +
-    'backed up with their own tools.',
+    'Copies the data directory, with the secret that was made there, into a directory outside of it that is not there ' +
+    'yet and is started on like any other. A server may go on meanwhile: all that it has acknowledged before is in the ' +
+    'copy. It is made as <directory>.unfinished, tried, and renamed at last: what has the name is whole. Given servers ' +
+    'are backed up with their own tools.',
   examples: [
     ['backup /var/backups/annals-1', 'of ./data'],
     ['backup /var/backups/annals-2 --data-dir /var/lib/annals', 'of another directory'],
