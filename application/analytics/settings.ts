@@ -51,7 +51,7 @@ export const analyticsSettings = {
     minimum: 0,
     default: 600,
     description:
-      'Hits counted of one network in a minute, half of them in one burst, on sites without an ingest token; 0 for no limit',
+      'Hits of one network in a minute, at most half of them at once, on sites without an ingest token; 0 for no limit',
   },
   'analytics.retentionDays': {
     type: 'integer',

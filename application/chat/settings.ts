@@ -65,7 +65,7 @@ export const chatSettings = {
     minimum: 0,
     default: 120,
     description:
-      'Messages, replies, edits, pins and reactions of one user in a minute, half of them in one burst; 0 for no limit',
+      'Messages, replies, edits, pins and reactions of one user in a minute, at most half of them at once; 0 for no limit',
   },
   'chat.webhookMessagesPerMinute': {
     type: 'integer',

@@ -75,7 +75,7 @@ export const meetingSettings = {
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'Meetings that do not exist one client address may ask for in a minute; then it waits',
+    description: 'Joins of meetings that do not exist, by one client address in a minute; then it waits',
   },
   'meeting.socketsPerAddress': {
     type: 'integer',

@@ -42,7 +42,7 @@ export interface ConversingDeps {
 }
 
 export interface UnknownRooms {
-  /** Counts one; true if it was the last that is allowed for now. */
+  /** Counts one more; true if it was the last that is allowed for now. */
   asked(): Promise<boolean>;
   /** Whether the network has asked too often, and has to wait. */
   isSpent(): boolean;
@@ -52,7 +52,7 @@ export interface Client {
   readonly speaker: Speaker;
   /** A keyed digest of its address. */
   readonly caller: string;
-  /** Its network's questions for rooms that do not exist. */
+  /** How often its network has tried to join rooms that do not exist. */
   readonly unknownRooms: UnknownRooms;
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
   readonly opening: Quota;

@@ -105,7 +105,7 @@ export const createConversing =
       if (unknownRooms.isSpent())
         return refuse([
           'INVALID_MESSAGE',
-          'Too many meetings that do not exist were asked for, try again later',
+          'Too many attempts to join meetings that do not exist, try again later',
         ]);
       const arrival: Arrival = { ...wish, name, caller, quota: hasOpened ? opening : undefined };
       const isSame =

@@ -14,8 +14,8 @@ export interface SocketDoor {
 const OPEN_RETRY_MS = 60_000;
 
 /**
- * `most`: at a time. Who has as many open spends nothing by asking for more. `unknownRooms`: questions for rooms that do
- * not exist; a network that asked too often waits.
+ * `most`: at a time. Who has as many open spends nothing by asking for more. `unknownRooms`: attempts to join rooms
+ * that do not exist; a network with too many of them waits.
  */
 export function createSocketDoor(
   comes: Limit,

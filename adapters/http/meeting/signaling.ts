@@ -22,7 +22,7 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
   readonly systemContext: (actor: string) => CommandContext;
   /** Of rooms that are made. */
   readonly limitCreates: Limit;
-  /** Of questions for rooms that do not exist. */
+  /** Of attempts to join rooms that do not exist. */
   readonly limitUnknown: SlidingLimit;
 }
 
