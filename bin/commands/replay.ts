@@ -117,7 +117,7 @@ const TYPES = new Set(
 
 function eventType(text: string, before: readonly string[] = []): readonly string[] {
   if (TYPES.has(text)) return [...before, text];
-  throw new InvalidArgumentError(`It is no type of event${suggestion(text, TYPES)}.`);
+  throw new InvalidArgumentError(`It is no type of event${suggestion(text, TYPES) || '.'}`);
 }
 
 function position(text: string): bigint {
