@@ -3,11 +3,11 @@ import { closeSync, fstatSync, ftruncateSync, openSync, statfsSync, writeSync } 
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 
-/** Writes are refused when fewer bytes are free: the rest of the machine needs some, and a batch of writes ends in one piece. */
+/** Writes are refused while fewer bytes are free: some are for the rest of the machine, and for a batch that is being written. */
 const RESERVE_BYTES = 64 << 20;
 /** The reserve on a small disk, as a share of it. */
 const RESERVE_SHARE = 1 / 20;
-/** Free bytes at which writes are taken again, in reserves: else each one would tip the balance. */
+/** Writes are taken again at so many times the reserve: so each write does not switch between full and not. */
 const RESUME_RESERVES = 1.25;
 /** After a write has failed for lack of room, the file of the store must be able to grow by so many bytes. */
 const TRIAL_BYTES = 1 << 20;
@@ -21,7 +21,7 @@ export class DiskFull extends Error {
 export interface DiskSpace {
   /** Throws `DiskFull` when a write has no room. To be called before each, while none is under way. */
   check(): void;
-  /** What made a commit of lmdb fail: `DiskFull` where there was no room for it. */
+  /** Finds out why a commit of lmdb has failed: `DiskFull` where there was no room for it. */
   explain(failure: unknown): Promise<Error>;
 }
 

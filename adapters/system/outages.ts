@@ -16,7 +16,7 @@ interface Outage {
   lines: number;
 }
 
-/** How long nothing must have failed before a store is asked whether it is back, and until it is asked again, ms. */
+/** A store is asked whether it is back once nothing has failed for so long, and again after as long, ms. */
 const QUIET_MS = 3000;
 /** Errors of a store that is away, restarts, elects or has a full disk; one that is damaged is none of these. */
 const AWAY =
@@ -31,7 +31,7 @@ const afterUnref: After = (ms, work) => {
 
 /**
  * The same logger, where lines about `Unavailable` stores are warnings at most. The first of an outage is reported with its
- * cause; further ones go to debug until the store answers again, which is one line with how long it was away.
+ * cause; further ones go to debug until the store answers again, which is one line with the time from first to last failure.
  */
 export function reportOutages(
   logger: Logger,

@@ -56,14 +56,14 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
     return !isRejection(outcome) && outcome.events.length > 0;
   }
 
-  /** Their connection is lost, and their place is held. Rejects with `Unavailable`. */
+  /** Tells the log that their connection is lost: their place is held. Rejects with `Unavailable`. */
   async function lose({ roomId, participantId, seat }: Placed, context: CommandContext): Promise<void> {
     const where = { seat: seat.id };
     const command = { type: 'LoseConnection' as const, roomId, where, now: clock.now() };
     await handle(roomKind, roomStream(roomId), command, { ...context, actor: participantId });
   }
 
-  /** Their connection was taken for lost, and is still there at this node. Never rejects. */
+  /** Tells the log that a connection which was taken for lost is still there, at this node. Never rejects. */
   async function stay(placed: Placed, node: string, context: () => CommandContext): Promise<void> {
     const { roomId, participantId, seat } = placed;
     const where = { roomId, participantId, node, seat: seat.id };
@@ -93,10 +93,10 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
         return;
       } catch (err) {
         if (!(err instanceof Unavailable)) {
-          logger.error({ err, room }, 'somebody left a meeting, and the log was not told');
+          logger.error({ err, room }, 'the log was not told what became of a connection to a meeting');
           return;
         }
-        logger.warn({ err, room }, 'the log was not told that somebody left, trying again');
+        logger.warn({ err, room }, 'the log was not told what became of a connection to a meeting, trying again');
         await pause(RETRY_MS, signal);
       }
     }

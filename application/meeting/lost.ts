@@ -30,7 +30,7 @@ export function createLostSweep(ports: LostPorts) {
   /** When it was first seen of a node that it is gone. */
   const goneSince = new Map<string, number>();
 
-  /** The nodes at which anybody is; of each the rooms, and whether somebody's connection there is not known to be lost. */
+  /** The nodes at which anybody is, each with its rooms: true where not everybody's connection is told to be lost yet. */
   async function inhabited(): Promise<Map<string, Map<string, boolean>>> {
     const found = new Map<string, Map<string, boolean>>();
     const rest = breather();

@@ -89,7 +89,7 @@ export const meetingSettings = {
     maximum: 20,
     default: 20,
     description:
-      'Seconds for which the place of a lost connection is held, who left may come back as who they were, and an empty room stays',
+      'Seconds that a lost connection keeps its place, people who left may come back as themselves, and an empty room stays open',
   },
 } as const satisfies Settings;
 

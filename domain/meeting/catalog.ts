@@ -82,15 +82,15 @@ export const catalog = {
       { sealed: { subject: meetingSubject, erased: { reason: '' } } },
     ),
     /**
-     * Who waited has gone. `isLost`: with their node or connection, and did not come back in time; a socket that is still
-     * there, of a frozen node, is to come back.
+     * Who waited has gone. `isLost`: they did not choose to, but lost their connection or node and did not come back in
+     * time; a socket that is still there, of a frozen node, is told to come back.
      */
     EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time }, { isLost: flag })),
-    /** On another socket, perhaps of another node. */
+    /** Back at a place that was held: over another socket or node, or over a socket that was wrongly taken for lost. */
     ParticipantReturned: event(inMeeting({ participantId: id, returnedAt: time, ...connected })),
     /** The connection ended without a farewell, or its node is gone: the place is held for the room's `returnMs`. */
     ConnectionLost: event(inMeeting({ participantId: id, seat: id, lostAt: time })),
-    /** Had left, and came back in time as who they were. */
+    /** Back after leaving, in time to be the same person; no place was held meanwhile. */
     ParticipantRejoined: event(
       inMeeting({ participantId: id, rejoinedAt: time, isModerator: flag, ...connected }),
     ),

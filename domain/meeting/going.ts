@@ -19,7 +19,7 @@ export interface LeaveRoom {
   readonly now: number;
 }
 
-/** A connection has ended without a farewell, or all of a node have. */
+/** A connection, or all connections of a node, have ended without a close frame: their places are held for a while. */
 export interface LoseConnection {
   readonly type: 'LoseConnection';
   readonly roomId: string;
@@ -27,7 +27,7 @@ export interface LoseConnection {
   readonly now: number;
 }
 
-/** Of all whose node is gone, and who have not come back in time. */
+/** All whose node is gone, and who have not come back in time, leave. */
 export interface LoseNode {
   readonly type: 'LoseNode';
   readonly roomId: string;

@@ -49,7 +49,7 @@ interface Kicked {
   readonly until: number;
 }
 
-/** Somebody who left, and who may come back under the same id for a while. */
+/** Somebody who left, and who may come back as the same person for a while. */
 export interface Departed extends Pick<Person, 'id' | 'name' | 'caller' | 'isModerator'> {
   readonly leftAt: number;
 }
@@ -61,7 +61,7 @@ export interface RoomState {
   /** It was made before anybody came, and stays for a while when all have gone. */
   readonly isPreCreated: boolean;
   readonly maxParticipants: number;
-  /** Milliseconds for which a place is held, who left may come back, and an empty room that nobody made before stays. */
+  /** Milliseconds for which a place is held, who left may come back, and an empty room that was made by joining stays. */
   readonly returnMs: number;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;

@@ -14,7 +14,7 @@ const MAX_WAITING = 64;
 const MAX_WAITING_GREETINGS = 4;
 
 export interface Watch {
-  /** Called when the client has shown what only clients of this start know. */
+  /** Called when the client has shown the secret of this start. */
   known(): void;
   /** Called before each message is served. */
   called(): void;

@@ -36,7 +36,7 @@ const SEATED: ReadonlySet<string> = new Set<Seated['type']>([
   'ParticipantReturned',
   'ParticipantRejoined',
 ]);
-/** Those of people who prove who they were. */
+/** Those of people who came back with their `resumeToken`. */
 const BACK: ReadonlySet<string> = new Set<Seated['type']>(['ParticipantReturned', 'ParticipantRejoined']);
 
 export interface Signaling {
@@ -67,7 +67,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   };
   const converse = createConversing({ ...deps, ...told });
 
-  /** This node was taken for gone, and goes on: so do its connections. */
+  /** Somebody took this node for gone and its connections for lost: those that are still here are there again. */
   function stillHere({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
     const isHere = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
     if (isHere && !isClosing)
@@ -107,8 +107,9 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         'Frames of up to 1 MiB. The sender is known by the socket. A connection that ends without a close frame, with 1011, ' +
         '1012 or 1013, or after 60 s of silence is lost: its place is held for `meeting.returnSeconds` (20), and others get ' +
         '`participant-updated` with `connection`. Any other end leaves at once. Who joins again in that time with ' +
-        '`participantId` and `resumeToken` is who they were. 4001: it came back over another ' +
-        'socket; 4003: kicked; 4004: rejected; 1008: too many messages, wrong passwords, or unknown rooms; 1013: not now.',
+        '`participantId` and `resumeToken` is the same person. Close codes: 4001 this person has joined over another ' +
+        'socket, 4003 kicked, 4004 rejected, 1008 too many messages, wrong passwords or joins of unknown rooms, 1013 ' +
+        'the service cannot go on now: connect again.',
       socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
       answers: {
         429: {

@@ -92,10 +92,10 @@ const pad = 'x'.repeat(100_000);
   });
 });
 
-describe('the room that a store has', () => {
+describe('the disk space of a store', () => {
   const MEGABYTE = 1 << 20;
 
-  it('is at least a reserve, and a quarter more when it was less, and is told when it changes', () => {
+  it('is enough at the reserve, or at a quarter more once it was not, with one line for each change', () => {
     let free = 65;
     const lines: string[] = [];
     const space = watchDiskSpace('/store/data.mdb', (line) => lines.push(line), {
@@ -117,7 +117,7 @@ describe('the room that a store has', () => {
     expect(lines[1]).to.contain('/store has room again');
   });
 
-  it('is a twentieth of a small disk', () => {
+  it('has a reserve of a twentieth on a small disk', () => {
     const space = watchDiskSpace('/store/data.mdb', () => {}, {
       statfs: () => ({ bsize: MEGABYTE, blocks: 100, bavail: 5 }),
     });

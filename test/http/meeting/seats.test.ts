@@ -39,8 +39,19 @@ describe('a seat in a meeting', () => {
     const [former, now] = [chair.take('ada', false), chair.take('ada', true)];
     former.yield();
     expect(socket.ended).to.equal(undefined);
+    now.welcome();
     now.yield();
     expect(socket.ended).to.equal('over');
+  });
+
+  it('is not yielded before its own return is welcomed', () => {
+    const socket = record();
+    const returning = createChair(socket).take('ada', true);
+    returning.yield();
+    expect(socket.ended).to.equal(undefined);
+    returning.welcome();
+    returning.sink.send(told('welcome'));
+    expect(types(socket)).to.deep.equal(['welcome']);
   });
 
   for (const how of ['with its socket', 'where nothing more is to be heard'])

@@ -249,13 +249,13 @@ export class Catalog implements Marks {
     this.#counted.clear();
   }
 
-  /** What was counted is not there. What was widened stays so, and is marked with the next transaction. */
+  /** Counts go back to the last flush. Collections that were widened stay so, which the next transaction stores. */
   #rollBack(): void {
     for (const collection of this.#counted) collection.count = collection.flushedCount;
     this.#counted.clear();
   }
 
-  /** Goes on with what is left of dropped collections, where the store has refused that. */
+  /** Goes on removing what is left of dropped collections, where the store has refused that before. */
   sweep(): void {
     this.#sweeper.add([]);
   }
