@@ -96,7 +96,10 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
           logger.error({ err, room }, 'the log was not told what became of a connection to a meeting');
           return;
         }
-        logger.warn({ err, room }, 'the log was not told what became of a connection to a meeting, trying again');
+        logger.warn(
+          { err, room },
+          'the log was not told what became of a connection to a meeting, trying again',
+        );
         await pause(RETRY_MS, signal);
       }
     }
