@@ -20,9 +20,6 @@ const CONNECTIONS_PER_SECOND = 20;
 /** As how many connections one counts that was closed for its calls or bytes: it has cost as much. */
 const WEIGHT_OF_FLOOD = 10;
 
-/** In place of the count of calls: the connection is being closed. */
-const CLOSING = Number.POSITIVE_INFINITY;
-
 export interface Strangers<Connection extends Closable> {
   /** Whether a further connection is accepted now; it then counts until `known`. */
   admit(): boolean;
@@ -42,6 +39,8 @@ export function createStrangers<Connection extends Closable>(
 ): Strangers<Connection> {
   /** How many calls each has made, in the order in which they came. */
   const strangers = new Map<Connection, number>();
+  /** They may still send for a moment. */
+  const closing = new WeakSet<Connection>();
   let counting: NodeJS.Timeout | undefined;
   let [tokens, refilled] = [BURST, now()];
 
@@ -52,7 +51,6 @@ export function createStrangers<Connection extends Closable>(
   }
 
   function closeIfFlooding(connection: Connection, calls: number): boolean {
-    if (calls === CLOSING) return true;
     if (calls <= MOST_CALLS && bytesRead(connection) <= MOST_BYTES) return false;
     tokens = Math.max(0, tokens - WEIGHT_OF_FLOOD);
     close(connection);
@@ -60,7 +58,8 @@ export function createStrangers<Connection extends Closable>(
   }
 
   function close(connection: Connection): void {
-    strangers.set(connection, CLOSING);
+    strangers.delete(connection);
+    closing.add(connection);
     destroy(connection);
   }
 
@@ -85,7 +84,7 @@ export function createStrangers<Connection extends Closable>(
     },
     call(connection) {
       const before = strangers.get(connection);
-      if (before === undefined) return true;
+      if (before === undefined) return !closing.has(connection);
       strangers.set(connection, before + 1);
       if (before === FREE_CALLS) tokens--;
       return !closeIfFlooding(connection, before + 1);
