@@ -251,7 +251,7 @@ describe('the command line', () => {
       [['config', '--mongo-database', 'a.b'], {}, /^annals: mongo\.database must be 1 to 38 letters.*\n$/],
       [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
-      [['replay', '--type', 'RoomBurnt'], {}, /^annals: option '--type .* RoomBurned\?\.\n$/],
+      [['replay', '--type', 'RoomBurnt'], {}, /^annals: option '--type .* RoomBurned\?\n$/],
       [['erase', 'meeting', 'room'], {}, /^annals: .*'roomId'.* six of A-Z and 0-9\.\n$/],
       [['analytics', 'seed', '--days', '0x10'], {}, /^annals: option '--days .* from 1 to \d+\.\n$/],
       [['scavenge', 'all'], {}, /^annals: too many arguments .*\n$/],
