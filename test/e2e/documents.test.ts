@@ -211,7 +211,8 @@ describe('the documents', function () {
     await analytics.ask('POST', '/api/auth/logout', { body: {} });
     const flood = { body: Array(100).fill(hit) };
     for (let sent = 0; sent <= HITS; sent += 100) await analytics.ask('POST', '/api/collect', flood);
-    await analytics.ask('POST', '/api/collect', { body: hit });
+    // One alone may come just when the limit has let the next through.
+    await Promise.all(Array.from({ length: 50 }, () => analytics.ask('POST', '/api/collect', { body: hit })));
     expect(analytics.unseen()).to.have.members([
       // Whoever has signed out is nobody when they ask again.
       'POST /api/auth/logout 422',
